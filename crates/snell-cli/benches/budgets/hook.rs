@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use serde_json::json;
 use snell::{Event, Timestamp};
 use snell_store::{DecisionRecord, EventRecord, EventRecorder};
+use snell_test_support::files::write_file;
 
 use crate::measure::{TimeSamples, format_ratio, print_row, run_to_end, time_contenders};
 
@@ -147,11 +148,7 @@ impl BenchAgent {
 
     /// With files for the start of a session, some of which a role asks for.
     fn with_files(self) -> Self {
-        let write = |path: &str, text: &str| {
-            let path = self.project.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
+        let write = |path: &str, text: &str| write_file(&self.project.join(path), text);
         for (path, lines) in FILES {
             write(path, &"What there is to know, in one line of some length.\n".repeat(*lines));
         }
@@ -178,9 +175,7 @@ impl BenchAgent {
     }
 
     fn without_recording(self) -> Self {
-        let config = self.home.join(".config/snell");
-        fs::create_dir_all(&config).unwrap();
-        fs::write(config.join("snell.toml"), "[handlers]\ntrack = false\n").unwrap();
+        write_file(&self.home.join(".config/snell/snell.toml"), "[handlers]\ntrack = false\n");
         self
     }
 

@@ -1,6 +1,5 @@
 //! Timing whole processes side by side, and printing what came out.
 
-use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -76,10 +75,4 @@ pub(crate) fn to_millis(duration: Duration) -> f64 {
 
 pub(crate) fn to_micros(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e6
-}
-
-pub(crate) fn read_resident_kib(pid: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }

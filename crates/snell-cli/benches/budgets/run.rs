@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use snell::{Engine, Event};
+use snell_test_support::process::read_resident_kib;
 
 use crate::measure::{
-    TimeSamples, format_ratio, print_figure, print_row, read_resident_kib, run_to_end, time_contenders, time_per_call,
-    to_micros, to_millis,
+    TimeSamples, format_ratio, print_figure, print_row, run_to_end, time_contenders, time_per_call, to_micros,
+    to_millis,
 };
 
 /// Whole processes.

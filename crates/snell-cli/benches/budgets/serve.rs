@@ -9,12 +9,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use snell_test_support::process::read_resident_kib;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::hook::fill_database;
-use crate::measure::{
-    TimeSamples, format_ratio, print_figure, read_resident_kib, time_contenders, to_micros, to_millis,
-};
+use crate::measure::{TimeSamples, format_ratio, print_figure, time_contenders, to_micros, to_millis};
 
 /// What this program is called with to be the yardstick.
 pub(crate) const EMPTY_HANDLER: &str = "empty-handler";

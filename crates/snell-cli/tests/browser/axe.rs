@@ -34,7 +34,7 @@ pub fn load_axe_script() -> Option<&'static str> {
         Ok(script) => Some(script),
         Err(why) => {
             assert!(!is_browser_required(), "{why}");
-            crate::support::report_skipped(why);
+            snell_test_support::skip::report_skipped(why);
             None
         }
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use snell_test_support::skip;
 
 /// Names of the browser, and the variable that names another one.
 const BROWSER: (&str, &[&str]) = ("SNELL_CHROMIUM", &["chromium", "chromium-browser", "google-chrome"]);
@@ -52,7 +53,7 @@ impl ChromiumBinaries {
             elsewhere name them in SNELL_CHROMIUM and SNELL_CHROMEDRIVER";
         if found.is_none() {
             assert!(!is_browser_required(), "{why}");
-            crate::support::report_skipped(why);
+            skip::report_skipped(why);
         }
         found
     }
@@ -87,8 +88,5 @@ fn find_program((variable, names): (&str, &[&str])) -> Option<PathBuf> {
     if let Some(named) = std::env::var_os(variable) {
         return Some(named.into());
     }
-    let path = std::env::var_os("PATH")?;
-    let directories: Vec<_> = std::env::split_paths(&path).collect();
-    let places = names.iter().flat_map(|name| directories.iter().map(move |directory| directory.join(name)));
-    places.into_iter().find(|place| place.is_file())
+    names.iter().find_map(|name| skip::find_program(name))
 }

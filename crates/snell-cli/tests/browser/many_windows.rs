@@ -1,11 +1,12 @@
 //! More pages in one browser than it has connections for one server.
 
+use snell_test_support::wait::wait_until;
+
 use crate::agent_story::StoryAgent;
 use crate::driver::BrowserSession;
 use crate::live::open_live_page;
 use crate::notifications::LISTEN;
 use crate::server::BrowserTestServer;
-use crate::support::wait_until;
 
 /// A browser has six connections for one server.
 const PAGES: usize = 8;

@@ -1,12 +1,12 @@
 //! A page that nobody looks at, and a machine that slept.
 
 use serde_json::json;
+use snell_test_support::wait::wait_until;
 
 use crate::agent_story::StoryAgent;
 use crate::driver::BrowserSession;
 use crate::live::open_live_page;
 use crate::server::BrowserTestServer;
-use crate::support::wait_until;
 
 #[test]
 fn a_page_that_is_out_of_sight_says_that_it_rests_and_is_live_when_looked_at() {

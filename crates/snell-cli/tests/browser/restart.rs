@@ -1,11 +1,11 @@
 //! The server goes away and comes back while somebody looks.
 
 use serde_json::json;
+use snell_test_support::process::spawn_with_stdin;
 
 use crate::driver::BrowserSession;
 use crate::live::open_live_page;
 use crate::server::BrowserTestServer;
-use crate::support::spawn_with_stdin;
 
 #[test]
 fn a_page_says_that_the_server_is_away_and_shows_what_happened_meanwhile() {
@@ -25,7 +25,7 @@ fn a_page_says_that_the_server_is_away_and_shows_what_happened_meanwhile() {
     // Hooks need no server.
     let told = json!({"session_id": "s1", "hook_event_name": "Stop", "cwd": server.sandbox.project(),
         "last_assistant_message": "Done without you."});
-    let hook = spawn_with_stdin(&mut server.sandbox.command(&["hook"]), &told.to_string());
+    let hook = spawn_with_stdin(&mut server.sandbox.command(&["hook"]), told.to_string());
     assert!(hook.wait_with_output().unwrap().status.success());
 
     server.restart();

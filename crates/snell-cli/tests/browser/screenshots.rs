@@ -1,7 +1,8 @@
 //! Pictures for the documentation, made from the running product.
 
 use std::fs;
-use std::path::Path;
+
+use snell_test_support::files::find_repository_root;
 
 use crate::agent_story;
 use crate::driver::BrowserSession;
@@ -33,7 +34,7 @@ fn the_pictures_of_the_page_are_made_from_the_running_page() {
 }
 
 fn check_stored_picture(name: &str, picture: &[u8]) {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let docs = find_repository_root().join("docs");
     let kept = docs.join(format!("pictures/{name}.png"));
     if std::env::var_os("SNELL_BLESS").is_some() {
         fs::create_dir_all(kept.parent().unwrap()).unwrap();

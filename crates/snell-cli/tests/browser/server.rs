@@ -1,11 +1,10 @@
 //! A real `snell serve`, and events told to it over HTTP.
 
-use std::fs;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
+use snell_test_support::files::set_file_mode;
 use ureq::Agent;
 
 use crate::support::CliSandbox;
@@ -34,7 +33,7 @@ impl BrowserTestServer {
     pub fn with_token(token: &str) -> Self {
         let sandbox = CliSandbox::new().home_file("token", token);
         let file = sandbox.home().join("token");
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        set_file_mode(&file, 0o600);
         Self::in_sandbox(sandbox, &["--token-file", file.to_str().unwrap()])
     }
 

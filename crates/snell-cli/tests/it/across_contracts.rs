@@ -1,8 +1,9 @@
 //! Hooks of several contracts on one event: their order, what they hand to each other, and one verdict.
 
 use serde_json::{Value, json};
+use snell_test_support::process::CommandOutput;
 
-use crate::support::{CliOutput, CliSandbox};
+use crate::support::CliSandbox;
 
 /// Every contract that has its own file, in the order in which their hooks run.
 const CONTRACTS: [&str; 5] = ["snell", "wave", "microai", "claude", "whale"];
@@ -52,7 +53,7 @@ fn format_expected_reason(contract: &str, reason: &str) -> String {
     }
 }
 
-fn run_bash_call(sandbox: &CliSandbox) -> CliOutput {
+fn run_bash_call(sandbox: &CliSandbox) -> CommandOutput {
     sandbox.run_event("PreToolUse", &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}))
 }
 

@@ -1,11 +1,14 @@
 //! `snell agents`: who is doing what, who waits, how that is known; and the same again and again.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
+use snell_test_support::process::{Signal, send_signal, spawn_dead_pid, spawn_with_stdin};
+use snell_test_support::skip::require_util_linux_script;
+use snell_test_support::wait::wait_until;
 
-use crate::support::{CliSandbox, report_skipped, spawn_with_stdin, wait_until};
+use crate::support::CliSandbox;
 
 /// Three agents: one works, one waits for its user, one is idle; and one that has ended.
 fn create_four_agents() -> CliSandbox {
@@ -145,16 +148,9 @@ fn as_json_an_agent_has_all_its_fields() {
     assert_eq!(json[1]["state_since"], "2026-03-01T11:50:00Z");
 }
 
-/// A process that was ended, so that its number belongs to nobody.
-fn spawn_dead_process() -> String {
-    let mut child = std::process::Command::new("true").spawn().unwrap();
-    child.wait().unwrap();
-    child.id().to_string()
-}
-
 #[test]
 fn a_state_that_no_hook_told_says_how_it_is_known() {
-    let sandbox = CliSandbox::with_frozen_clock().env("CLAUDE_PID", &spawn_dead_process());
+    let sandbox = CliSandbox::with_frozen_clock().env("CLAUDE_PID", &spawn_dead_pid().to_string());
     sandbox.send_hook_event("11:00:00", "UserPromptSubmit", json!({"prompt": "Go on."}));
     let ran = sandbox.run_snell(&["agents", "--all"], "");
     let line = ran.stdout.lines().nth(1).unwrap();
@@ -201,9 +197,7 @@ fn one_long_name_does_not_push_everything_aside() {
     assert!(piped.contains(&long), "{piped}");
     let short = piped.lines().find(|line| line.contains("short")).unwrap();
     assert!(short.contains("Go.") && short.chars().count() < 120, "{short}");
-    let has_script = Command::new("script").arg("--version").output();
-    if !has_script.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
-        report_skipped("there is no util-linux script");
+    if require_util_linux_script().is_none() {
         return;
     }
     for columns in [60, 80, 132] {
@@ -242,10 +236,8 @@ impl WatchProcess {
         self.lines.next().unwrap().unwrap()
     }
 
-    fn send_signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
-        let sent = std::process::Command::new("kill").args(["-s", name, &pid]).status().unwrap();
-        assert!(sent.success());
+    fn send_signal(&self, signal: Signal) {
+        send_signal(self.child.id(), signal);
     }
 }
 
@@ -259,7 +251,7 @@ fn watching_as_json_prints_a_line_for_every_change() {
     assert_eq!(state(&watcher.next_line()), "processing");
     sandbox.send_hook_event("11:00:05", "Stop", json!({}));
     assert_eq!(state(&watcher.next_line()), "idle");
-    watcher.send_signal("TERM");
+    watcher.send_signal(Signal::TERM);
     assert_eq!(watcher.child.wait().unwrap().code(), Some(0));
 }
 
@@ -274,7 +266,7 @@ fn watching_without_a_terminal_prints_a_table_for_every_change() {
     let next: Vec<_> = (0..3).map(|_| watcher.next_line()).collect();
     assert_eq!(next[0], "");
     assert!(next[2].starts_with("1      idle"), "{next:?}");
-    watcher.send_signal("INT");
+    watcher.send_signal(Signal::INT);
     assert_eq!(watcher.child.wait().unwrap().code(), Some(0));
 }
 

@@ -1,10 +1,13 @@
 //! `snell docs`: every page is there, is found, and can be read at a terminal.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
-use crate::support::{CliSandbox, report_skipped, spawn_with_stdin};
+use snell_test_support::files::find_repository_root;
+use snell_test_support::process::spawn_with_stdin;
+use snell_test_support::skip::require_util_linux_script;
+
+use crate::support::CliSandbox;
 
 /// The topics that are listed.
 fn list_topics(sandbox: &CliSandbox) -> Vec<String> {
@@ -16,7 +19,7 @@ fn list_topics(sandbox: &CliSandbox) -> Vec<String> {
 
 /// The files of a directory of the documentation that end like this.
 fn list_docs_files(directory: &str, extension: &str) -> Vec<PathBuf> {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(directory);
+    let docs = find_repository_root().join("docs").join(directory);
     let entries = fs::read_dir(docs).unwrap().map(|entry| entry.unwrap().path());
     entries.filter(|path| path.extension().is_some_and(|found| found == extension)).collect()
 }
@@ -106,11 +109,7 @@ fn words_are_found_on_all_pages_or_on_one() {
 
 /// What a terminal of 80 columns shows of `snell docs` with these arguments; nothing if there is no way to get one here.
 fn run_docs_in_terminal(sandbox: &CliSandbox, args: &str, variables: &[(&str, &str)]) -> Option<String> {
-    let has_script = Command::new("script").arg("--version").output();
-    if !has_script.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
-        report_skipped("there is no util-linux script");
-        return None;
-    }
+    require_util_linux_script()?;
     let line = format!("exec script --quiet --return --command \"stty cols 80; exec $0 docs {args}\" /dev/null");
     let mut command = sandbox.shell(&line, &[]);
     command.env("TERM", "xterm").env("PAGER", "cat").envs(variables.iter().copied());

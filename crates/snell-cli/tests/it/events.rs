@@ -3,8 +3,9 @@
 use std::fs::File;
 
 use serde_json::json;
+use snell_test_support::process::CommandOutput;
 
-use crate::support::{CliOutput, CliSandbox};
+use crate::support::CliSandbox;
 
 /// A project in which a hook of every contract keeps what it is told of a tool's input, in a file named after it.
 fn create_input_recorder() -> CliSandbox {
@@ -110,7 +111,7 @@ fn a_host_that_cannot_hear_the_answer_is_told_by_the_exit_code() {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let mut command = sandbox.command(&["run", "PreToolUse"]);
         let output = command.stdin(File::open("/dev/null").unwrap()).stdout(full).output().unwrap();
-        let ran = CliOutput::from(output);
+        let ran = CommandOutput::from(output);
         assert_eq!(ran.code, code, "{line}");
         assert!(ran.stderr.contains("cannot write the result"), "{line}: {}", ran.stderr);
     }

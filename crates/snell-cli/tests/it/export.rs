@@ -5,8 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
+use snell_test_support::files::parse_json_lines;
+use snell_test_support::process::CommandOutput;
+use snell_test_support::wait::wait_until;
 
-use crate::support::{CliOutput, CliSandbox, wait_until};
+use crate::support::CliSandbox;
 
 fn record_two_sessions() -> CliSandbox {
     let sandbox = CliSandbox::with_frozen_clock()
@@ -24,10 +27,6 @@ fn record_two_sessions() -> CliSandbox {
         sandbox.send_hook_event("10:04:00", "SessionEnd", of(session, json!({"reason": "other"})));
     }
     sandbox
-}
-
-fn parse_json_lines(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
@@ -93,7 +92,7 @@ fn a_whole_id_is_clear_even_if_it_begins_another_one() {
 fn a_file_is_its_owners_alone_and_whole_or_not_there() {
     let sandbox = record_two_sessions();
     fs::create_dir(sandbox.project().join("out")).unwrap();
-    let export = |path: &str| -> CliOutput { sandbox.run_snell(&["export", "abc", "--output", path], "") };
+    let export = |path: &str| -> CommandOutput { sandbox.run_snell(&["export", "abc", "--output", path], "") };
     let ran = export("out/session.jsonl");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Wrote 8 lines to out/session.jsonl.\n"));
     let path = sandbox.project().join("out/session.jsonl");

@@ -6,8 +6,11 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use snell_store::{DecisionRecord, EventRecord, HookRunRecord, Store};
+use snell_test_support::files::parse_json_lines;
+use snell_test_support::process::{CommandOutput, Signal, send_signal, spawn_with_stdin};
+use snell_test_support::wait::wait_until;
 
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin, wait_until};
+use crate::support::CliSandbox;
 
 /// A session in which a hook forbids one command.
 fn record_session() -> CliSandbox {
@@ -25,11 +28,10 @@ fn record_session() -> CliSandbox {
 }
 
 /// The events that were found, the first one first.
-fn list_event_names(ran: &CliOutput) -> Vec<String> {
+fn list_event_names(ran: &CommandOutput) -> Vec<String> {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let lines = ran.stdout.lines();
-    let entries = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
-    entries.map(|entry| entry["event"].as_str().unwrap().to_owned()).collect()
+    let entries = parse_json_lines(&ran.stdout);
+    entries.iter().map(|entry| entry["event"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -130,7 +132,7 @@ fn every_filter_finds_what_it_names() {
     command.env("CLAUDE_PID", "1").env("SNELL_NOW", "2026-03-01T11:45:00Z");
     let mut payload = json!({"hook_event_name": "UserPromptSubmit"});
     payload.as_object_mut().unwrap().extend(elsewhere.as_object().unwrap().clone());
-    spawn_with_stdin(&mut command, &payload.to_string()).wait_with_output().unwrap();
+    spawn_with_stdin(&mut command, payload.to_string()).wait_with_output().unwrap();
     let cases: &[(&[&str], &[&str])] = &[
         (&["--agent", "2"], &["UserPromptSubmit"]),
         (&["--agent", "7"], &[]),
@@ -219,8 +221,7 @@ fn following_begins_with_the_last_few_and_goes_on_with_what_others_write() {
     }
     sandbox.send_hook_event("11:43:00", "SessionStart", json!({}));
     assert_eq!(next(), "SessionStart");
-    let pid = child.id().to_string();
-    std::process::Command::new("kill").args(["-s", "INT", &pid]).status().unwrap();
+    send_signal(child.id(), Signal::INT);
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 

@@ -4,7 +4,9 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
 
-use crate::support::{CliSandbox, report_skipped};
+use snell_test_support::skip::{find_program, report_skipped, require_program, require_util_linux_script};
+
+use crate::support::CliSandbox;
 
 /// Every command that people can see, by its words, found by asking the program itself; nothing for the program.
 fn list_commands(sandbox: &CliSandbox) -> Vec<String> {
@@ -106,8 +108,7 @@ fn find_man_reader() -> Option<&'static [&'static str]> {
         &["man", "--warnings", "-Tutf8", "-Z", "-l"],
         &["groff", "-man", "-Tutf8", "-ww", "-z"],
     ];
-    let is_there = |reader: &&[&str]| Command::new(reader[0]).arg("--version").output().is_ok();
-    readers.into_iter().find(is_there)
+    readers.into_iter().find(|reader| find_program(reader[0]).is_some())
 }
 
 #[test]
@@ -147,10 +148,7 @@ fn a_page_that_is_not_there_is_refused() {
 
 /// A bash that knows how to complete `snell`, in which this line is run; nothing if there is no bash.
 fn build_bash_completion(sandbox: &CliSandbox, line: &str) -> Option<Command> {
-    if Command::new("bash").arg("--version").output().is_err() {
-        report_skipped("there is no bash");
-        return None;
-    }
+    require_program("bash")?;
     let script = sandbox.run_snell(&["completions", "bash"], "").stdout;
     fs::write(sandbox.project().join("completion.bash"), script).unwrap();
     let mut command = sandbox.program("bash");
@@ -202,9 +200,7 @@ fn at_a_keyboard_tab_completes_a_command() {
     let Some(_) = build_bash_completion(&sandbox, "") else {
         return;
     };
-    let version = Command::new("script").arg("--version").output();
-    if !version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
-        report_skipped("there is no util-linux script");
+    if require_util_linux_script().is_none() {
         return;
     }
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_snell"));

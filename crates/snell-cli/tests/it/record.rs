@@ -1,13 +1,14 @@
 //! `snell run --record`: what a host wants to be kept is kept as it is of a guest, and never at the price of an answer.
 
 use std::fs;
-use std::process::Command;
 
 use serde_json::{Value, json};
+use snell_test_support::process::{CommandOutput, LiveProcess, Signal, send_signal, spawn_with_stdin};
+use snell_test_support::wait::wait_until;
 
 use crate::hook::slow_hooks::SLOW;
-use crate::hook::{AgentStandIn, HookSandbox, RecordingMode, extract_first_column};
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin, wait_until};
+use crate::hook::{HookSandbox, RecordingMode, extract_first_column};
+use crate::support::CliSandbox;
 
 /// A hook that refuses what has this word in it, and one that nobody waits for.
 fn create_project() -> CliSandbox {
@@ -20,11 +21,11 @@ fn create_project() -> CliSandbox {
         .file(".microai/settings.json", r#"{"hooks": {"PostToolUse": [{"matcher": "Bash", "command": "echo seen"}]}}"#)
 }
 
-fn run_event(sandbox: &CliSandbox, event: &str, fields: Value) -> CliOutput {
+fn run_event(sandbox: &CliSandbox, event: &str, fields: Value) -> CommandOutput {
     run_event_with(sandbox, event, &["--record", "--guard"], fields)
 }
 
-fn run_event_with(sandbox: &CliSandbox, event: &str, args: &[&str], fields: Value) -> CliOutput {
+fn run_event_with(sandbox: &CliSandbox, event: &str, args: &[&str], fields: Value) -> CommandOutput {
     let mut payload = json!({"session_id": "s1", "agent_name": "lantern"});
     payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     sandbox.run_snell(&[&["run", event], args].concat(), &payload.to_string())
@@ -134,31 +135,30 @@ fn what_cannot_be_recorded_is_answered_all_the_same() {
 
 #[test]
 fn a_host_that_loses_its_patience_loses_no_event() {
-    for signal in ["-TERM", "-KILL"] {
+    for signal in [Signal::TERM, Signal::KILL] {
         let hook = format!("[[hook]]\nevent = 'PreToolUse'\nrun = '{SLOW}'\n");
         let watched = HookSandbox::with_sandbox(RecordingMode::Alone, CliSandbox::new().file("snell.toml", &hook));
         let mut command = watched.sandbox.command(&["run", "PreToolUse", "--record"]);
         let mut payload = build_bash_call("make");
         payload["session_id"] = "s1".into();
-        let run = spawn_with_stdin(&mut command, &payload.to_string());
+        let run = spawn_with_stdin(&mut command, payload.to_string());
         watched.sandbox.wait_for_content("begun");
-        let kill = Command::new("kill").args([signal, &run.id().to_string()]).status();
-        assert!(kill.unwrap().success());
+        send_signal(run.id(), signal);
         run.wait_with_output().unwrap();
         fs::write(watched.sandbox.project().join("go"), "").unwrap();
-        if signal == "-KILL" {
+        if signal == Signal::KILL {
             watched.sandbox.wait_for_content("ended");
         }
         run_event(&watched.sandbox, "Stop", json!({}));
         let events = extract_first_column(&watched.query_rows("SELECT name FROM events ORDER BY id"));
-        assert_eq!(events, ["PreToolUse", "Stop"], "{signal}");
+        assert_eq!(events, ["PreToolUse", "Stop"], "{signal:?}");
     }
 }
 
 #[test]
 fn who_was_started_by_claude_code_is_not_taken_for_it() {
-    let claude = AgentStandIn::new();
-    let sandbox = create_project().env("CLAUDE_PID", &claude.pid());
+    let claude = LiveProcess::new();
+    let sandbox = create_project().env("CLAUDE_PID", &claude.pid().to_string());
     let watched = HookSandbox::with_sandbox(RecordingMode::Alone, sandbox);
     for event in ["SessionStart", "Stop"] {
         run_event(&watched.sandbox, event, json!({}));

@@ -10,8 +10,10 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Value, json};
+use snell_test_support::process::{is_process_running, send_signal, spawn_with_stdin, wait_for_output};
+use snell_test_support::wait::wait_until;
 
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin, wait_until};
+use crate::support::CliSandbox;
 
 /// Waits until the test says so, then finishes.
 const PATIENT: &str = "echo > begun; until [ -e go ]; do sleep 0.01; done; echo said; echo > finished";
@@ -51,11 +53,9 @@ fn build_payload() -> Value {
     json!({"session_id": "s-1", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": "done"})
 }
 
-/// Whether a process still runs; one that ended and was not yet reaped does not.
-fn is_process_running(pid: &str) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
-    state.is_some_and(|state| !"ZX".contains(state))
+/// Whether the process runs whose id is in this text.
+fn is_running(pid: &str) -> bool {
+    is_process_running(pid.trim().parse().unwrap())
 }
 
 fn parse_pid(text: &str) -> Pid {
@@ -65,7 +65,7 @@ fn parse_pid(text: &str) -> Pid {
 /// Waits until none of the processes runs that are named in these files.
 fn wait_until_processes_end(sandbox: &CliSandbox, files: &[&str]) {
     let processes: Vec<_> = files.iter().map(|file| sandbox.read(file)).collect();
-    wait_until(|| (!processes.iter().any(|process| is_process_running(process))).then_some(()));
+    wait_until(|| (!processes.iter().any(|process| is_running(process))).then_some(()));
 }
 
 /// An agent that is closed ends its `snell run`. The hook has a group of its own, which no terminal and no agent reaches.
@@ -78,13 +78,13 @@ fn a_snell_run_that_is_told_to_end_ends_the_hooks_that_it_awaits() {
         for sandbox in
             [CliSandbox::new().file("snell.toml", &native), CliSandbox::new().hooks(".claude/settings.json", &group)]
         {
-            let snell = spawn_with_stdin(&mut sandbox.command(&["run", "PreToolUse"]), &build_payload().to_string());
+            let snell = spawn_with_stdin(&mut sandbox.command(&["run", "PreToolUse"]), build_payload().to_string());
             for file in ["pid", "child"] {
                 let process = sandbox.wait_for_content(file);
-                assert!(is_process_running(&process), "{signal:?}: {file}");
+                assert!(is_running(&process), "{signal:?}: {file}");
             }
-            kill_process(Pid::from_child(&snell), signal).unwrap();
-            let ran: CliOutput = snell.wait_with_output().unwrap().into();
+            send_signal(snell.id(), signal);
+            let ran = wait_for_output(snell);
             assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{signal:?}");
             assert!(ran.stderr.contains("ended too"), "{signal:?}: {}", ran.stderr);
             wait_until_processes_end(&sandbox, &["pid", "child"]);
@@ -98,7 +98,7 @@ fn a_supervisor_that_is_told_to_end_ends_the_hooks_that_it_stays_with() {
         sandbox.run_event(event, &build_payload());
         for file in ["parent", "pid", "child"] {
             let process = sandbox.wait_for_content(file);
-            assert!(is_process_running(&process), "{contract}: {file}");
+            assert!(is_running(&process), "{contract}: {file}");
         }
         kill_process(parse_pid(&sandbox.read("parent")), Signal::TERM).unwrap();
         wait_until_processes_end(&sandbox, &["parent", "pid", "child"]);
@@ -172,7 +172,7 @@ fn a_hook_that_nobody_awaits_is_still_ended_at_its_timeout() {
         let pid = sandbox.wait_for_content("pid");
         let record = sandbox.wait_for_background_outcomes(1).remove(0);
         assert_eq!((&record["status"], &record["timed_out"]), (&json!("timed_out"), &json!(true)), "{contract}");
-        assert!(!is_process_running(&pid), "{contract}");
+        assert!(!is_running(&pid), "{contract}");
     }
 }
 
@@ -182,7 +182,7 @@ fn a_background_hook_survives_the_end_of_its_callers_process_group() {
         // An agent in a group of its own runs `snell run`; the agent then stays until its whole group is killed.
         let line = "\"$0\" \"$@\" > answer; echo > answered; sleep 30";
         let mut agent =
-            spawn_with_stdin(sandbox.shell(line, &["run", event]).process_group(0), &build_payload().to_string());
+            spawn_with_stdin(sandbox.shell(line, &["run", event]).process_group(0), build_payload().to_string());
         sandbox.wait_for_content("answered");
         sandbox.wait_for_content("begun");
         kill_process_group(Pid::from_child(&agent), Signal::KILL).unwrap();

@@ -1,11 +1,13 @@
 //! `snell status`: what is recorded where, and what needs attention.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
+use snell_test_support::files::set_file_mode;
+use snell_test_support::process::CommandOutput;
+use snell_test_support::wait::wait_until;
 
-use crate::support::{CliOutput, CliSandbox, wait_until};
+use crate::support::CliSandbox;
 
 fn record_some_events() -> CliSandbox {
     let sandbox = CliSandbox::with_frozen_clock();
@@ -15,7 +17,7 @@ fn record_some_events() -> CliSandbox {
 }
 
 /// What needs attention, as `what | remedy`.
-fn list_attention(ran: &CliOutput) -> Vec<String> {
+fn list_attention(ran: &CommandOutput) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let json = ran.json();
     let found = json["attention"].as_array().unwrap();
@@ -188,7 +190,7 @@ fn a_database_of_a_later_version_is_left_alone() {
 #[test]
 fn what_others_can_read_is_told() {
     let sandbox = record_some_events();
-    let open = |path: &std::path::Path, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    let open = |path: &std::path::Path, mode: u32| set_file_mode(path, mode);
     open(&sandbox.data(), 0o755);
     fs::write(sandbox.data().join("background.jsonl"), "").unwrap();
     open(&sandbox.data().join("background.jsonl"), 0o644);

@@ -3,8 +3,9 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use snell_test_support::wait::wait_until;
 
-use crate::support::{CliSandbox, wait_until};
+use crate::support::CliSandbox;
 
 /// What Claude Code says, with this as its context window.
 fn build_statusline_payload(window: Value) -> Value {

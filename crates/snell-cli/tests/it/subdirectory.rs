@@ -4,8 +4,9 @@
 use std::path::Path;
 
 use serde_json::json;
+use snell_test_support::process::{CommandOutput, run_with_stdin};
 
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin};
+use crate::support::CliSandbox;
 
 const HOOK: &str = "[[hook]]\nevent = \"PreToolUse\"\nrun = 'echo Not here. >&2; exit 2'\n";
 
@@ -15,10 +16,10 @@ fn create_project(text: &str) -> CliSandbox {
 }
 
 /// Runs `snell` in this directory of the project.
-fn run_in_directory(sandbox: &CliSandbox, directory: impl AsRef<Path>, args: &[&str], stdin: &str) -> CliOutput {
+fn run_in_directory(sandbox: &CliSandbox, directory: impl AsRef<Path>, args: &[&str], stdin: &str) -> CommandOutput {
     let mut command = sandbox.command(args);
     command.current_dir(sandbox.project().join(directory));
-    spawn_with_stdin(&mut command, stdin).wait_with_output().unwrap().into()
+    run_with_stdin(&mut command, stdin)
 }
 
 /// What Claude Code sends from this directory of the project.
@@ -29,7 +30,7 @@ fn build_hook_payload(sandbox: &CliSandbox, directory: &str, session: &str) -> S
 }
 
 /// Runs in this directory what a text says to run at its end.
-fn run_suggested_command(sandbox: &CliSandbox, directory: &str, text: &str) -> CliOutput {
+fn run_suggested_command(sandbox: &CliSandbox, directory: &str, text: &str) -> CommandOutput {
     let (_, told) = text.rsplit_once("run: snell ").expect(text);
     let words: Vec<_> = told.lines().next().unwrap().split(' ').collect();
     run_in_directory(sandbox, directory, &words, "")

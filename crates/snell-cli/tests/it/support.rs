@@ -2,13 +2,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::process::Command;
 
 use serde_json::Value;
+use snell_test_support::files::{parse_json_lines, write_file, write_file_with_mode, write_script};
+use snell_test_support::process::{CommandOutput, run_with_stdin, spawn_with_stdin};
+use snell_test_support::skip::require_util_linux_script;
+use snell_test_support::wait::wait_until;
 use tempfile::TempDir;
 
 /// A project and a home directory of a test's own.
@@ -16,14 +17,6 @@ pub struct CliSandbox {
     root: TempDir,
     project: OsString,
     variables: Vec<(String, String)>,
-}
-
-/// What `snell` answered.
-#[derive(Debug)]
-pub struct CliOutput {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
 }
 
 impl CliSandbox {
@@ -73,22 +66,20 @@ impl CliSandbox {
 
     /// Writes a file of the home directory that only its owner can read.
     pub fn secret_home_file(self, path: &str, text: &str) -> Self {
-        write_file_with_mode(0o600, &self.home().join(path), text);
+        write_file_with_mode(&self.home().join(path), text, 0o600);
         self
     }
 
     /// Writes a file of the home directory that everybody can read.
     pub fn open_home_file(self, path: &str, text: &str) -> Self {
-        write_file_with_mode(0o644, &self.home().join(path), text);
+        write_file_with_mode(&self.home().join(path), text, 0o644);
         self
     }
 
     /// Writes an executable script of the project; the first line `#!/bin/sh` is added.
     pub fn script(self, path: &str, body: &str) -> Self {
-        let path_on_disk = self.project().join(path);
-        let sandbox = self.file(path, &format!("#!/bin/sh\n{body}\n"));
-        fs::set_permissions(&path_on_disk, fs::Permissions::from_mode(0o755)).unwrap();
-        sandbox
+        write_script(&self.project().join(path), body);
+        self
     }
 
     /// Writes a `settings.json`-like file whose `hooks` are these.
@@ -97,8 +88,8 @@ impl CliSandbox {
     }
 
     /// Runs `snell` with these arguments in the project, with `stdin` on its standard input.
-    pub fn run_snell(&self, args: &[&str], stdin: &str) -> CliOutput {
-        spawn_with_stdin(&mut self.command(args), stdin).wait_with_output().unwrap().into()
+    pub fn run_snell(&self, args: &[&str], stdin: &str) -> CommandOutput {
+        run_with_stdin(&mut self.command(args), stdin)
     }
 
     /// The command that runs `snell`, for tests that need more than [`CliSandbox::run_snell`].
@@ -124,11 +115,7 @@ impl CliSandbox {
 
     /// The same, and whether it was a success.
     pub fn try_run_in_terminal(&self, columns: usize, args: &str) -> Option<(String, bool)> {
-        let has_script = Command::new("script").arg("--version").output();
-        if !has_script.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
-            report_skipped("there is no util-linux script");
-            return None;
-        }
+        require_util_linux_script()?;
         let line = format!("exec script --quiet --return --command \"stty cols {columns}; exec $0 {args}\" /dev/null");
         let mut command = self.shell(&line, &[]);
         command.env("TERM", "xterm").env("NO_COLOR", "1").env("PAGER", "cat");
@@ -151,7 +138,7 @@ impl CliSandbox {
     }
 
     /// `snell run EVENT` with this payload.
-    pub fn run_event(&self, event: &str, payload: &Value) -> CliOutput {
+    pub fn run_event(&self, event: &str, payload: &Value) -> CommandOutput {
         self.run_snell(&["run", event], &payload.to_string())
     }
 
@@ -162,7 +149,7 @@ impl CliSandbox {
 
     /// Tells `snell hook` an event, as Claude Code does, at this time of the day on which [`CliSandbox::with_frozen_clock`] is.
     /// The test itself is the agent's process. Fields that are not given are filled in.
-    pub fn send_hook_event(&self, time: &str, event: &str, payload: Value) -> CliOutput {
+    pub fn send_hook_event(&self, time: &str, event: &str, payload: Value) -> CommandOutput {
         let mut fields = serde_json::json!({
             "session_id": "session-one",
             "hook_event_name": event,
@@ -174,7 +161,7 @@ impl CliSandbox {
         fields.as_object_mut().unwrap().extend(payload);
         let mut command = self.command(&["hook"]);
         command.env("SNELL_NOW", format!("2026-03-01T{time}Z"));
-        let ran: CliOutput = spawn_with_stdin(&mut command, &fields.to_string()).wait_with_output().unwrap().into();
+        let ran = run_with_stdin(&mut command, fields.to_string());
         assert_eq!(ran.code, 0, "{ran:?}");
         ran
     }
@@ -223,111 +210,7 @@ impl CliSandbox {
         wait_until(|| {
             let text = fs::read_to_string(&path).ok()?;
             let complete = text.matches('\n').count() >= count;
-            complete.then(|| text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+            complete.then(|| parse_json_lines(&text))
         })
-    }
-}
-
-/// Starts a command with `stdin` on its standard input, and keeps what it says.
-pub fn spawn_with_stdin(command: &mut Command, stdin: &str) -> Child {
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // A `snell` that ends early closes its standard input, and that is its right.
-    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
-    child
-}
-
-/// Looks again and again until there is an answer; gives up after a minute, because machines may be slow.
-pub fn wait_until<T>(mut look: impl FnMut() -> Option<T>) -> T {
-    let started = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(started.elapsed() < Duration::from_secs(60), "nothing came");
-        std::thread::yield_now();
-    }
-}
-
-/// Says that a test could not be done here.
-#[allow(clippy::print_stderr, reason = "a test that was not done should not look as if it was")]
-pub fn report_skipped(why: &str) {
-    eprintln!("skipped: {why}");
-}
-
-fn write_file(path: &Path, text: &str) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
-
-fn write_file_with_mode(mode: u32, path: &Path, text: &str) {
-    write_file(path, text);
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-}
-
-impl From<Output> for CliOutput {
-    fn from(output: Output) -> Self {
-        Self {
-            code: output.status.code().unwrap(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
-}
-
-impl CliOutput {
-    /// The JSON on standard output.
-    pub fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
-    }
-
-    pub fn decision(&self) -> String {
-        self.json()["decision"].as_str().unwrap().to_owned()
-    }
-
-    pub fn reason(&self) -> String {
-        self.json()["reason"].as_str().unwrap_or_default().to_owned()
-    }
-
-    /// The reported hooks.
-    pub fn hooks(&self) -> Vec<Value> {
-        self.json()["hooks"].as_array().unwrap().clone()
-    }
-
-    /// The statuses of the reported hooks, in order.
-    pub fn statuses(&self) -> Vec<String> {
-        self.hooks().iter().map(|hook| hook["status"].as_str().unwrap().to_owned()).collect()
-    }
-
-    pub fn string_list(&self, key: &str) -> Vec<String> {
-        let json = self.json();
-        let texts = json[key].as_array().unwrap();
-        texts.iter().map(|text| text.as_str().unwrap().to_owned()).collect()
-    }
-
-    pub fn context(&self) -> Vec<String> {
-        self.string_list("context")
-    }
-
-    pub fn messages(&self) -> Vec<String> {
-        self.string_list("messages")
-    }
-
-    /// The warnings as `path:line:column: severity: message`.
-    pub fn warnings(&self) -> Vec<String> {
-        self.json()["warnings"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|warning| {
-                format!(
-                    "{}:{}:{}: {}: {}",
-                    warning["path"].as_str().unwrap(),
-                    warning["line"],
-                    warning["column"],
-                    warning["severity"].as_str().unwrap(),
-                    warning["message"].as_str().unwrap()
-                )
-            })
-            .collect()
     }
 }

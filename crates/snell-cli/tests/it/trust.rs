@@ -5,8 +5,10 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use snell_test_support::files::set_file_mode;
+use snell_test_support::process::{CommandOutput, spawn_with_stdin};
 
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin};
+use crate::support::CliSandbox;
 
 const HOOK: &str = "[[hook]]\nevent = \"PreToolUse\"\nrun = \"touch ran\"\n";
 
@@ -14,7 +16,7 @@ fn build_hook_group(command: &str) -> Value {
     json!({"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": command}]}]})
 }
 
-fn run_trusted_event(sandbox: &CliSandbox) -> CliOutput {
+fn run_trusted_event(sandbox: &CliSandbox) -> CommandOutput {
     sandbox.run_snell(&["run", "PreToolUse", "--require-trust"], r#"{"tool_name": "Bash"}"#)
 }
 
@@ -171,7 +173,7 @@ fn whoever_trusts_sees_what_requests_carry_and_which_files_sessions_get() {
 fn pins_that_others_may_write_to_stay_and_nobody_says_otherwise() {
     let sandbox = CliSandbox::new().file("snell.toml", HOOK);
     overwrite_file(&locate_trust_file(&sandbox), "{}");
-    fs::set_permissions(locate_trust_file(&sandbox), fs::Permissions::from_mode(0o660)).unwrap();
+    set_file_mode(locate_trust_file(&sandbox), 0o660);
     for command in [&["trust", "--list"][..], &["trust"]] {
         let ran = sandbox.run_snell(command, "");
         assert_eq!(ran.code, 1, "{ran:?}");
@@ -288,7 +290,7 @@ fn pins_that_cannot_be_understood_trust_nothing_and_are_kept_aside() {
 fn pins_that_others_could_have_written_trust_nothing() {
     let sandbox = CliSandbox::new().file("snell.toml", HOOK);
     assert_eq!(sandbox.run_snell(&["trust"], "").code, 0);
-    fs::set_permissions(locate_trust_file(&sandbox), fs::Permissions::from_mode(0o666)).unwrap();
+    set_file_mode(locate_trust_file(&sandbox), 0o666);
     let warning = &run_trusted_event(&sandbox).warnings()[0];
     assert!(warning.contains("trust.json cannot be read: others may write to it"), "{warning}");
     assert_eq!(sandbox.run_snell(&["trust"], "").code, 1);

@@ -1,11 +1,14 @@
 //! `snell wake`: a line that is typed into an agent's pane, in a real tmux.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
+use snell_test_support::files::set_file_mode;
+use snell_test_support::process::{CommandOutput, run_with_stdin, spawn_with_stdin};
+use snell_test_support::skip::report_skipped;
+use snell_test_support::wait::wait_until;
 
-use crate::support::{CliOutput, CliSandbox, report_skipped, spawn_with_stdin, wait_until};
+use crate::support::CliSandbox;
 use crate::tmux::TestTmuxServer;
 
 const TRIGGER: &str = "[CLAUDE OS SYS: NOTIFICATION]: Workers complete";
@@ -76,18 +79,18 @@ fn send_session_start(sandbox: &CliSandbox, tmux: &TestTmuxServer<'_>, session: 
     let payload = json!({"session_id": session, "hook_event_name": "SessionStart", "cwd": format!("/{session}")});
     let mut command = sandbox.command(&["hook"]);
     command.env("TMUX", tmux.tmux_variable()).env("TMUX_PANE", pane);
-    let output = spawn_with_stdin(&mut command, &payload.to_string()).wait_with_output().unwrap();
+    let output = spawn_with_stdin(&mut command, payload.to_string()).wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
     wait_for_agent(sandbox, session)
 }
 
-fn assert_typed(ran: &CliOutput, pane: &str) {
+fn assert_typed(ran: &CommandOutput, pane: &str) {
     let expected = format!("Typed into the tmux pane {pane}: {TRIGGER}\n");
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, expected.as_str(), ""));
 }
 
 #[track_caller]
-fn assert_refused(ran: &CliOutput, why: &str) {
+fn assert_refused(ran: &CommandOutput, why: &str) {
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
     assert!(ran.stderr.starts_with("snell: ") && ran.stderr.contains(why), "{}", ran.stderr);
 }
@@ -274,7 +277,7 @@ fn nothing_in_a_name_becomes_a_command() {
     let program = "%0 0 1;x #(touch y)";
     let path = sandbox.project().join(program);
     fs::copy("/bin/sh", &path).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    set_file_mode(&path, 0o755);
     let pane = tmux.open_pane(&format!("exec './{program}' agent.sh plain"));
     let number = wait_for_agent(&sandbox, "plain");
     tmux.run_tmux(&["rename-window", "-t", &pane, "%9 1 0; kill-server"]);
@@ -327,9 +330,9 @@ fn a_tmux_that_is_missing_or_does_not_answer_does_not_hold_it_up() {
     let sandbox = create_agent_sandbox().script("slow/tmux", "exec sleep 600");
     sandbox.send_hook_event("11:00:00", "SessionStart", json!({"source": "startup"}));
     sandbox.open_database_with("UPDATE agents SET tmux_pane = '%1'");
-    let wake = |path: &str| -> CliOutput {
+    let wake = |path: &str| -> CommandOutput {
         let mut command = sandbox.command(&["wake", "1"]);
-        spawn_with_stdin(command.env("PATH", path), "").wait_with_output().unwrap().into()
+        run_with_stdin(command.env("PATH", path), "")
     };
     let missing = wake("/nowhere");
     assert_refused(&missing, "tmux cannot be run; is it installed?: No such file");

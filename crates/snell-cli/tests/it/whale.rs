@@ -1,8 +1,9 @@
 //! whale, statement by statement of its source.
 
 use serde_json::{Value, json};
+use snell_test_support::process::CommandOutput;
 
-use crate::support::{CliOutput, CliSandbox};
+use crate::support::CliSandbox;
 
 /// A project whose `.whale/hooks.json` holds these entries.
 fn create_project(entries: &Value) -> CliSandbox {
@@ -19,7 +20,7 @@ fn build_modifying_hook(command: &str) -> Value {
     json!({"event": "BeforeTool", "command": command, "allowModify": true})
 }
 
-fn run_bash_call(sandbox: &CliSandbox) -> CliOutput {
+fn run_bash_call(sandbox: &CliSandbox) -> CommandOutput {
     sandbox.run_event("BeforeTool", &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": "s1"}))
 }
 

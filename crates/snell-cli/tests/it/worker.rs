@@ -1,8 +1,9 @@
 //! `snell worker`: what a session has others do, where no event tells of it.
 
 use serde_json::{Value, json};
+use snell_test_support::process::{CommandOutput, run_with_stdin};
 
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin};
+use crate::support::CliSandbox;
 
 const TRIGGER: &str = "[CLAUDE OS SYS: NOTIFICATION]: Workers complete";
 
@@ -13,10 +14,10 @@ fn begin_session() -> CliSandbox {
 }
 
 /// `snell worker` with these arguments at this time.
-fn run_worker(sandbox: &CliSandbox, time: &str, args: &[&str], stdin: &str) -> CliOutput {
+fn run_worker(sandbox: &CliSandbox, time: &str, args: &[&str], stdin: &str) -> CommandOutput {
     let mut command = sandbox.command(&["worker"]);
     command.args(args).env("SNELL_NOW", format!("2026-03-01T{time}Z"));
-    spawn_with_stdin(&mut command, stdin).wait_with_output().unwrap().into()
+    run_with_stdin(&mut command, stdin)
 }
 
 fn list_workers(sandbox: &CliSandbox) -> Vec<Value> {

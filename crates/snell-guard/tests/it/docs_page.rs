@@ -1,17 +1,17 @@
 //! What `docs/guard.md` says in numbers is what the code does. `SNELL_BLESS=1` writes it anew.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use snell_guard::limits::LIMITS;
 use snell_guard::policy::GuardDecision;
 use snell_guard::rules::RULES;
+use snell_test_support::files::find_repository_root;
 
 use crate::corpus::read_corpus;
 
 /// Compares what stands between two marks of the page, or writes it.
 fn compare_or_write_page(mark: &str, block: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/guard.md");
+    let path = find_repository_root().join("docs/guard.md");
     let page = std::fs::read_to_string(&path).expect("the page is there");
     let (open, close) = (format!("<!-- {mark} -->\n"), format!("<!-- end of {mark} -->"));
     let (before, rest) = page.split_once(&open).expect("the block begins");

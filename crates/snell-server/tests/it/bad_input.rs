@@ -5,8 +5,9 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::json;
+use snell_test_support::wait::wait_until;
 
-use crate::support::{PATIENCE, SseClient, TestApp, wait_until};
+use crate::support::{PATIENCE, SseClient, TestApp};
 
 #[test]
 fn a_body_that_is_wrong_is_refused_by_name() {

@@ -5,8 +5,9 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use snell_test_support::wait::wait_until;
 
-use crate::support::{PATIENCE, SseClient, TestApp, TestResponse, wait_until};
+use crate::support::{PATIENCE, SseClient, TestApp, TestResponse};
 
 /// Says this, and hears the answer.
 pub fn send_bytes(address: SocketAddr, bytes: &[u8]) -> TestResponse {

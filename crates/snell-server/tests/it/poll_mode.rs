@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use snell::{Event, Timestamp};
 use snell_store::{EventRecord, Store};
+use snell_test_support::wait::wait_until;
 
-use crate::support::{TestApp, wait_until};
+use crate::support::TestApp;
 
 fn set_quick_polling(app: &mut snell_server::ServeSettings) {
     app.poll_schedule.poll_active = Duration::from_secs(3600);

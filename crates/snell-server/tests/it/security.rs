@@ -1,10 +1,11 @@
 //! Who may not come in: pages of other sites, and whoever does not have the token.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 
 use serde_json::json;
 use snell_server::{AccessToken, ServeSettings};
+use snell_test_support::files::set_file_mode;
 
 use crate::support::{TestApp, TestRequest};
 
@@ -259,7 +260,7 @@ fn a_token_is_read_only_from_a_file_that_nobody_else_can_read() {
     let file = |name: &str, text: &str, mode: u32| {
         let path = directory.path().join(name);
         fs::write(&path, text).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        set_file_mode(&path, mode);
         path
     };
     for (name, text, mode) in [("a", "secret\n", 0o600), ("b", "  secret", 0o400)] {

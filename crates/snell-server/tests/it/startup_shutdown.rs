@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use snell_server::{ServeSettings, ServerListener};
+use snell_test_support::wait::wait_until;
 
-use crate::support::{PATIENCE, TestApp, TestResponse, wait_until};
+use crate::support::{PATIENCE, TestApp, TestResponse};
 
 #[test]
 fn what_is_under_way_is_finished_before_the_end() {

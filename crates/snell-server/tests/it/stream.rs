@@ -9,8 +9,9 @@ use rustix::net::sockopt::set_socket_recv_buffer_size;
 use serde_json::{Value, json};
 use snell::{Event, Timestamp};
 use snell_store::{EventRecord, Store};
+use snell_test_support::wait::wait_until;
 
-use crate::support::{SseClient, SseEvent, TestApp, wait_until};
+use crate::support::{SseClient, SseEvent, TestApp};
 
 /// The state that a listener is told of last.
 fn is_state(state: &str) -> impl Fn(&SseEvent) -> bool {

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use snell_server::{ServeError, ServeSettings, ServerListener, serve};
@@ -273,12 +273,6 @@ impl TestResponse {
     }
 }
 
-/// Says that a test was not done, and why.
-#[allow(clippy::print_stderr, reason = "a test that was not done should not look as if it was")]
-pub fn report_skipped(why: &str) {
-    eprintln!("skipped: {why}");
-}
-
 /// Somebody who listens.
 pub struct SseClient {
     pub head: TestResponse,
@@ -366,17 +360,5 @@ impl SseClient {
                 return all;
             }
         }
-    }
-}
-
-/// Looks again and again until there is an answer.
-pub fn wait_until<T>(mut look: impl FnMut() -> Option<T>) -> T {
-    let started = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(started.elapsed() < PATIENCE, "nothing came");
-        std::thread::yield_now();
     }
 }

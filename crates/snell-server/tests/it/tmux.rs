@@ -1,7 +1,7 @@
 //! Which tmux sockets are used, and that no other user can put one in their place.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use snell_server::reconciler::tmux::TmuxServer;
+use snell_test_support::files::set_file_mode;
+use snell_test_support::skip::require_program;
 use tempfile::TempDir;
-
-use crate::support::report_skipped;
 
 /// How often the attack is tried.
 const TRIES: usize = 1_500;
@@ -41,18 +41,14 @@ fn create_exposed_directory() -> (TempDir, std::path::PathBuf) {
     let own = tempfile::tempdir().unwrap();
     let exposed = own.path().join("exposed");
     fs::create_dir(&exposed).unwrap();
-    fs::set_permissions(&exposed, fs::Permissions::from_mode(0o777)).unwrap();
+    set_file_mode(&exposed, 0o777);
     (own, exposed)
-}
-
-fn is_tmux_missing() -> bool {
-    std::process::Command::new("tmux").arg("-V").output().is_err()
 }
 
 #[test]
 fn a_link_that_is_swapped_never_leads_to_a_socket_of_others() {
-    if is_tmux_missing() {
-        return report_skipped("there is no tmux");
+    if require_program("tmux").is_none() {
+        return;
     }
     let (own, exposed) = create_exposed_directory();
     let good = own.path().join("good");
@@ -87,8 +83,8 @@ fn a_link_that_is_swapped_never_leads_to_a_socket_of_others() {
 
 #[test]
 fn a_socket_is_used_only_where_no_other_user_can_replace_it() {
-    if is_tmux_missing() {
-        return report_skipped("there is no tmux");
+    if require_program("tmux").is_none() {
+        return;
     }
     let (own, exposed) = create_exposed_directory();
     let below = exposed.join("below");
@@ -96,7 +92,7 @@ fn a_socket_is_used_only_where_no_other_user_can_replace_it() {
     let sticky = own.path().join("sticky");
     for (directory, mode) in [(&below, 0o700), (&group, 0o770), (&sticky, 0o1777)] {
         fs::create_dir(directory).unwrap();
-        fs::set_permissions(directory, fs::Permissions::from_mode(mode)).unwrap();
+        set_file_mode(directory, mode);
     }
     let file = own.path().join("file");
     fs::write(&file, "").unwrap();

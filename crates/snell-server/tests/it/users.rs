@@ -8,22 +8,15 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::json;
 use snell_server::AccessToken;
+use snell_test_support::skip::{report_skipped, require_root};
 
-use crate::support::{PATIENCE, TestApp, TestRequest, TestResponse, report_skipped};
+use crate::support::{PATIENCE, TestApp, TestRequest, TestResponse};
 
 /// A user of the machine who is not the one who runs the server.
 const ANOTHER_USER: u32 = 65_534;
 
 /// Paths that show nothing, and so are open to everyone.
 const OPEN: &[&str] = &["/healthz", "/login", "/logout", "/assets/{version}/{name}"];
-
-fn can_switch_user() -> bool {
-    let is_root = rustix::process::geteuid().is_root();
-    if !is_root {
-        report_skipped("only root can act as another user");
-    }
-    is_root
-}
 
 /// Runs a line of bash as another user.
 fn run_as_other_user(script: &str, stdin: &[u8]) -> Output {
@@ -51,7 +44,7 @@ fn send_as_other_user(host: &str, port: u16, request: TestRequest) -> TestRespon
 
 #[test]
 fn another_user_reads_and_sends_nothing_without_the_token() {
-    if !can_switch_user() {
+    if require_root().is_none() {
         return;
     }
     let app = TestApp::start();
@@ -75,7 +68,7 @@ fn another_user_reads_and_sends_nothing_without_the_token() {
 
 #[test]
 fn another_user_is_recognised_over_both_address_families() {
-    if !can_switch_user() {
+    if require_root().is_none() {
         return;
     }
     let app = TestApp::start();
@@ -92,7 +85,7 @@ fn another_user_is_recognised_over_both_address_families() {
 
 #[test]
 fn another_user_who_shows_the_token_is_served() {
-    if !can_switch_user() {
+    if require_root().is_none() {
         return;
     }
     let app = TestApp::with_settings(|settings| settings.token = Some(AccessToken::new("secret")));
@@ -107,7 +100,7 @@ fn another_user_who_shows_the_token_is_served() {
 /// Such a socket can share its addresses with one that is bound to none.
 #[test]
 fn a_client_that_is_bound_to_an_interface_is_recognised() {
-    if !can_switch_user() {
+    if require_root().is_none() {
         return;
     }
     if Command::new("curl").arg("--version").output().is_err() {
@@ -129,7 +122,7 @@ fn a_client_that_is_bound_to_an_interface_is_recognised() {
 
 #[test]
 fn silent_connections_of_another_user_keep_nobody_out() {
-    if !can_switch_user() {
+    if require_root().is_none() {
         return;
     }
     let app = TestApp::with_settings(|settings| settings.max_connections = 100);
@@ -177,7 +170,7 @@ fn the_unix_socket_has_room_of_its_own() {
 /// The kernel shows a socket that was closed as one of root.
 #[test]
 fn another_user_who_leaves_at_once_sends_nothing_either() {
-    if !can_switch_user() {
+    if require_root().is_none() {
         return;
     }
     let app = TestApp::start();

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::json;
 use snell::{Event, Timestamp};
 use snell_store::{EventRecord, PendingClaim, PendingQueue};
+use snell_test_support::wait::wait_until;
 
-use crate::support::{TestApp, wait_until};
+use crate::support::TestApp;
 
 /// A number from the metrics.
 fn read_metric(app: &TestApp, name: &str) -> f64 {

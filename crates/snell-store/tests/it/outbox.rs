@@ -13,6 +13,7 @@ use serde_json::json;
 use snell_store::DecisionRecord;
 use snell_store::daemon::{ForwarderSettings, run_forwarder};
 use snell_store::queue::outbox::{DeliveryAnswer, DeliveryReport, Outbox, OutboxMessage, OutboxReceiver};
+use snell_test_support::files::{list_paths_ending, set_file_mode};
 use tempfile::TempDir;
 
 use crate::support::build_event;
@@ -43,11 +44,7 @@ fn create_outbox() -> (TempDir, Outbox) {
 
 /// The files of letters, in their order.
 fn list_message_files(root: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(root.join("outbox")).unwrap();
-    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    paths.sort();
-    paths
+    list_paths_ending(&root.join("outbox"), ".json")
 }
 
 /// Delivers everything, and answers what was handed over.
@@ -391,7 +388,7 @@ fn an_outbox_that_is_open_is_closed_and_one_that_is_not_there_has_nothing() {
     assert_eq!((nothing.delivered, outbox.list_backlogs().len()), (0, 0));
     assert!(!root.path().join("outbox").exists());
     fs::create_dir(root.path().join("outbox")).unwrap();
-    fs::set_permissions(root.path().join("outbox"), fs::Permissions::from_mode(0o777)).unwrap();
+    set_file_mode(root.path().join("outbox"), 0o777);
     outbox.push(&build_message(HERE, "1")).unwrap();
     let mode = fs::metadata(root.path().join("outbox")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use snell_store::{AgentState, ReconcileScope, StateConfidence, StateSource};
+use snell_test_support::files::write_file;
 
 use crate::support::{
     LiveProcess, SentEvent, TestStore, build_answer_line, build_api_error_line, build_event, build_interruption_line,
@@ -225,9 +226,7 @@ fn where_hooks_fell_silent_the_transcript_shows_the_state() {
 /// A transcript where Claude Code would write it.
 fn write_home_transcript(kept: &TestStore, session: &str, lines: &[serde_json::Value]) -> std::path::PathBuf {
     let path = kept.path_of(&format!("home/projects/-somewhere/{session}.jsonl"));
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    std::fs::write(&path, text).unwrap();
+    write_file(&path, lines.iter().map(|line| format!("{line}\n")).collect::<String>());
     path
 }
 

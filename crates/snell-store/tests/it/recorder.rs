@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use snell_store::{AgentFilter, EventRecorder, LogFilter, Store, StoreError};
+use snell_test_support::files::set_file_mode;
 
 use crate::support::{TestStore, build_event, build_prompt, build_stop};
 
@@ -168,7 +169,7 @@ fn what_is_kept_is_for_its_owner_only() {
         let directory = root.path().join("data");
         if already_there {
             fs::create_dir(&directory).unwrap();
-            fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
+            set_file_mode(&directory, 0o755);
         }
         let mut recorder = EventRecorder::new(&directory);
         record_prompt(&mut recorder, &directory, "s1");
@@ -179,7 +180,7 @@ fn what_is_kept_is_for_its_owner_only() {
             assert_eq!(mode(&path), 0o600, "{}", path.display());
         }
         // One that somebody opened to others is closed again.
-        fs::set_permissions(directory.join("snell.db"), fs::Permissions::from_mode(0o644)).unwrap();
+        set_file_mode(directory.join("snell.db"), 0o644);
         record_prompt(&mut EventRecorder::new(&directory), &directory, "s2");
         assert_eq!(mode(&directory.join("snell.db")), 0o600);
     }
@@ -242,7 +243,7 @@ fn a_file_that_somebody_named_and_that_is_something_else_is_not_touched() {
     let fifo = root.path().join("fifo");
     assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     for path in [foreign, text, fifo] {
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        set_file_mode(&path, 0o644);
         let before = std::fs::read_dir(root.path()).unwrap().count();
         let error = EventRecorder::with_database(&path).open_store().unwrap_err().to_string();
         assert!(error.contains("no database of Snell"), "{error}");

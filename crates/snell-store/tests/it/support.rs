@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 use snell::{Event, Timestamp};
@@ -274,29 +273,22 @@ pub fn build_api_error_line(session: &str, seconds: i64, text: &str) -> Value {
     })
 }
 
-/// A process that lives until the test lets go of it.
+/// A process that lives until the test lets go of it, and its identity.
 #[derive(Debug)]
 pub struct LiveProcess {
-    child: Child,
+    child: snell_test_support::process::LiveProcess,
     pub process: ProcessIdentity,
 }
 
 impl LiveProcess {
     pub fn new() -> Self {
-        let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        let process = ProcessIdentity::from_pid(child.id());
+        let child = snell_test_support::process::LiveProcess::new();
+        let process = ProcessIdentity::from_pid(child.pid());
         Self { child, process }
     }
 
     /// Ends it, and waits until it is gone.
     pub fn terminate(&mut self) {
-        drop(self.child.stdin.take());
-        self.child.wait().unwrap();
-    }
-}
-
-impl Drop for LiveProcess {
-    fn drop(&mut self) {
-        self.terminate();
+        self.child.terminate();
     }
 }

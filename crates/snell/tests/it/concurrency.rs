@@ -5,11 +5,10 @@ use std::process::Command;
 
 use serde_json::json;
 use snell::{Decision, Engine, Event, HookRunStatus, RunEnd, Verdict};
+use snell_test_support::process::read_process_state;
 use tokio::task::JoinSet;
 
-use crate::support::{
-    TestProject, build_tool_call, expect_single_outcome, expect_single_run, read_process_state, wait_until,
-};
+use crate::support::{TestProject, build_tool_call, expect_single_outcome, expect_single_run, wait_until};
 
 /// Fires this many events at once and answers the verdicts in order.
 async fn fire_concurrently(engine: &Engine, events: impl Iterator<Item = Event>) -> Vec<Verdict> {
@@ -43,11 +42,11 @@ impl ProcessResources {
 }
 
 /// The process ids of this process's children.
-fn list_child_pids() -> impl Iterator<Item = i32> {
+fn list_child_pids() -> impl Iterator<Item = u32> {
     let threads = fs::read_dir("/proc/self/task").unwrap();
     threads.flat_map(|thread| {
         let listed = fs::read_to_string(thread.unwrap().path().join("children")).unwrap_or_default();
-        let ids: Vec<i32> = listed.split_whitespace().map(|id| id.parse().unwrap()).collect();
+        let ids: Vec<u32> = listed.split_whitespace().map(|id| id.parse().unwrap()).collect();
         ids
     })
 }

@@ -4,10 +4,9 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use snell::{Decision, HookRunStatus, RunEnd};
+use snell_test_support::process::read_process_state;
 
-use crate::support::{
-    TestProject, build_tool_call, expect_single_outcome, expect_single_run, read_process_state, wait_until,
-};
+use crate::support::{TestProject, build_tool_call, expect_single_outcome, expect_single_run, wait_until};
 
 const TIMEOUT: Duration = Duration::from_millis(200);
 const GRACE: Duration = Duration::from_millis(300);

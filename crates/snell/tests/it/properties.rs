@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
 use snell::{ConfigFile, Decision, Engine};
+use snell_test_support::files::find_repository_root;
 
 use crate::support::{TestProject, build_tool_call};
 
@@ -117,7 +117,7 @@ fn apply_mutation(change: &ConfigMutation, text: &mut Vec<char>) {
 
 /// The valid configurations that all tests share, with the contract each is read under.
 fn read_valid_configurations() -> Vec<(String, String)> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/valid");
+    let directory = find_repository_root().join("fixtures/valid");
     let mut found: Vec<_> = fs::read_dir(directory)
         .unwrap()
         .map(|entry| entry.unwrap().path())

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use snell::{Engine, EngineBuilder, Event, EventName, HookRun, Outcome, Verdict};
+use snell_test_support::files;
+use snell_test_support::process::{Signal, is_process_running, send_signal};
 use tempfile::TempDir;
 
 /// A project of a test's own.
@@ -45,9 +47,7 @@ impl TestProject {
     }
 
     pub fn write_file(&self, path: &str, text: &str) {
-        let path = self.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        files::write_file(&self.path().join(path), text);
     }
 
     pub fn path(&self) -> &Path {
@@ -124,24 +124,17 @@ pub fn expect_single_outcome(verdict: &Verdict) -> Outcome {
 
 /// A process that a hook started.
 #[derive(Clone, Copy, Debug)]
-pub struct HookProcess(pub i32);
+pub struct HookProcess(pub u32);
 
 impl HookProcess {
     /// Whether it still runs. One that ended and was not yet reaped does not.
     pub fn is_running(self) -> bool {
-        read_process_state(self.0).is_some_and(|state| !"ZX".contains(state))
+        is_process_running(self.0)
     }
 
     pub fn kill(self) {
-        let pid = rustix::process::Pid::from_raw(self.0).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        send_signal(self.0, Signal::KILL);
     }
-}
-
-/// The state letter of a process: what stands behind its name, which may hold anything.
-pub fn read_process_state(pid: i32) -> Option<char> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(") ")?.1.chars().next()
 }
 
 /// Looks again and again until there is an answer; gives up after ten seconds.

@@ -7,12 +7,13 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
+use snell_test_support::process::{CommandOutput, send_signal, spawn_with_stdin};
+use snell_test_support::wait::wait_until;
 
 use super::{build_command_hook, build_specific_output, run_bash_call};
-use rustix::process::{Pid, Signal, kill_process};
-
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin, wait_until};
+use crate::support::CliSandbox;
 
 /// A request as it arrived.
 struct HttpHookRequest {
@@ -149,7 +150,7 @@ fn settings_may_narrow_the_variables_that_hooks_name() {
 }
 
 /// What comes of a tool call when the server answers so.
-fn run_with_http_answer(status: u16, body: &str) -> CliOutput {
+fn run_with_http_answer(status: u16, body: &str) -> CommandOutput {
     run_bash_call(&create_http_project(&build_http_hook(&HttpHookServer::with_answer(status, body).url())))
 }
 
@@ -235,7 +236,7 @@ fn being_told_to_end_does_not_wait_for_an_answer() {
     let sandbox = create_http_project(&build_http_hook(&server.url()));
     let mut snell = spawn_with_stdin(&mut sandbox.command(&["run", "PreToolUse"]), r#"{"tool_name": "Bash"}"#);
     server.next_request();
-    kill_process(Pid::from_child(&snell), Signal::TERM).unwrap();
+    send_signal(snell.id(), Signal::TERM);
     let ended = wait_until(|| snell.try_wait().unwrap());
     assert_eq!(ended.code(), Some(1));
 }

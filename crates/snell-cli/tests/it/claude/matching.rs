@@ -1,11 +1,12 @@
 //! Which hooks an event concerns: matchers, what they are held against, and `if`.
 
 use serde_json::{Value, json};
+use snell_test_support::process::CommandOutput;
 
-use crate::support::{CliOutput, CliSandbox};
+use crate::support::CliSandbox;
 
 /// What comes of an event when its only hook has this matcher.
-fn run_with_matcher(matcher: Option<&str>, event: &str, payload: &Value) -> CliOutput {
+fn run_with_matcher(matcher: Option<&str>, event: &str, payload: &Value) -> CommandOutput {
     let mut group = json!({"hooks": [{"type": "command", "command": "true"}]});
     if let Some(matcher) = matcher {
         group["matcher"] = matcher.into();

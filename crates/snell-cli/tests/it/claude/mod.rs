@@ -10,8 +10,9 @@ mod running;
 mod settings;
 
 use serde_json::{Value, json};
+use snell_test_support::process::CommandOutput;
 
-use crate::support::{CliOutput, CliSandbox};
+use crate::support::CliSandbox;
 
 /// A project with these handlers for an event, for whatever it is about.
 fn create_project(event: &str, handlers: &Value) -> CliSandbox {
@@ -28,7 +29,7 @@ fn build_printing_hook(answer: &Value) -> Value {
 }
 
 /// What comes of an event whose hooks give these answers.
-fn run_with_answers(event: &str, answers: &[Value]) -> CliOutput {
+fn run_with_answers(event: &str, answers: &[Value]) -> CommandOutput {
     let handlers: Vec<_> = answers.iter().map(build_printing_hook).collect();
     create_project(event, &json!(handlers))
         .run_event(event, &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}))
@@ -41,6 +42,6 @@ fn build_specific_output(event: &str, mut fields: Value) -> Value {
 }
 
 /// `snell run` for a call of Bash.
-fn run_bash_call(sandbox: &CliSandbox) -> CliOutput {
+fn run_bash_call(sandbox: &CliSandbox) -> CommandOutput {
     sandbox.run_event("PreToolUse", &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": "s1"}))
 }

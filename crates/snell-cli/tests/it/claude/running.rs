@@ -1,9 +1,10 @@
 //! How hooks run: all at once, each one once, reported in configured order, and within a shared budget at the end.
 
 use serde_json::{Value, json};
+use snell_test_support::process::run_with_stdin;
 
 use super::{build_command_hook, create_project, run_bash_call};
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin};
+use crate::support::CliSandbox;
 
 #[test]
 fn all_hooks_of_an_event_run_together() {
@@ -23,7 +24,7 @@ fn more_hooks_than_the_system_has_room_for_wait_their_turn_and_none_is_lost() {
     let sandbox = create_project("PreToolUse", &json!(handlers));
     let payload = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}).to_string();
     let mut limited = sandbox.shell("ulimit -n 96; exec \"$0\" \"$@\"", &["run", "PreToolUse"]);
-    let ran: CliOutput = spawn_with_stdin(&mut limited, &payload).wait_with_output().unwrap().into();
+    let ran = run_with_stdin(&mut limited, &payload);
     assert_eq!((ran.code, ran.reason().as_str()), (2, "no"));
     let mut expected = vec!["ok"; 101];
     expected[50] = "blocked";

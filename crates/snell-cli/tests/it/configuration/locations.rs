@@ -4,8 +4,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
+use snell_test_support::process::CommandOutput;
 
-use crate::support::{CliOutput, CliSandbox};
+use crate::support::CliSandbox;
 
 fn build_hook_group(command: &str) -> Value {
     json!({"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": command}]}]})
@@ -27,13 +28,13 @@ fn render_native_config(command: &str) -> String {
     format!("[[hook]]\nevent = \"PreToolUse\"\nrun = \"{command}\"\n")
 }
 
-fn run_tool_event(sandbox: &CliSandbox, options: &[&str]) -> CliOutput {
+fn run_tool_event(sandbox: &CliSandbox, options: &[&str]) -> CommandOutput {
     let args: Vec<_> = ["run", "PreToolUse"].iter().chain(options).copied().collect();
     sandbox.run_snell(&args, &json!({"tool_name": "Bash"}).to_string())
 }
 
 /// The hooks that ran, as `contract source`.
-fn list_run_hooks(ran: &CliOutput) -> Vec<String> {
+fn list_run_hooks(ran: &CommandOutput) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     ran.hooks().iter().map(|hook| format!("{} {}", text(&hook["contract"]), text(&hook["source"]))).collect()
 }
@@ -101,7 +102,7 @@ fn without_a_home_only_the_projects_files_are_read() {
         command.env_remove("HOME");
         command.envs(home.map(|home| ("HOME", home)));
         let output = command.stdin(std::process::Stdio::null()).output().unwrap();
-        let answered = CliOutput::from(output);
+        let answered = CommandOutput::from(output);
         assert_eq!((answered.code, list_run_hooks(&answered).len()), (0, 8), "{home:?}");
         assert!(list_run_hooks(&answered).iter().all(|hook| !hook.contains('~')), "{home:?}");
     }
@@ -254,7 +255,7 @@ fn a_current_directory_that_is_gone_is_not_one_without_hooks() {
     let gone = sandbox.project().join("gone");
     std::fs::create_dir(&gone).unwrap();
     let line = "cd gone && rmdir ../gone && exec \"$0\" \"$@\"";
-    let ran: crate::support::CliOutput = std::process::Command::new("sh")
+    let ran: snell_test_support::process::CommandOutput = std::process::Command::new("sh")
         .args(["-c", line, env!("CARGO_BIN_EXE_snell"), "run", "Stop"])
         .current_dir(sandbox.project())
         .stdin(std::process::Stdio::null())

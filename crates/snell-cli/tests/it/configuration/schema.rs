@@ -1,16 +1,17 @@
 //! The schemas in the documentation agree with what Snell reads and prints.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
+use snell_test_support::files::find_repository_root;
 use toml::de::{DeTable, DeValue};
 
 use crate::support::CliSandbox;
 
 fn resolve_repository_path(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+    find_repository_root().join(path)
 }
 
 fn load_schema(name: &str) -> Validator {

@@ -3,8 +3,9 @@
 use std::fs;
 use std::process::Stdio;
 
+use snell_test_support::skip::report_skipped;
+
 use super::DemoSandbox;
-use crate::support::report_skipped;
 
 #[test]
 fn without_a_directory_for_temporary_files_it_says_so() {

@@ -7,10 +7,12 @@ mod terminal;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
+use snell_test_support::files::list_names;
+use snell_test_support::process::send_signal;
 
 use crate::support::CliSandbox;
 
@@ -103,7 +105,7 @@ impl DemoProcess {
     }
 
     fn send_signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.process), signal).unwrap();
+        send_signal(self.process.id(), signal);
     }
 
     /// Everything that is still said, and how it ends.
@@ -131,12 +133,4 @@ impl Drop for DemoProcess {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-/// The names in a directory, sorted.
-fn list_names(directory: &Path) -> Vec<String> {
-    let entries = fs::read_dir(directory).unwrap();
-    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
 }

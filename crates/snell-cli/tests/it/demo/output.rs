@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::os::unix::fs::PermissionsExt;
 
 use rustix::process::Signal;
 use serde_json::Value;
+use snell_test_support::files::write_script;
+use snell_test_support::wait::wait_until;
 
 use super::DemoSandbox;
-use crate::support::{CliSandbox, wait_until};
+use crate::support::CliSandbox;
 
 /// What is told of a session, in this order: who, what, and what came of it.
 const TOLD: &[(&str, &str, &str)] = &[
@@ -174,8 +175,7 @@ fn a_browser_is_opened_only_for_those_who_ask() {
         let seen = programs.path().join("seen");
         for name in ["xdg-open", "open"] {
             let program = programs.path().join(name);
-            fs::write(&program, format!("#!/bin/sh\necho \"$1\" > '{}'\n", seen.display())).unwrap();
-            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            write_script(&program, &format!("echo \"$1\" > '{}'", seen.display()));
         }
         let mut command = theatre.demo_command(args);
         let output = command.env("PATH", programs.path()).output().unwrap();

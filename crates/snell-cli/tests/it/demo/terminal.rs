@@ -4,8 +4,11 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
+use snell_test_support::process::spawn_with_stdin;
+use snell_test_support::skip::require_util_linux_script;
+use snell_test_support::wait::wait_until;
+
 use super::{DemoSandbox, list_names};
-use crate::support::{report_skipped, spawn_with_stdin, wait_until};
 
 /// A demo at a terminal of so many columns; nothing if there is no way to get one here.
 fn build_terminal_command(
@@ -14,11 +17,7 @@ fn build_terminal_command(
     args: &str,
     variables: &[(&str, &str)],
 ) -> Option<Command> {
-    let has_script = Command::new("script").arg("--version").output();
-    if !has_script.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
-        report_skipped("there is no util-linux script");
-        return None;
-    }
+    require_util_linux_script()?;
     let line = format!("exec script --quiet --return --command \"stty cols {columns}; exec $0 demo {args}\" /dev/null");
     let mut command = theatre.sandbox.shell(&line, &[]);
     command.env("TERM", "xterm").env("TMPDIR", theatre.temp_dir()).envs(variables.iter().copied());

@@ -4,16 +4,15 @@ mod read_only;
 mod receiver;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 
 use serde_json::Value;
+use snell_test_support::files::{set_file_mode, write_file, write_file_with_mode};
+use snell_test_support::process::{CommandOutput, run_with_stdin};
 
 use crate::install::InstallHome;
-use crate::support::{CliOutput, spawn_with_stdin};
 
 /// The findings, as `check level what | remedy`.
-fn list_findings(ran: &CliOutput) -> Vec<String> {
+fn list_findings(ran: &CommandOutput) -> Vec<String> {
     let json = ran.json();
     let found: Vec<_> = json["findings"].as_array().unwrap().iter().map(format_finding).collect();
     let is_faulty = |one: &String| one.contains(" warning ") || one.contains(" problem ");
@@ -213,7 +212,7 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
             "PATH has another one",
             |home| {
                 fs::write(home.shadowing_program_path(), "#!/bin/sh\n").unwrap();
-                fs::set_permissions(home.shadowing_program_path(), fs::Permissions::from_mode(0o755)).unwrap();
+                set_file_mode(home.shadowing_program_path(), 0o755);
             },
             "Program warning `snell` in PATH is another program: ~/path/snell | remove one of them",
         ),
@@ -280,16 +279,10 @@ fn replace_in_settings(home: &InstallHome, from: &str, to: &str) {
     fs::write(home.settings_path(), home.read_settings().replace(from, to)).unwrap();
 }
 
-fn write_file(path: &Path, text: &str) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
-
 /// Another program that is called `snell`.
 fn write_other_program(home: &InstallHome, body: &str, mode: u32) -> String {
     let path = home.sandbox.home().join("other/snell");
-    write_file(&path, &format!("#!/bin/sh\n{body}\n"));
-    fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    write_file_with_mode(&path, format!("#!/bin/sh\n{body}\n"), mode);
     path.to_str().unwrap().to_owned()
 }
 
@@ -338,7 +331,7 @@ fn a_program_that_is_not_in_path_works_all_the_same() {
     let home = create_healthy_home();
     let mut command = home.snell_command(&["doctor", "--json"]);
     command.env("PATH", "/usr/bin:/bin");
-    let ran: CliOutput = spawn_with_stdin(&mut command, "").wait_with_output().unwrap().into();
+    let ran = run_with_stdin(&mut command, "");
     let found = list_findings(&ran);
     assert_eq!(ran.code, 0, "{found:#?}");
     assert!(found.iter().any(|one| one.contains("Program note no `snell` is in PATH")), "{found:#?}");
@@ -373,7 +366,7 @@ fn a_directory_that_the_agent_does_not_trust_is_told_of() {
         (serde_json::json!([]), false),
     ];
     for (noted, expected) in cases {
-        write_file(&home.sandbox.home().join(".claude.json"), &noted.to_string());
+        write_file(&home.sandbox.home().join(".claude.json"), noted.to_string());
         assert_eq!(held_back(&home), expected, "{noted}");
         assert_eq!(list_faults(&home), [""; 0]);
     }

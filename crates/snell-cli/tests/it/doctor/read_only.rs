@@ -2,9 +2,12 @@
 
 use std::fs;
 
+use snell_test_support::files::list_tree;
+use snell_test_support::process::{run_with_stdin, spawn_with_stdin};
+use snell_test_support::wait::wait_until;
+
 use super::{create_healthy_home, list_findings, replace_in_settings, run_doctor, write_other_program};
-use crate::install::{InstallHome, list_tree};
-use crate::support::{spawn_with_stdin, wait_until};
+use crate::install::InstallHome;
 
 #[test]
 fn nothing_of_the_users_is_recorded_called_or_left_behind() {
@@ -21,7 +24,7 @@ fn nothing_of_the_users_is_recorded_called_or_left_behind() {
     let before = (list_tree(&home.sandbox.home()), list_tree(&home.sandbox.data()));
     let mut command = home.snell_command(&["doctor", "--json"]);
     command.env("TMPDIR", &rooms);
-    let found = list_findings(&spawn_with_stdin(&mut command, "").wait_with_output().unwrap().into());
+    let found = list_findings(&run_with_stdin(&mut command, ""));
     // Another event than the one that the project waits for.
     assert!(
         found.iter().any(|one| one.contains("Proof ok SubagentStart by") && one.contains("recorded")),

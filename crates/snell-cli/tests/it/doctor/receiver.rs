@@ -3,13 +3,15 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::thread;
 
-use super::{create_healthy_home, list_faults, list_findings, run_doctor, write_file};
+use snell_test_support::files::{set_file_mode, write_file};
+use snell_test_support::process::run_with_stdin;
+
+use super::{create_healthy_home, list_faults, list_findings, run_doctor};
 use crate::install::InstallHome;
 use crate::install::notify_script::ScriptReceiver;
-use crate::support::{CliOutput, spawn_with_stdin};
 
 /// A server that answers every request for these paths.
 fn spawn_stub_server(answers: &'static [(&'static str, u16, &'static str)]) -> String {
@@ -119,7 +121,7 @@ fn the_receiver_is_asked_how_it_is() {
     ];
     for (url, level, expected) in cases {
         let home = create_healthy_home();
-        write_file(&home.sandbox.home().join(".config/snell/snell.toml"), &format!("[server]\nurl = '{url}'\n"));
+        write_file(&home.sandbox.home().join(".config/snell/snell.toml"), format!("[server]\nurl = '{url}'\n"));
         let found = run_doctor(&home);
         let about: Vec<_> = found.iter().filter(|one| one.starts_with("Receiver")).collect();
         assert_eq!(about.len(), 1, "{found:#?}");
@@ -129,13 +131,13 @@ fn the_receiver_is_asked_how_it_is() {
     let url = spawn_stub_server(&[("/healthz", 200, "ok"), ("/hook/status", 401, STATUS)]);
     let token = home.sandbox.home().join("token");
     write_file(&token, "sesame\n");
-    fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
+    set_file_mode(&token, 0o644);
     let settings = format!("[server]\nurl = '{url}'\ntoken_file = 'token'\n");
     write_file(&home.sandbox.home().join(".config/snell/snell.toml"), &settings);
     let open = "its token is not used: the token file";
     let found = run_doctor(&home);
     assert!(found.iter().any(|one| one.contains(open) && one.contains("run: chmod 600")), "{found:#?}");
-    fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
+    set_file_mode(&token, 0o600);
     assert!(run_doctor(&home).iter().any(|one| one.contains("hooks active")));
     // What is there already need not be written.
     write_file(&token, "please\n");
@@ -180,7 +182,7 @@ fn a_machine_that_only_forwards_is_shown_what_arrives_and_its_receiver_hears_not
         symlink(env!("CARGO_BIN_EXE_snell"), home.sandbox.home().join("snell")).unwrap();
         let mut command = home.sandbox.program(home.sandbox.home().join("snell"));
         command.args(["doctor", "--json"]).env("CLAUDE_HEADSPACE_TMUX_SESSION", "main").env("SNELL_URL", &url);
-        let ran: CliOutput = spawn_with_stdin(&mut command, "").wait_with_output().unwrap().into();
+        let ran = run_with_stdin(&mut command, "");
         let found = list_findings(&ran);
         let proof = found
             .iter()

@@ -3,8 +3,9 @@
 use std::fs;
 
 use serde_json::json;
+use snell_test_support::files::find_repository_root;
 
-use super::{find_repository_root, list_entries};
+use super::list_entries;
 use crate::serve::{ANYWHERE, ServeProcess};
 use crate::support::CliSandbox;
 

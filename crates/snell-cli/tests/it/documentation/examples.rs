@@ -6,8 +6,12 @@ mod scenes;
 
 use std::process::Stdio;
 
-use super::{find_repository_root, read_pages};
-use crate::support::{CliOutput, CliSandbox, report_skipped, spawn_with_stdin};
+use snell_test_support::files::find_repository_root;
+use snell_test_support::process::{CommandOutput, run_with_stdin};
+use snell_test_support::skip::report_skipped;
+
+use super::read_pages;
+use crate::support::CliSandbox;
 use comparison::{describe_difference, normalize_text};
 use scenes::{ExampleScene, ExampleServer, NOT_PLAYED, SCENES, SceneRequirement};
 
@@ -179,9 +183,9 @@ fn every_example_is_played_or_has_a_reason_not_to_be() {
 }
 
 /// Runs lines of shell from a page as they are written, in which `snell` is the program.
-fn run_lines(sandbox: &CliSandbox, lines: &str) -> CliOutput {
+fn run_lines(sandbox: &CliSandbox, lines: &str) -> CommandOutput {
     let line = format!("snell() {{ \"$0\" \"$@\"; }}\n{lines}");
-    spawn_with_stdin(&mut sandbox.shell(&line, &[]), "").wait_with_output().unwrap().into()
+    run_with_stdin(&mut sandbox.shell(&line, &[]), "")
 }
 
 /// The block of shell on a page that has these words in it.

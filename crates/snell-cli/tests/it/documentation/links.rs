@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{DocumentationPage, find_repository_root, read_pages};
+use snell_test_support::files::find_repository_root;
+
+use super::{DocumentationPage, read_pages};
 use crate::support::CliSandbox;
 
 /// Where the links of a page lead, without those in code and those to other places than this repository.

@@ -3,9 +3,9 @@
 use std::fs;
 
 use serde_json::json;
+use snell_test_support::files::find_repository_root;
 
 use super::capability_tables::{HookSpec, create_project};
-use super::find_repository_root;
 use super::reference::find_section;
 use crate::support::CliSandbox;
 

@@ -12,10 +12,7 @@ mod reference;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The root of the repository.
-fn find_repository_root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
+use snell_test_support::files::find_repository_root;
 
 /// A page that people read.
 struct DocumentationPage {

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use super::{find_repository_root, list_directories, list_files_ending};
+use snell_test_support::files::find_repository_root;
+
+use super::{list_directories, list_files_ending};
 
 /// The page on which promises stand, each with its proof.
 const PAGE: &str = "SECURITY.md";

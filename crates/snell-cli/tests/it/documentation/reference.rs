@@ -5,10 +5,11 @@ use std::fs;
 
 use serde_json::Value;
 use snell::EventName;
+use snell_test_support::files::find_repository_root;
 
 use super::capability_tables::CONTRACTS;
 use super::examples::list_code_blocks;
-use super::{find_repository_root, list_directories, read_pages};
+use super::{list_directories, read_pages};
 use crate::support::CliSandbox;
 
 fn read_page(name: &str) -> String {

@@ -3,6 +3,7 @@
 use std::fs;
 
 use serde_json::Value;
+use snell_test_support::files::set_file_mode;
 
 use crate::install::InstallHome;
 
@@ -71,7 +72,7 @@ fn a_program_that_lets_everything_pass_is_found() {
     fs::create_dir(&other).unwrap();
     let program = other.join("snell");
     fs::write(&program, "#!/bin/sh\ncat > /dev/null\n").unwrap();
-    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    set_file_mode(&program, 0o755);
     let settings = home.read_settings().replace(home.program_path().to_str().unwrap(), program.to_str().unwrap());
     fs::write(home.settings_path(), settings).unwrap();
     let found = list_guard_findings(&home);

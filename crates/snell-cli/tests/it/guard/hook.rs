@@ -215,9 +215,8 @@ fn what_a_hook_changes_is_judged_as_well() {
 fn a_no_is_told_even_if_hooks_are_ended() {
     use std::io::Read;
 
-    use rustix::process::{Pid, Signal, kill_process};
-
-    use crate::support::{spawn_with_stdin, wait_until};
+    use snell_test_support::process::{Signal, send_signal, spawn_with_stdin};
+    use snell_test_support::wait::wait_until;
 
     let sandbox =
         create_configured_sandbox("[[hook]]\nevent = 'PreToolUse'\nrun = 'touch began; sleep 60'\ntimeout = '70s'\n");
@@ -225,9 +224,9 @@ fn a_no_is_told_even_if_hooks_are_ended() {
         "session_id": "s", "hook_event_name": "PreToolUse", "cwd": sandbox.project(),
         "tool_name": "Bash", "tool_input": {"command": "rm -rf /"},
     });
-    let mut child = spawn_with_stdin(&mut sandbox.command(&["hook"]), &payload.to_string());
+    let mut child = spawn_with_stdin(&mut sandbox.command(&["hook"]), payload.to_string());
     wait_until(|| sandbox.exists("began").then_some(()));
-    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    send_signal(child.id(), Signal::TERM);
     let mut said = String::new();
     child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));

@@ -10,8 +10,9 @@ mod symlinks;
 mod unreadable_calls;
 
 use serde_json::{Value, json};
+use snell_test_support::process::CommandOutput;
 
-use crate::support::{CliOutput, CliSandbox};
+use crate::support::CliSandbox;
 
 /// What an agent was told about a call.
 #[derive(Debug)]
@@ -25,8 +26,8 @@ struct GuardHookReply {
     stderr: String,
 }
 
-impl From<CliOutput> for GuardHookReply {
-    fn from(ran: CliOutput) -> Self {
+impl From<CommandOutput> for GuardHookReply {
+    fn from(ran: CommandOutput) -> Self {
         assert_eq!(ran.code, 0, "{ran:?}");
         let answer = if ran.stdout.is_empty() { json!({}) } else { ran.json() };
         let specific = &answer["hookSpecificOutput"];

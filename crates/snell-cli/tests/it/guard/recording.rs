@@ -1,11 +1,12 @@
 //! What the guard said reaches everybody who asks: the log, the pages, the stream.
 
 use serde_json::json;
+use snell_test_support::wait::wait_until;
 
 use super::{create_configured_sandbox, judge_bash, list_stored_verdicts};
 use crate::hook::render_answering_hook;
 use crate::serve::{ANYWHERE, ServeProcess};
-use crate::support::{CliSandbox, wait_until};
+use crate::support::CliSandbox;
 
 #[test]
 fn only_what_a_rule_minds_is_recorded() {

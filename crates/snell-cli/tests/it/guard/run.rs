@@ -1,10 +1,11 @@
 //! `snell run --guard`: the guard for hosts that bring their own hooks.
 
 use serde_json::{Value, json};
+use snell_test_support::process::CommandOutput;
 
-use crate::support::{CliOutput, CliSandbox};
+use crate::support::CliSandbox;
 
-fn run_bash_call(sandbox: &CliSandbox, args: &[&str], command: &str) -> CliOutput {
+fn run_bash_call(sandbox: &CliSandbox, args: &[&str], command: &str) -> CommandOutput {
     let payload = json!({"tool_name": "Bash", "tool_input": {"command": command}});
     sandbox.run_snell(&[&["run", "PreToolUse"], args].concat(), &payload.to_string())
 }

@@ -1,9 +1,10 @@
 //! `[guard]`: whose word counts, and what is wrong with it.
 
 use serde_json::json;
+use snell_test_support::process::run_with_stdin;
 
 use super::{assert_judgements, create_configured_sandbox, judge_bash, judge_call, list_stored_verdicts};
-use crate::support::{CliSandbox, spawn_with_stdin};
+use crate::support::CliSandbox;
 
 const FORCE: &str = "git push --force";
 const LEASE: &str = "git push --force-with-lease";
@@ -178,8 +179,7 @@ fn an_allowed_command_is_allowed_until_the_end_of_its_last_day() {
         });
         let mut hook = sandbox.command(&["hook"]);
         hook.env("SNELL_NOW", time);
-        let ran: crate::support::CliOutput =
-            spawn_with_stdin(&mut hook, &payload.to_string()).wait_with_output().unwrap().into();
+        let ran = run_with_stdin(&mut hook, payload.to_string());
         super::GuardHookReply::from(ran).summarize()
     };
     let restart = "sudo systemctl restart nginx";

@@ -3,9 +3,10 @@
 use std::os::unix::fs::symlink;
 
 use serde_json::json;
+use snell_test_support::process::run_with_stdin;
 
 use super::GuardHookReply;
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin};
+use crate::support::CliSandbox;
 
 /// What is said about a call in a project that the agent knows by a link, while it stands in the real directory.
 fn judge_in_linked_project(
@@ -20,7 +21,7 @@ fn judge_in_linked_project(
     });
     let mut hook = sandbox.command(&["hook"]);
     hook.env("CLAUDE_PROJECT_DIR", known_as);
-    let ran: CliOutput = spawn_with_stdin(&mut hook, &payload.to_string()).wait_with_output().unwrap().into();
+    let ran = run_with_stdin(&mut hook, payload.to_string());
     GuardHookReply::from(ran).summarize()
 }
 

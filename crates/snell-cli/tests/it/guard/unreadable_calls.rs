@@ -4,9 +4,10 @@ use std::io::Write;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
+use snell_test_support::process::{CommandOutput, wait_for_output};
 
 use super::{GuardHookReply, create_configured_sandbox, judge_call, list_stored_verdicts};
-use crate::support::{CliOutput, CliSandbox};
+use crate::support::CliSandbox;
 
 /// What Claude Code writes of every call, before what the tool is given.
 fn render_payload_opening(sandbox: &CliSandbox, event: &str) -> String {
@@ -19,14 +20,14 @@ fn render_payload_opening(sandbox: &CliSandbox, event: &str) -> String {
 }
 
 /// A payload, as it is.
-fn run_hook(sandbox: &CliSandbox, payload: &str) -> CliOutput {
+fn run_hook(sandbox: &CliSandbox, payload: &str) -> CommandOutput {
     let mut child =
         sandbox.command(&["hook"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     // An agent that cannot write all that it has to say may not listen to the answer.
     stdin.write_all(payload.as_bytes()).unwrap();
     drop(stdin);
-    child.wait_with_output().unwrap().into()
+    wait_for_output(child)
 }
 
 #[test]

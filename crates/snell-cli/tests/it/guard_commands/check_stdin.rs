@@ -6,11 +6,12 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use snell_test_support::process::CommandOutput;
 
-use crate::support::{CliOutput, CliSandbox};
+use crate::support::CliSandbox;
 
 /// What came back for these bytes.
-fn run_check(args: &[&str], input: &[u8]) -> CliOutput {
+fn run_check(args: &[&str], input: &[u8]) -> CommandOutput {
     let sandbox = CliSandbox::new();
     let mut child = spawn_check(&sandbox, args);
     let mut stdin = child.stdin.take().unwrap();
@@ -37,7 +38,7 @@ fn render_bash_call(command: &str) -> String {
 }
 
 /// Every answer in brief: the decision, else the error and the line.
-fn summarize_answers(ran: &CliOutput) -> Vec<String> {
+fn summarize_answers(ran: &CommandOutput) -> Vec<String> {
     let answers = ran.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     answers
         .map(|answer| match answer["decision"].as_str() {

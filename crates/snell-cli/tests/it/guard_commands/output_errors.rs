@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::process::Stdio;
 
-use crate::support::{CliOutput, CliSandbox};
+use snell_test_support::process::CommandOutput;
+
+use crate::support::CliSandbox;
 
 const COMMANDS: &[&[&str]] = &[
     &["guard", "rules"],
@@ -17,7 +19,7 @@ const COMMANDS: &[&[&str]] = &[
     &["guard", "replay", "--json"],
 ];
 
-fn run_with_stdout(sandbox: &CliSandbox, args: &[&str], stdout: Stdio) -> CliOutput {
+fn run_with_stdout(sandbox: &CliSandbox, args: &[&str], stdout: Stdio) -> CommandOutput {
     let mut command = sandbox.command(args);
     command.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped());
     command.spawn().unwrap().wait_with_output().unwrap().into()

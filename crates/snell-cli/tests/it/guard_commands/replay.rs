@@ -3,8 +3,10 @@
 use serde_json::{Value, json};
 use snell::{Event, Timestamp};
 use snell_store::{DecisionRecord, EventRecord, EventSender, GuardVerdictRecord, Store};
+use snell_test_support::files::parse_json_lines;
+use snell_test_support::process::CommandOutput;
 
-use crate::support::{CliOutput, CliSandbox};
+use crate::support::CliSandbox;
 
 /// A recorded call, and what the guard said about it.
 struct RecordedBashCall<'a> {
@@ -47,9 +49,9 @@ fn build_guard_verdict(decision: &str, rule: &str) -> GuardVerdictRecord {
     serde_json::from_value(verdict).unwrap()
 }
 
-fn parse_json_lines(ran: &CliOutput) -> Vec<Value> {
+fn parse_lines(ran: &CommandOutput) -> Vec<Value> {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    parse_json_lines(&ran.stdout)
 }
 
 /// One call for each way in which a verdict can turn, and some that stay.
@@ -99,7 +101,7 @@ fn people_see_what_would_change_and_how_often() {
 #[test]
 fn programs_see_each_change_then_and_now_and_the_counts_at_the_end() {
     let sandbox = record_every_change();
-    let changed = parse_json_lines(&sandbox.run_snell(&["guard", "replay", "--json"], ""));
+    let changed = parse_lines(&sandbox.run_snell(&["guard", "replay", "--json"], ""));
     let turns: Vec<_> = changed[..changed.len() - 1]
         .iter()
         .map(|line| format!("{} {}", line["was"]["decision"], line["now"]["decision"]).replace('"', ""))
@@ -116,7 +118,7 @@ fn programs_see_each_change_then_and_now_and_the_counts_at_the_end() {
         summary["changed"]["newly_denied"],
         json!({"calls": 2, "rules": {"files.delete-home": 1, "files.delete-root": 1}})
     );
-    let all = parse_json_lines(&sandbox.run_snell(&["guard", "replay", "--json", "--all"], ""));
+    let all = parse_lines(&sandbox.run_snell(&["guard", "replay", "--json", "--all"], ""));
     assert_eq!(all.len(), 10);
     assert_eq!(all[8]["changed"], false);
 }
@@ -128,7 +130,7 @@ fn a_preset_can_be_tried_out_on_what_was_recorded() {
         build_bash_call("rm -rf /", Some(("deny", "files.delete-root"))),
     ]);
     let counts = |args: &[&str]| {
-        let lines = parse_json_lines(&sandbox.run_snell(&[&["guard", "replay", "--json"], args].concat(), ""));
+        let lines = parse_lines(&sandbox.run_snell(&[&["guard", "replay", "--json"], args].concat(), ""));
         lines.last().unwrap()["changed"].clone()
     };
     assert_eq!(counts(&[]), json!({}));
@@ -157,7 +159,7 @@ fn filters_find_the_calls_that_they_name() {
         (&["--project", "."], 3),
     ];
     for (args, expected) in cases {
-        let lines = parse_json_lines(&sandbox.run_snell(&[&["guard", "replay", "--json"], *args].concat(), ""));
+        let lines = parse_lines(&sandbox.run_snell(&[&["guard", "replay", "--json"], *args].concat(), ""));
         assert_eq!(lines.last().unwrap()["calls"], *expected, "{args:?}");
     }
     let ran = sandbox.run_snell(&["guard", "replay", "--project", "/"], "");
@@ -173,7 +175,7 @@ fn what_was_not_recorded_whole_is_told() {
         build_bash_call(&long, None),
         build_bash_call("ls", None),
     ]);
-    let json = parse_json_lines(&sandbox.run_snell(&["guard", "replay", "--json", "--all"], ""));
+    let json = parse_lines(&sandbox.run_snell(&["guard", "replay", "--json", "--all"], ""));
     let losses: Vec<_> = json[..3].iter().map(|line| (&line["masked"], &line["shortened"])).collect();
     let (yes, no) = (&json!(true), &json!(false));
     assert_eq!(losses, [(no, no), (no, yes), (yes, no)]);
@@ -192,7 +194,7 @@ fn more_calls_than_are_held_at_once_are_judged_to_the_last() {
          {copies} SELECT i, 'copy-' || i, agent_id, conversation_id, name, tool, state, correlation, at FROM n, events WHERE id = 1; \
          INSERT INTO payloads (id, payload) {copies} SELECT i, payload FROM n, payloads WHERE id = 1;"
     ));
-    let lines = parse_json_lines(&sandbox.run_snell(&["guard", "replay", "--json"], ""));
+    let lines = parse_lines(&sandbox.run_snell(&["guard", "replay", "--json"], ""));
     assert_eq!(lines.len(), 1001);
     assert_eq!(lines[1000]["changed"]["newly_denied"]["calls"], 1000);
 }
@@ -233,8 +235,8 @@ fn calls_are_judged_for_the_project_of_their_agent() {
     elsewhere["tool_input"]["command"] = json!("rm -rf lib; git push --force");
     sandbox.send_hook_event("10:00:01", "PreToolUse", elsewhere);
     let mut command = sandbox.command(&["guard", "replay", "--all", "--json"]);
-    let ran: CliOutput = command.current_dir(sandbox.home()).output().unwrap().into();
-    let lines = parse_json_lines(&ran);
+    let ran: CommandOutput = command.current_dir(sandbox.home()).output().unwrap().into();
+    let lines = parse_lines(&ran);
     let now: Vec<_> = lines[..2].iter().map(|line| line["now"]["rule"].as_str().unwrap()).collect();
     assert_eq!(now, ["files.delete-system", "git.push-force"]);
     assert_eq!(lines[1]["now"]["decision"], "ask");

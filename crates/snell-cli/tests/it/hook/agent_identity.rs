@@ -1,15 +1,16 @@
 //! Who an agent is, as its environment tells it.
 
 use serde_json::json;
+use snell_test_support::process::LiveProcess;
 
-use super::{AgentStandIn, run_in_both_modes};
+use super::run_in_both_modes;
 
 #[test]
 fn the_environment_tells_who_the_agent_is() {
     run_in_both_modes(|watched| {
-        let agent = AgentStandIn::new();
+        let agent = LiveProcess::new();
         let variables = [
-            ("CLAUDE_PID", agent.pid()),
+            ("CLAUDE_PID", agent.pid().to_string()),
             ("CLAUDE_SESSION_ID", "launched".to_owned()),
             ("CLAUDE_SESSION_ROLE", "builder".to_owned()),
             ("CLAUDE_SESSION_MODE", "mission".to_owned()),
@@ -24,7 +25,7 @@ fn the_environment_tells_who_the_agent_is() {
             watched.build_payload("own", "SessionStart", json!({"source": "startup", "model": "claude-opus-4-5"}));
         watched.run_hook_with_env(&variables, &start).assert_silent();
         let known = &watched.query_rows("SELECT * FROM agents")[0];
-        assert_eq!(known["pid"].to_string(), agent.pid());
+        assert_eq!(known["pid"].to_string(), agent.pid().to_string());
         assert_eq!(known["product"], "claude");
         assert_eq!(known["session_id"], "own");
         assert_eq!((&known["tmux_pane"], &known["tmux_session"]), (&json!("%7"), &json!("work")));
@@ -47,8 +48,9 @@ fn a_shell_between_the_agent_and_its_hook_is_not_the_agent() {
         let payload = watched.build_payload("s1", "SessionStart", json!({}));
         for line in ["\"$0\" \"$@\"; exit $?", "sh -c '\"$0\" \"$@\"; exit $?' \"$0\" \"$@\"; exit $?"] {
             let mut command = watched.sandbox.shell(line, &["hook"]);
-            let output =
-                crate::support::spawn_with_stdin(&mut command, &payload.to_string()).wait_with_output().unwrap();
+            let output = snell_test_support::process::spawn_with_stdin(&mut command, payload.to_string())
+                .wait_with_output()
+                .unwrap();
             assert!(output.status.success());
             assert_eq!(watched.query_value("SELECT pid FROM agents"), std::process::id());
         }
@@ -87,15 +89,15 @@ fn a_storm_of_identical_prompts_from_many_processes_is_one_turn() {
 #[test]
 fn two_agents_in_one_project_are_told_apart_by_their_processes() {
     run_in_both_modes(|watched| {
-        let agents = [AgentStandIn::new(), AgentStandIn::new()];
+        let agents = [LiveProcess::new(), LiveProcess::new()];
         for (session, agent) in ["s1", "s2"].iter().zip(&agents) {
-            let pid = agent.pid();
+            let pid = agent.pid().to_string();
             let start = watched.build_payload(session, "SessionStart", json!({"source": "startup"}));
             watched.run_hook_with_env(&[("CLAUDE_PID", &pid)], &start).assert_silent();
         }
         assert_eq!(watched.count_rows("agents"), 2);
         // The first one is cleared: a new session of the same process.
-        let pid = agents[0].pid();
+        let pid = agents[0].pid().to_string();
         let start = watched.build_payload("s3", "SessionStart", json!({"source": "clear"}));
         watched.run_hook_with_env(&[("CLAUDE_PID", &pid)], &start).assert_silent();
         assert_eq!(watched.count_rows("agents"), 2);

@@ -10,9 +10,11 @@ use std::process::{Command, Output, Stdio};
 
 use rustix::fs::{CWD, FileType, Mode as FileMode, mknodat};
 use serde_json::{Value, json};
+use snell_test_support::process::{CommandOutput, send_signal, spawn_with_stdin, wait_for_output};
+use snell_test_support::wait::wait_until;
 
 use super::{HookSandbox, RecordingMode};
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin, wait_until};
+use crate::support::CliSandbox;
 
 /// Every variable that is read on the way to a verdict, and some that are not.
 const VARIABLES: &[&str] = &[
@@ -96,7 +98,7 @@ fn build_bash_payload(watched: &HookSandbox, command: &str) -> Value {
 
 /// Starts a hook with this call on its standard input, and answers how it ended.
 fn run_to_end(command: &mut Command, payload: &Value) -> Output {
-    spawn_with_stdin(command, &payload.to_string()).wait_with_output().unwrap()
+    spawn_with_stdin(command, payload.to_string()).wait_with_output().unwrap()
 }
 
 fn is_denied(output: &Output) -> bool {
@@ -174,7 +176,7 @@ fn no_argument_keeps_a_call_from_being_judged() {
         let mut command = watched.sandbox.command(&[]);
         let output = run_to_end(command.args(*arguments), &build_bash_payload(&watched, "rm -rf ~"));
         assert!(is_denied(&output), "{output:?}");
-        let ran = CliOutput::from(output);
+        let ran = CommandOutput::from(output);
         assert_eq!(ran.stderr.lines().count(), *mistakes, "{ran:?}");
         assert!(ran.stderr.len() < 400, "{ran:?}");
         assert_eq!(watched.count_rows("events"), 1, "{ran:?}");
@@ -304,15 +306,15 @@ fn a_full_standard_error_does_not_hold_up_the_answer() {
 
 #[test]
 fn hooks_that_are_ended_before_they_have_spoken_leave_a_question() {
-    use rustix::process::{Pid, Signal, kill_process};
+    use rustix::process::Signal;
 
     let hook = "[[hook]]\nevent = 'PreToolUse'\nrun = 'touch began; sleep 60'\ntimeout = '70s'\n";
     let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", hook);
     let watched = HookSandbox::with_sandbox(RecordingMode::Alone, sandbox);
-    let child = spawn_with_stdin(&mut watched.hook_command(), &build_bash_payload(&watched, "ls").to_string());
+    let child = spawn_with_stdin(&mut watched.hook_command(), build_bash_payload(&watched, "ls").to_string());
     watched.sandbox.wait_for_file("began");
-    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
-    let ran = CliOutput::from(child.wait_with_output().unwrap());
+    send_signal(child.id(), Signal::TERM);
+    let ran = wait_for_output(child);
     assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "ask", "{ran:?}");
     assert_eq!(watched.count_rows("events"), 1);
 }

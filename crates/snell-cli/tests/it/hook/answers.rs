@@ -3,6 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use snell_test_support::process::wait_for_output;
 
 use super::{HookSandbox, RecordingMode, render_answering_hook, run_in_both_modes};
 use crate::support::CliSandbox;
@@ -396,13 +397,16 @@ fn a_hook_that_fails_does_not_become_the_agents_trouble() {
 }
 
 /// What becomes of an answer of this hook, if standard output is redirected like this, and which decision is kept.
-fn run_redirected(redirection: &str, answer: &serde_json::Value) -> (crate::support::CliOutput, serde_json::Value) {
+fn run_redirected(
+    redirection: &str,
+    answer: &serde_json::Value,
+) -> (snell_test_support::process::CommandOutput, serde_json::Value) {
     let watched = HookSandbox::with_user_config(RecordingMode::Alone, &render_answering_hook("PreToolUse", answer));
     let payload = watched.build_payload("s1", "PreToolUse", json!({"tool_name": "Glob"}));
     let script = format!("exec \"$0\" \"$@\" {redirection}");
     let mut command = watched.sandbox.shell(&script, &["hook"]);
-    let child = crate::support::spawn_with_stdin(&mut command, &payload.to_string());
-    let ran = child.wait_with_output().unwrap().into();
+    let child = snell_test_support::process::spawn_with_stdin(&mut command, payload.to_string());
+    let ran = wait_for_output(child);
     (ran, watched.query_value("SELECT decision FROM events"))
 }
 

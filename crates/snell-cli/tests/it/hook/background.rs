@@ -1,9 +1,9 @@
 //! Hooks that nobody waits for, as the store knows them afterwards.
 
 use serde_json::json;
+use snell_test_support::wait::wait_until;
 
 use super::{HookSandbox, RecordingMode};
-use crate::support::wait_until;
 
 const HOOKS: &str = r#"
 [[hook]]

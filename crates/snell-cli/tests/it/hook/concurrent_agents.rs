@@ -3,9 +3,9 @@
 use std::fs;
 
 use serde_json::json;
+use snell_test_support::process::run_with_stdin;
 
 use super::{HookSandbox, RecordingMode};
-use crate::support::{CliOutput, spawn_with_stdin};
 
 const SESSIONS: usize = 8;
 
@@ -28,8 +28,7 @@ fn run_many_agents(mode: RecordingMode, processes: usize, events: usize) {
         let mut payload =
             watched.build_payload(&format!("session-{session}"), event, serde_json::from_str(fields).unwrap());
         payload["cwd"] = project(session).to_str().unwrap().into();
-        let ran: CliOutput =
-            spawn_with_stdin(&mut watched.hook_command(), &payload.to_string()).wait_with_output().unwrap().into();
+        let ran = run_with_stdin(&mut watched.hook_command(), payload.to_string());
         ran.assert_silent();
     };
     std::thread::scope(|scope| {

@@ -1,7 +1,6 @@
 //! The process that keeps the database open for hooks: nobody depends on it, and it does not outstay its welcome.
 
 use std::fs::{self, File};
-use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
 use rusqlite::Connection;
@@ -9,20 +8,10 @@ use serde_json::json;
 use snell::{Event, Timestamp};
 use snell_store::daemon::{self, DaemonRequest, DaemonResponse, DeliveryOutcome, HandoffOutcome};
 use snell_store::{DecisionRecord, EventRecord, ReminderRecord, SessionSnapshot, SnapshotQuery};
+use snell_test_support::process::{Signal, is_process_running, send_signal};
+use snell_test_support::wait::wait_until;
 
 use super::{HookSandbox, RecordingMode};
-use crate::support::wait_until;
-
-fn is_process_running(pid: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
-}
-
-/// Sends a signal to a scribe that this test had started.
-fn send_signal(name: &str, pid: u32) {
-    let sent = Command::new("kill").args([name, &pid.to_string()]).status().unwrap();
-    assert!(sent.success());
-}
 
 /// Whether a process has something to do before a signal ends it.
 fn is_signal_caught(pid: u32, signal: u32) -> bool {
@@ -115,7 +104,7 @@ fn it_ends_when_its_socket_is_removed_and_the_next_hook_hires_another() {
 #[test]
 fn its_death_is_nobodys_trouble() {
     let (watched, pid) = start_with_daemon();
-    send_signal("-KILL", pid);
+    send_signal(pid, Signal::KILL);
     wait_until(|| (!is_process_running(pid)).then_some(()));
     watched.send_prompt("s1", "Are you there?");
     watched.wait_for_daemon();
@@ -127,7 +116,7 @@ fn its_death_is_nobodys_trouble() {
 #[test]
 fn one_that_does_not_answer_costs_time_and_nothing_else() {
     let (watched, pid) = start_with_daemon();
-    send_signal("-STOP", pid);
+    send_signal(pid, Signal::STOP);
     let prompt =
         |text: &str| watched.run_hook(&watched.build_payload("s1", "UserPromptSubmit", json!({"prompt": text})));
     prompt("Wake up.").assert_silent();
@@ -138,7 +127,7 @@ fn one_that_does_not_answer_costs_time_and_nothing_else() {
         File::options().write(true).open(note.path()).unwrap().set_modified(an_hour_ago).unwrap();
     }
     assert_eq!(prompt("Wake up!").expect_single_warning(), "snell: the scribe does not answer; events wait on disk\n");
-    send_signal("-CONT", pid);
+    send_signal(pid, Signal::CONT);
     watched.send_prompt("s1", "Good morning.");
     // It was told while it slept, and found notes of it: each is one event.
     assert_eq!(watched.count_rows("events"), 4);
@@ -172,7 +161,7 @@ fn it_answers_what_is_known_once_everything_is_stored_that_came_before() {
     assert!(known(&inquiry).0.started_at.is_some());
     assert_eq!(known(&SnapshotQuery::default()), (SessionSnapshot::default(), vec![]));
     // Both have come when it wakes up.
-    send_signal("-STOP", pid);
+    send_signal(pid, Signal::STOP);
     let payload = watched.build_payload("s1", "SubagentStop", json!({"agent_id": "a1"}));
     let (event, _) = Event::from_json(None, payload.to_string().as_bytes()).unwrap();
     let mut observation = EventRecord::new(&event, Timestamp::now());
@@ -184,14 +173,14 @@ fn it_answers_what_is_known_once_everything_is_stored_that_came_before() {
     assert_eq!(daemon::send_nowait(&data, &request), HandoffOutcome::Accepted);
     let (facts, remarks) = std::thread::scope(|scope| {
         let asked = scope.spawn(|| known(&inquiry));
-        send_signal("-CONT", pid);
+        send_signal(pid, Signal::CONT);
         asked.join().unwrap()
     });
     assert_eq!((facts.stop_level, facts.workers.len(), remarks), (60, 1, vec![]));
     // One that is at work elsewhere does not answer, and nobody waits for it for long.
-    send_signal("-STOP", pid);
+    send_signal(pid, Signal::STOP);
     assert!(matches!(daemon::query_session(&data, &inquiry), DeliveryOutcome::NoAnswer));
-    send_signal("-CONT", pid);
+    send_signal(pid, Signal::CONT);
 }
 
 #[test]
@@ -236,12 +225,12 @@ fn it_is_in_a_session_of_its_own() {
 #[test]
 fn one_that_is_told_to_end_stores_first_what_it_was_handed() {
     const EVENTS: i64 = 40;
-    for (name, number) in [("-TERM", 15), ("-INT", 2), ("-HUP", 1)] {
+    for (signal, number) in [(Signal::TERM, 15), (Signal::INT, 2), (Signal::HUP, 1)] {
         let (watched, pid) = start_with_daemon();
         // It is ready for hooks a moment before it is ready to be ended.
         wait_until(|| is_signal_caught(pid, number).then_some(()));
         // While it sleeps, it is handed more than it can have looked at when it is told to end.
-        send_signal("-STOP", pid);
+        send_signal(pid, Signal::STOP);
         for number in 0..EVENTS {
             let payload =
                 watched.build_payload("s1", "UserPromptSubmit", json!({"prompt": format!("Number {number}")}));
@@ -252,13 +241,13 @@ fn one_that_is_told_to_end_stores_first_what_it_was_handed() {
                 is_spooled: false,
             };
             let handed = daemon::send_nowait(&watched.sandbox.data(), &request);
-            assert_eq!(handed, HandoffOutcome::Accepted, "{name} {number}");
+            assert_eq!(handed, HandoffOutcome::Accepted, "{signal:?} {number}");
         }
-        send_signal(name, pid);
-        send_signal("-CONT", pid);
+        send_signal(pid, signal);
+        send_signal(pid, Signal::CONT);
         wait_until(|| (!is_process_running(pid)).then_some(()));
-        assert_eq!(watched.count_rows("events"), 1 + EVENTS, "{name}");
-        assert_eq!(watched.query_value("PRAGMA integrity_check"), "ok", "{name}");
+        assert_eq!(watched.count_rows("events"), 1 + EVENTS, "{signal:?}");
+        assert_eq!(watched.query_value("PRAGMA integrity_check"), "ok", "{signal:?}");
     }
 }
 

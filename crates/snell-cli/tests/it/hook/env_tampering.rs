@@ -1,14 +1,15 @@
 //! No variable that an agent's settings can set makes the guard milder.
 
 use serde_json::json;
+use snell_test_support::process::{CommandOutput, spawn_with_stdin};
 
 use super::{HookSandbox, RecordingMode};
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin};
+use crate::support::CliSandbox;
 
 /// A file of settings that switches the guard off.
 const OFF: &str = "[handlers]\nguard = false\n";
 
-fn read_permission_decision(ran: &CliOutput) -> String {
+fn read_permission_decision(ran: &CommandOutput) -> String {
     if ran.stdout.is_empty() {
         return String::new();
     }
@@ -16,7 +17,7 @@ fn read_permission_decision(ran: &CliOutput) -> String {
     decision.as_str().unwrap_or_default().to_owned()
 }
 
-fn judge_bash(watched: &HookSandbox, variables: &[(&str, &str)], command: &str) -> CliOutput {
+fn judge_bash(watched: &HookSandbox, variables: &[(&str, &str)], command: &str) -> CommandOutput {
     let input = json!({"tool_name": "Bash", "tool_input": {"command": command}, "transcript_path": "/t.jsonl"});
     watched.run_hook_with_env(variables, &watched.build_payload("s1", "PreToolUse", input))
 }

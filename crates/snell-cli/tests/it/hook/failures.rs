@@ -1,23 +1,22 @@
 //! Snell's own trouble, which must not become the agent's.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::fs::{chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
+use snell_test_support::files::{read_file_mode, set_file_mode};
+use snell_test_support::process::{CommandOutput, run_with_stdin, spawn_with_stdin};
+use snell_test_support::wait::wait_until;
 
 use super::{HookSandbox, RecordingMode, extract_first_column, render_answering_hook, run_in_both_modes};
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin, wait_until};
+use crate::support::CliSandbox;
 
-fn run_with_payload(command: &mut Command, payload: &Value) -> CliOutput {
-    spawn_with_stdin(command, &payload.to_string()).wait_with_output().unwrap().into()
-}
-
-fn read_file_mode(path: &Path) -> u32 {
-    fs::metadata(path).unwrap().permissions().mode() & 0o777
+fn run_with_payload(command: &mut Command, payload: &Value) -> CommandOutput {
+    run_with_stdin(command, payload.to_string())
 }
 
 fn list_damaged_databases(watched: &HookSandbox) -> Vec<String> {
@@ -109,7 +108,7 @@ fn while_the_database_is_locked_events_wait_and_verdicts_are_told() {
 /// Whoever records alone says that the database is locked. A scribe waits for the database in a hook's place, and on a crowded
 /// machine the hook may have to leave before it hears of that.
 #[track_caller]
-fn assert_lock_reported(mode: RecordingMode, ran: &CliOutput) {
+fn assert_lock_reported(mode: RecordingMode, ran: &CommandOutput) {
     let is_unheard = ran.stderr.is_empty() || ran.stderr.contains("the scribe does not answer");
     let is_said = ran.stderr.contains("locked") || (mode == RecordingMode::WithDaemon && is_unheard);
     assert!(is_said && ran.stderr.lines().count() <= 1, "{mode:?}: {ran:?}");
@@ -309,12 +308,12 @@ fn a_database_of_a_later_version_is_left_alone_and_what_happens_meanwhile_waits(
 }
 
 /// Runs hooks as somebody for whom permissions count, also if the tests run as root.
-fn run_hook_unprivileged(watched: &HookSandbox, payload: &Value) -> Option<CliOutput> {
+fn run_hook_unprivileged(watched: &HookSandbox, payload: &Value) -> Option<CommandOutput> {
     const NOBODY: u32 = 65_534;
     let mut command = watched.hook_command();
     if rustix::process::geteuid().is_root() {
         let root = watched.sandbox.data().parent().unwrap().to_owned();
-        fs::set_permissions(root, fs::Permissions::from_mode(0o755)).unwrap();
+        set_file_mode(root, 0o755);
         let data = watched.sandbox.data();
         for path in fs::read_dir(&data).unwrap().flatten().map(|entry| entry.path()).chain([data]) {
             chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
@@ -339,7 +338,7 @@ fn a_database_that_may_only_be_read_costs_one_line_and_the_next_call_works() {
             return;
         };
         first.assert_silent();
-        let set = |path: &Path, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let set = |path: &Path, mode: u32| set_file_mode(path, mode);
         set(&watched.database_path(), 0o400);
         if closed == "everything" {
             set(&data.join("snell.db-wal"), 0o400);
@@ -399,7 +398,7 @@ fn a_disk_that_is_really_full_costs_one_line_and_the_next_call_works() {
         return;
     }
     assert!(output.status.success(), "{output:?}");
-    let said = |name: &str| CliOutput {
+    let said = |name: &str| CommandOutput {
         code: watched.sandbox.read(&format!("{name}.code")).trim().parse().unwrap(),
         stdout: watched.sandbox.read(&format!("{name}.out")),
         stderr: watched.sandbox.read(&format!("{name}.err")),
@@ -415,7 +414,7 @@ fn a_disk_that_is_really_full_costs_one_line_and_the_next_call_works() {
 
 fn assert_private_files(watched: &HookSandbox) {
     let data = watched.sandbox.data();
-    fs::set_permissions(&data, fs::Permissions::from_mode(0o755)).unwrap();
+    set_file_mode(&data, 0o755);
     let tool = watched.build_payload("s1", "PreToolUse", json!({"tool_name": "Glob"}));
     for _ in 0..3 {
         assert_eq!(watched.run_hook(&tool).code, 0);

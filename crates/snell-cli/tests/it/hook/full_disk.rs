@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::json;
+use snell_test_support::process::spawn_with_stdin;
+use snell_test_support::skip::report_skipped;
 
 use super::{HookSandbox, RecordingMode, open_read_only, render_answering_hook, select_rows};
-use crate::support::{report_skipped, spawn_with_stdin};
 
 /// Events in all, and how many hooks record side by side.
 const EVENTS: usize = 120;

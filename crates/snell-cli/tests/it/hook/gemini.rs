@@ -1,12 +1,13 @@
 //! Gemini CLI calls `snell hook`: its payloads are judged, answered in its own format, and recorded.
 
 use serde_json::{Value, json};
+use snell_test_support::process::CommandOutput;
 
 use super::{HookSandbox, RecordingMode};
-use crate::support::{CliOutput, CliSandbox};
+use crate::support::CliSandbox;
 
 /// A payload as Gemini CLI sends it, with its variables.
-fn run_gemini_hook(watched: &HookSandbox, name: &str, fields: Value) -> CliOutput {
+fn run_gemini_hook(watched: &HookSandbox, name: &str, fields: Value) -> CommandOutput {
     let mut payload = watched.build_payload("g1", name, fields);
     let fields = payload.as_object_mut().unwrap();
     fields.remove("permission_mode");
@@ -18,7 +19,7 @@ fn run_gemini_hook(watched: &HookSandbox, name: &str, fields: Value) -> CliOutpu
     watched.run_hook_with_env(&variables, &payload)
 }
 
-fn run_command_hook(watched: &HookSandbox, command: &str) -> CliOutput {
+fn run_command_hook(watched: &HookSandbox, command: &str) -> CommandOutput {
     run_gemini_hook(
         watched,
         "BeforeTool",

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
+use snell_test_support::process::spawn_with_stdin;
 
 use super::{HookSandbox, RecordingMode, render_answering_hook};
-use crate::support::spawn_with_stdin;
 
 const AT_ONCE: usize = 4;
 const KILLS: usize = 1000;
@@ -55,7 +55,7 @@ fn kill_hooks(watched: &HookSandbox, kills: usize) -> Vec<String> {
                     let tool = if number % 2 == 0 { "Bash" } else { "Read" };
                     let fields = json!({"tool_name": tool, "tool_input": {"command": format!("n{number}")}});
                     let payload = watched.build_payload(&format!("s{}", number % 5), "PreToolUse", fields);
-                    let mut hook = spawn_with_stdin(&mut watched.hook_command(), &payload.to_string());
+                    let mut hook = spawn_with_stdin(&mut watched.hook_command(), payload.to_string());
                     // Nothing is waited for here: any moment is as good as another.
                     std::thread::sleep(lives.pick_moment(number));
                     hook.kill().unwrap();

@@ -3,11 +3,13 @@
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::{Value, json};
+use snell_test_support::process::{CommandOutput, run_with_stdin, send_signal, spawn_with_stdin, wait_for_output};
+use snell_test_support::skip::require_program;
 
 use super::{HookSandbox, RecordingMode};
-use crate::support::{CliOutput, CliSandbox, report_skipped, spawn_with_stdin};
+use crate::support::CliSandbox;
 
 /// Signals whose default action ends a process that was not asked to end.
 const UNSOLICITED: &[Signal] = &[
@@ -44,21 +46,13 @@ fn build_prepared_command(watched: &HookSandbox, preparation: &str) -> Command {
     command
 }
 
-fn read_permission_decision(ran: &CliOutput) -> Value {
+fn read_permission_decision(ran: &CommandOutput) -> Value {
     ran.json()["hookSpecificOutput"]["permissionDecision"].clone()
-}
-
-fn is_program_missing(program: &str) -> bool {
-    let lacks = Command::new(program).arg("--version").output().is_err();
-    if lacks {
-        report_skipped(&format!("there is no {program}"));
-    }
-    lacks
 }
 
 #[test]
 fn a_denied_call_stays_denied_under_every_limit() {
-    if is_program_missing("bash") {
+    if require_program("bash").is_none() {
         return;
     }
     let nested = format!("{}rm -rf ~{}", "( ".repeat(60), " )".repeat(60));
@@ -80,9 +74,7 @@ fn a_denied_call_stays_denied_under_every_limit() {
         for command in ["rm -rf ~", nested.as_str()] {
             let watched = HookSandbox::new(RecordingMode::Alone);
             let mut limited = build_prepared_command(&watched, &format!("ulimit {limit}"));
-            let ran = CliOutput::from(
-                spawn_with_stdin(&mut limited, &render_bash_payload(&watched, command)).wait_with_output().unwrap(),
-            );
+            let ran = run_with_stdin(&mut limited, render_bash_payload(&watched, command));
             assert_eq!(ran.code, 0, "{limit}: {ran:?}");
             assert_eq!(read_permission_decision(&ran), "deny", "{limit}: {ran:?}");
             if is_recorded {
@@ -96,7 +88,7 @@ fn a_denied_call_stays_denied_under_every_limit() {
 
 #[test]
 fn a_payload_with_too_many_values_takes_bounded_memory_and_is_judged_or_asked_about() {
-    if is_program_missing("bash") {
+    if require_program("bash").is_none() {
         return;
     }
     let watched = HookSandbox::new(RecordingMode::Alone);
@@ -117,7 +109,7 @@ fn a_payload_with_too_many_values_takes_bounded_memory_and_is_judged_or_asked_ab
     ];
     for (what, text, expected) in cases {
         let mut limited = build_prepared_command(&watched, "ulimit -v 600000");
-        let ran = CliOutput::from(spawn_with_stdin(&mut limited, &text).wait_with_output().unwrap());
+        let ran = run_with_stdin(&mut limited, &text);
         assert_eq!((ran.code, read_permission_decision(&ran)), (0, expected.into()), "{what}: {ran:?}");
     }
     assert_eq!(watched.count_rows("events"), 6);
@@ -140,7 +132,7 @@ fn a_large_payload_with_an_ordinary_number_of_values_is_read_in_full() {
 
 #[test]
 fn few_descriptors_cost_hooks_their_say_and_neither_a_no_nor_a_question() {
-    if is_program_missing("bash") {
+    if require_program("bash").is_none() {
         return;
     }
     let hook = "[[hook]]\nevent = 'PreToolUse'\nrun = 'exit 0'\non_failure = 'block'\ntimeout = '1s'\n";
@@ -149,9 +141,7 @@ fn few_descriptors_cost_hooks_their_say_and_neither_a_no_nor_a_question() {
         let watched = HookSandbox::with_sandbox(RecordingMode::Alone, sandbox);
         let told = |command: &str| {
             let mut limited = build_prepared_command(&watched, &format!("ulimit -n {descriptors}"));
-            CliOutput::from(
-                spawn_with_stdin(&mut limited, &render_bash_payload(&watched, command)).wait_with_output().unwrap(),
-            )
+            run_with_stdin(&mut limited, render_bash_payload(&watched, command))
         };
         let denied = told("rm -rf ~");
         assert_eq!((denied.code, read_permission_decision(&denied)), (0, "deny".into()), "{descriptors}: {denied:?}");
@@ -166,7 +156,7 @@ fn few_descriptors_cost_hooks_their_say_and_neither_a_no_nor_a_question() {
 
 #[test]
 fn an_answer_that_does_not_fit_into_a_limited_file_is_an_exit_code() {
-    if is_program_missing("bash") {
+    if require_program("bash").is_none() {
         return;
     }
     let watched = HookSandbox::new(RecordingMode::Alone);
@@ -182,13 +172,13 @@ fn an_answer_that_does_not_fit_into_a_limited_file_is_an_exit_code() {
 
 #[test]
 fn a_hook_under_a_limit_leaves_no_scribe_that_has_it() {
-    if is_program_missing("bash") {
+    if require_program("bash").is_none() {
         return;
     }
     for limit in ["-f 0", "-n 16"] {
         let watched = HookSandbox::new(RecordingMode::WithDaemon);
         let mut limited = build_prepared_command(&watched, &format!("ulimit {limit}"));
-        spawn_with_stdin(&mut limited, &render_bash_payload(&watched, "rm -rf ~")).wait_with_output().unwrap();
+        spawn_with_stdin(&mut limited, render_bash_payload(&watched, "rm -rf ~")).wait_with_output().unwrap();
         assert_eq!(watched.find_daemon_pid(), None, "{limit}");
         let before = if limit == "-f 0" { 0 } else { 1 };
         watched.send_prompt("s1", "Go on");
@@ -202,11 +192,11 @@ fn a_signal_that_asks_for_nothing_ends_no_hook() {
     for &signal in UNSOLICITED {
         let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", hook);
         let watched = HookSandbox::with_sandbox(RecordingMode::Alone, sandbox);
-        let child = spawn_with_stdin(&mut watched.hook_command(), &render_bash_payload(&watched, "rm -rf ~"));
+        let child = spawn_with_stdin(&mut watched.hook_command(), render_bash_payload(&watched, "rm -rf ~"));
         watched.sandbox.wait_for_file("began");
-        kill_process(Pid::from_child(&child), signal).unwrap();
+        send_signal(child.id(), signal);
         fs::write(watched.sandbox.project().join("go"), "").unwrap();
-        let ran = CliOutput::from(child.wait_with_output().unwrap());
+        let ran = wait_for_output(child);
         assert_eq!((ran.code, read_permission_decision(&ran)), (0, "deny".into()), "{signal:?}: {ran:?}");
         assert_eq!(watched.count_rows("events"), 1, "{signal:?}");
     }
@@ -214,7 +204,7 @@ fn a_signal_that_asks_for_nothing_ends_no_hook() {
 
 #[test]
 fn hooks_are_started_with_the_default_actions_of_signals() {
-    if is_program_missing("bash") || !fs::exists("/proc/self/status").unwrap_or_default() {
+    if require_program("bash").is_none() || !fs::exists("/proc/self/status").unwrap_or_default() {
         return;
     }
     let hook =
@@ -223,7 +213,7 @@ fn hooks_are_started_with_the_default_actions_of_signals() {
     let watched = HookSandbox::with_sandbox(RecordingMode::Alone, sandbox);
     let mut ignoring =
         build_prepared_command(&watched, "trap '' XFSZ XCPU ALRM VTALRM PROF USR1 USR2 IO PIPE TRAP STKFLT PWR");
-    spawn_with_stdin(&mut ignoring, &render_bash_payload(&watched, "ls")).wait_with_output().unwrap();
+    spawn_with_stdin(&mut ignoring, render_bash_payload(&watched, "ls")).wait_with_output().unwrap();
     let status = watched.sandbox.read("status");
     // The test itself may have inherited more ignored signals.
     let mask = UNSOLICITED.iter().fold(0, |mask, signal| mask | 1_u64 << (signal.as_raw() - 1));
@@ -235,7 +225,7 @@ fn hooks_are_started_with_the_default_actions_of_signals() {
 
 #[test]
 fn the_exit_code_of_a_hook_counts_although_the_agent_ignores_its_children() {
-    if is_program_missing("python3") {
+    if require_program("python3").is_none() {
         return;
     }
     let hook = "[[hook]]\nevent = 'PreToolUse'\nrun = 'echo no >&2; exit 2'\n";
@@ -243,8 +233,6 @@ fn the_exit_code_of_a_hook_counts_although_the_agent_ignores_its_children() {
     let watched = HookSandbox::with_sandbox(RecordingMode::Alone, sandbox);
     let mut ignoring = watched.sandbox.program("python3");
     ignoring.args(["-c", WITHOUT_CHILDREN, env!("CARGO_BIN_EXE_snell"), "hook", "--agent", "claude"]);
-    let ran = CliOutput::from(
-        spawn_with_stdin(&mut ignoring, &render_bash_payload(&watched, "ls")).wait_with_output().unwrap(),
-    );
+    let ran = run_with_stdin(&mut ignoring, render_bash_payload(&watched, "ls"));
     assert_eq!(read_permission_decision(&ran), "deny", "{ran:?}");
 }

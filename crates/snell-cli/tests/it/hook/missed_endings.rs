@@ -4,9 +4,10 @@ use std::fs;
 use std::io::Write;
 
 use serde_json::{Value, json};
+use snell_test_support::process::LiveProcess;
+use snell_test_support::wait::wait_until;
 
-use super::{AgentStandIn, HookSandbox, RecordingMode};
-use crate::support::wait_until;
+use super::{HookSandbox, RecordingMode};
 
 fn append_json_line(path: &std::path::Path, line: &Value) {
     let mut file = fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
@@ -55,8 +56,8 @@ fn nobody_seems_to_work_for_long_whose_turn_has_ended() {
         for (line, state, source, why) in cases {
             scope.spawn(move || {
                 let watched = HookSandbox::new(RecordingMode::WithDaemon);
-                let agent = AgentStandIn::new();
-                let transcript = start_working_agent(&watched, &agent.pid());
+                let agent = LiveProcess::new();
+                let transcript = start_working_agent(&watched, &agent.pid().to_string());
                 let _agent = match &line {
                     Some(line) => {
                         append_json_line(&transcript, line);
@@ -80,12 +81,12 @@ fn nobody_seems_to_work_for_long_whose_turn_has_ended() {
 #[test]
 fn words_that_are_written_after_the_turn_has_ended_are_filled_in() {
     let watched = HookSandbox::new(RecordingMode::WithDaemon);
-    let agent = AgentStandIn::new();
-    let transcript = start_working_agent(&watched, &agent.pid());
+    let agent = LiveProcess::new();
+    let transcript = start_working_agent(&watched, &agent.pid().to_string());
     watched.wait_for_daemon();
     let mut stop = watched.build_payload("s1", "Stop", json!({"stop_hook_active": false}));
     stop["transcript_path"] = transcript.to_str().unwrap().into();
-    watched.run_hook_with_env(&[("CLAUDE_PID", &agent.pid())], &stop).assert_silent();
+    watched.run_hook_with_env(&[("CLAUDE_PID", &agent.pid().to_string())], &stop).assert_silent();
     assert_eq!(watched.list_agent_states(), ["idle"]);
     append_json_line(
         &transcript,

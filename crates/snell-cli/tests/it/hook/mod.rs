@@ -26,13 +26,15 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Map, Value, json};
+use snell_test_support::process::{CommandOutput, find_processes, run_with_stdin};
+use snell_test_support::wait::wait_until;
 
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin, wait_until};
+use crate::support::CliSandbox;
 
 /// How hooks record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,15 +97,15 @@ impl HookSandbox {
         self.sandbox.command(&["hook"])
     }
 
-    fn run_hook(&self, payload: &Value) -> CliOutput {
+    fn run_hook(&self, payload: &Value) -> CommandOutput {
         self.run_hook_with_env(&[], payload)
     }
 
     /// As [`HookSandbox::run_hook`], with these variables.
-    pub fn run_hook_with_env(&self, variables: &[(&str, &str)], payload: &Value) -> CliOutput {
+    pub fn run_hook_with_env(&self, variables: &[(&str, &str)], payload: &Value) -> CommandOutput {
         let mut command = self.hook_command();
         command.envs(variables.iter().copied());
-        spawn_with_stdin(&mut command, &payload.to_string()).wait_with_output().unwrap().into()
+        run_with_stdin(&mut command, payload.to_string())
     }
 
     /// An event to which there is nothing to say.
@@ -163,13 +165,9 @@ impl HookSandbox {
 
     /// The process that keeps the database of this sandbox open, if there is one.
     pub fn find_daemon_pid(&self) -> Option<u32> {
-        let mut line = env!("CARGO_BIN_EXE_snell").as_bytes().to_vec();
-        line.extend(b"\0daemon\0");
-        line.extend(self.sandbox.data().as_os_str().as_encoded_bytes());
-        line.extend(b"\0--job=store\0");
-        let pids = fs::read_dir("/proc").unwrap().flatten();
-        pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-            .find(|pid| fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|found| found.starts_with(&line)))
+        let data = self.sandbox.data();
+        let words = [env!("CARGO_BIN_EXE_snell"), "daemon", data.to_str().unwrap(), "--job=store"];
+        find_processes(|process| process.command_line().starts_with(&words.map(str::to_owned))).first().copied()
     }
 
     /// Waits until a scribe takes requests. There is none in the other mode.
@@ -178,43 +176,6 @@ impl HookSandbox {
             let socket = self.sandbox.data().join("scribe.sock");
             wait_until(|| std::os::unix::net::UnixStream::connect(&socket).ok());
         }
-    }
-}
-
-impl CliOutput {
-    /// The agent was not bothered.
-    #[track_caller]
-    pub fn assert_silent(&self) {
-        assert_eq!((self.code, self.stdout.as_str(), self.stderr.as_str()), (0, "", ""));
-    }
-
-    /// Something went wrong, and the agent was told nothing; its user may read one line.
-    #[track_caller]
-    pub fn expect_single_warning(&self) -> &str {
-        assert_eq!((self.code, self.stdout.as_str()), (0, ""), "{self:?}");
-        assert_eq!(self.stderr.lines().count(), 1, "{self:?}");
-        assert!(self.stderr.starts_with("snell: ") && self.stderr.ends_with('\n'), "{self:?}");
-        &self.stderr
-    }
-}
-
-/// A process that lives until the test lets go of it, as an agent would.
-pub struct AgentStandIn(Child);
-
-impl AgentStandIn {
-    pub fn new() -> Self {
-        Self(Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap())
-    }
-
-    pub fn pid(&self) -> String {
-        self.0.id().to_string()
-    }
-}
-
-impl Drop for AgentStandIn {
-    fn drop(&mut self) {
-        drop(self.0.stdin.take());
-        self.0.wait().unwrap();
     }
 }
 

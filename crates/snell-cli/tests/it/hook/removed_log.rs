@@ -4,9 +4,9 @@ use std::fs::{self, OpenOptions};
 
 use rusqlite::Connection;
 use serde_json::json;
+use snell_test_support::process::spawn_with_stdin;
 
 use super::{HookSandbox, RecordingMode};
-use crate::support::spawn_with_stdin;
 
 /// How often files are removed, with so many events before each time.
 const ROUNDS: usize = 24;
@@ -40,7 +40,7 @@ fn a_log_that_is_removed_under_the_scribe_loses_no_event_and_is_reported() {
                 if let (Some(way), 0) = (past, event) {
                     command.env("SNELL_SCRIBE", way);
                 }
-                let output = spawn_with_stdin(&mut command, &payload.to_string()).wait_with_output().unwrap();
+                let output = spawn_with_stdin(&mut command, payload.to_string()).wait_with_output().unwrap();
                 assert!(output.status.success(), "{about}: {output:?}");
                 said.push_str(&String::from_utf8_lossy(&output.stderr));
                 sent += 1;

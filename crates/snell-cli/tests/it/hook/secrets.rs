@@ -1,10 +1,10 @@
 //! Nothing secret is written anywhere.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use snell_secrets::examples::{generate_secret, secret_examples};
+use snell_test_support::files::list_entries_recursively;
 
 use super::{HookSandbox, RecordingMode};
 
@@ -27,21 +27,8 @@ fn list_secrets() -> Vec<String> {
     ]
 }
 
-fn list_files_recursively(directory: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory).unwrap().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            found.extend(list_files_recursively(&path));
-        } else {
-            found.push(path);
-        }
-    }
-    found
-}
-
 fn assert_no_secret_stored(watched: &HookSandbox, what: &str) {
-    for file in list_files_recursively(&watched.sandbox.data()) {
+    for file in list_entries_recursively(&watched.sandbox.data()) {
         // A socket cannot be read, and keeps nothing.
         let Ok(content) = fs::read(&file) else {
             continue;
@@ -137,7 +124,7 @@ fn a_token_in_the_name_of_a_tool_is_not_written() {
     let secret = generate_secret("nv|api-|~64");
     let fields = json!({"tool_name": format!("mcp__a__{secret}"), "tool_input": {}});
     assert_eq!(watched.run_hook(&watched.build_payload("s1", "PreToolUse", fields)).code, 0);
-    for file in list_files_recursively(&watched.sandbox.data()) {
+    for file in list_entries_recursively(&watched.sandbox.data()) {
         let content = fs::read(&file).unwrap_or_default();
         let found = content.windows(secret.len()).any(|part| part == secret.as_bytes());
         assert!(!found, "{}", file.display());
@@ -173,7 +160,7 @@ fn no_secret_of_any_form_is_written() {
     }
     let secrets = examples.iter().flat_map(|example| example.secret.lines());
     let secrets: Vec<_> = secrets.chain([cookie, jwk]).collect();
-    for file in list_files_recursively(&watched.sandbox.data()) {
+    for file in list_entries_recursively(&watched.sandbox.data()) {
         let content = fs::read(&file).unwrap_or_default();
         let content = String::from_utf8_lossy(&content);
         for secret in &secrets {

@@ -12,8 +12,10 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use snell_store::{ReconcileScope, Store};
+use snell_test_support::files::find_repository_root;
+use snell_test_support::process::LiveProcess;
 
-use super::{AgentStandIn, HookSandbox, RecordingMode, extract_first_column};
+use super::{HookSandbox, RecordingMode, extract_first_column};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -69,7 +71,7 @@ fn deserialize_present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Opt
 
 #[test]
 fn every_recorded_sequence_is_understood() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/sequences");
+    let directory = find_repository_root().join("fixtures/sequences");
     let mut files: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     assert!(files.len() >= 10);
@@ -85,7 +87,7 @@ fn every_recorded_sequence_is_understood() {
 fn replay_sequence(file: &Path, mode: RecordingMode, wrong: &mut Vec<String>) {
     // What agents are told about themselves has tests of its own.
     let watched = HookSandbox::with_user_config(mode, "[handlers]\nremind = false\n");
-    let mut processes: BTreeMap<String, AgentStandIn> = BTreeMap::new();
+    let mut processes: BTreeMap<String, LiveProcess> = BTreeMap::new();
     let mut pids: BTreeMap<String, String> = BTreeMap::new();
     let text = fs::read_to_string(file).unwrap().replace("{project}", watched.sandbox.project().to_str().unwrap());
     for (number, line) in (1..).zip(text.lines()) {
@@ -98,8 +100,8 @@ fn replay_sequence(file: &Path, mode: RecordingMode, wrong: &mut Vec<String>) {
         }
         if let Some(payload) = &step.payload {
             let pid = pids.entry(step.process.clone()).or_insert_with(|| {
-                let process = AgentStandIn::new();
-                let pid = process.pid();
+                let process = LiveProcess::new();
+                let pid = process.pid().to_string();
                 processes.insert(step.process.clone(), process);
                 pid
             });

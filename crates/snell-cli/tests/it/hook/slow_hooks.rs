@@ -1,12 +1,12 @@
 //! Hooks that take their time, while the agent goes on or loses its patience.
 
 use std::fs;
-use std::process::{Child, Command};
+use std::process::Child;
 
 use serde_json::{Value, json};
+use snell_test_support::process::{Signal, send_signal, spawn_with_stdin};
 
 use super::{HookSandbox, RecordingMode, extract_first_column};
-use crate::support::spawn_with_stdin;
 
 /// Takes until it is let go, or nothing of its project is left: who kills `snell` leaves its hooks without a deadline, and this
 /// one would then wait for a file that cannot come any more.
@@ -22,7 +22,7 @@ fn create_slow_hook_sandbox(mode: RecordingMode, event: &str) -> HookSandbox {
 impl HookSandbox {
     /// Calls a hook, and waits until its slow part has begun.
     fn start_slow_hook(&self, payload: &Value) -> Child {
-        let hook = spawn_with_stdin(&mut self.hook_command(), &payload.to_string());
+        let hook = spawn_with_stdin(&mut self.hook_command(), payload.to_string());
         self.sandbox.wait_for_content("begun");
         hook
     }
@@ -35,26 +35,27 @@ impl HookSandbox {
 #[test]
 fn an_agent_that_does_not_wait_for_its_hooks_loses_no_event() {
     for mode in [RecordingMode::Alone, RecordingMode::WithDaemon] {
-        for (signal, code) in [("-TERM", Some(0)), ("-INT", Some(0)), ("-HUP", Some(0)), ("-KILL", None)] {
+        for (signal, code) in
+            [(Signal::TERM, Some(0)), (Signal::INT, Some(0)), (Signal::HUP, Some(0)), (Signal::KILL, None)]
+        {
             let watched = create_slow_hook_sandbox(mode, "PreToolUse");
             watched.send_prompt("s1", "Go.");
             let tool = json!({"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "make"}});
             let hook = watched.start_slow_hook(&watched.build_payload("s1", "PreToolUse", tool));
-            let pid = hook.id().to_string();
-            assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+            send_signal(hook.id(), signal);
             let output = hook.wait_with_output().unwrap();
             watched.release_slow_hook();
-            if signal == "-KILL" {
+            if signal == Signal::KILL {
                 watched.sandbox.wait_for_content("ended");
             }
-            assert_eq!(output.status.code(), code, "{mode:?} {signal}: {output:?}");
+            assert_eq!(output.status.code(), code, "{mode:?} {signal:?}: {output:?}");
             // An agent that still listens asks its user, because the verdict of the hook is unknown.
             let is_asked = String::from_utf8_lossy(&output.stdout).contains("\"permissionDecision\":\"ask\"");
-            assert_eq!(is_asked, signal != "-KILL", "{mode:?} {signal}: {output:?}");
+            assert_eq!(is_asked, signal != Signal::KILL, "{mode:?} {signal:?}: {output:?}");
             watched.send_prompt("s1", "Go on.");
             let kept = extract_first_column(&watched.query_rows("SELECT name FROM events ORDER BY id"));
-            assert_eq!(kept, ["UserPromptSubmit", "PreToolUse", "UserPromptSubmit"], "{mode:?} {signal}");
-            assert_eq!(watched.count_pending(), 0, "{mode:?} {signal}");
+            assert_eq!(kept, ["UserPromptSubmit", "PreToolUse", "UserPromptSubmit"], "{mode:?} {signal:?}");
+            assert_eq!(watched.count_pending(), 0, "{mode:?} {signal:?}");
         }
     }
 }

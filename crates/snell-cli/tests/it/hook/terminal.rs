@@ -1,18 +1,14 @@
 //! What people see on a terminal of what agents were told.
 
-use std::process::Command;
-
 use serde_json::json;
+use snell_test_support::process::spawn_with_stdin;
+use snell_test_support::skip::require_util_linux_script;
 
 use super::{HookSandbox, RecordingMode};
-use crate::support::spawn_with_stdin;
 
 /// What a command shows on a terminal; nothing if there is no way to get one here.
 fn run_in_terminal(watched: &HookSandbox, args: &str) -> Option<String> {
-    let has_script = Command::new("script").arg("--version").output();
-    if !has_script.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
-        return None;
-    }
+    require_util_linux_script()?;
     let line = format!("exec script --quiet --return --command \"$0 {args}\" /dev/null </dev/null");
     let mut command = watched.sandbox.shell(&line, &[]);
     let output = spawn_with_stdin(command.env("TERM", "xterm"), "").wait_with_output().unwrap();

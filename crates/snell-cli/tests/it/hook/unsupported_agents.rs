@@ -1,9 +1,9 @@
 //! Agents that Snell cannot answer in their own words: what they are about to do is judged, and a "no" is told by exit code.
 
 use serde_json::{Value, json};
+use snell_test_support::process::{CommandOutput, run_with_stdin};
 
 use super::{HookSandbox, RecordingMode};
-use crate::support::{CliOutput, spawn_with_stdin};
 
 /// Variables by which other agents are known.
 const VARIABLES: &[&str] =
@@ -74,10 +74,15 @@ const STRANGERS: &[UnsupportedAgentCase] = &[
     ),
 ];
 
-fn run_snell_with_env(watched: &HookSandbox, args: &[&str], variables: &[(&str, &str)], payload: &Value) -> CliOutput {
+fn run_snell_with_env(
+    watched: &HookSandbox,
+    args: &[&str],
+    variables: &[(&str, &str)],
+    payload: &Value,
+) -> CommandOutput {
     let mut command = watched.sandbox.command(args);
     command.envs(variables.iter().copied());
-    spawn_with_stdin(&mut command, &payload.to_string()).wait_with_output().unwrap().into()
+    run_with_stdin(&mut command, payload.to_string())
 }
 
 #[test]

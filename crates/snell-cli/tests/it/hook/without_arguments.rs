@@ -3,9 +3,10 @@
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use snell_test_support::process::{CommandOutput, run_with_stdin, wait_for_output};
 
 use super::{HookSandbox, RecordingMode};
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin};
+use crate::support::CliSandbox;
 
 /// Variables that an agent sets, and its payload before a shell command.
 type ArgDroppingAgent = (&'static str, &'static [(&'static str, &'static str)], fn(&str) -> Value);
@@ -61,8 +62,8 @@ fn build_bare_command(watched: &HookSandbox) -> Command {
     watched.sandbox.program(handler["command"].as_str().unwrap())
 }
 
-fn run_with_payload(command: &mut Command, payload: &str) -> CliOutput {
-    spawn_with_stdin(command, payload).wait_with_output().unwrap().into()
+fn run_with_payload(command: &mut Command, payload: &str) -> CommandOutput {
+    run_with_stdin(command, payload)
 }
 
 #[test]
@@ -111,7 +112,7 @@ fn without_a_payload_there_is_help() {
         assert!(ran.stderr.contains("Usage: snell <COMMAND>"), "{input}: {ran:?}");
     }
     for line in ["exec \"$0\" </dev/null", "exec \"$0\" <&-", "exec \"$0\" </"] {
-        let ran = CliOutput::from(sandbox.shell(line, &[]).output().unwrap());
+        let ran = CommandOutput::from(sandbox.shell(line, &[]).output().unwrap());
         assert_eq!(ran.code, 1, "{line}: {ran:?}");
         assert!(ran.stderr.contains("Usage: snell <COMMAND>"), "{line}: {ran:?}");
     }
@@ -124,7 +125,7 @@ fn a_standard_input_that_stays_open_and_silent_does_not_hold_up_the_help() {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let held_open = child.stdin.take();
-    let ran = CliOutput::from(child.wait_with_output().unwrap());
+    let ran = wait_for_output(child);
     drop(held_open);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.stderr.contains("Usage: snell <COMMAND>"), "{ran:?}");

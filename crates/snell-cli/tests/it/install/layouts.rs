@@ -1,10 +1,12 @@
 //! However a settings file is laid out: what was there stays, and comes back to the last byte.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 
-use super::{InstallHome, snapshot_file};
-use crate::support::{CliOutput, spawn_with_stdin};
+use snell_test_support::files::{list_tree, set_file_mode, snapshot_file};
+use snell_test_support::process::run_with_stdin;
+
+use super::InstallHome;
 
 /// What people's files look like. `"opus"` stands in most of them, for somebody to change.
 const LAYOUTS: &[(&str, &str)] = &[
@@ -144,7 +146,7 @@ fn mode_and_links_stay_and_the_file_behind_the_link_is_written() {
         let home = InstallHome::with_settings(text);
         let elsewhere = home.sandbox.home().join("dotfiles.json");
         fs::rename(home.settings_path(), &elsewhere).unwrap();
-        fs::set_permissions(&elsewhere, fs::Permissions::from_mode(mode)).unwrap();
+        set_file_mode(&elsewhere, mode);
         symlink("../dotfiles.json", home.settings_path()).unwrap();
         home.run_successfully(&["install", "claude"]);
         let backup = home.settings_path().with_file_name("settings.json.before-snell");
@@ -190,7 +192,7 @@ fn what_a_dry_run_shows_is_what_becomes_of_it() {
         let shown = home.run_successfully(&["install", "claude", "--notify", "--dry-run"]);
         let mut patch = home.sandbox.program("patch");
         patch.args(["--binary", "-s", "-d", "/", "-p1"]);
-        let patched: CliOutput = spawn_with_stdin(&mut patch, &shown.stdout).wait_with_output().unwrap().into();
+        let patched = run_with_stdin(&mut patch, &shown.stdout);
         assert_eq!((patched.code, patched.stderr.as_str()), (0, ""), "{}", shown.stdout);
         let (settings, script) = (home.read_settings(), fs::read_to_string(home.notify_script_path()).unwrap());
         fs::remove_file(home.notify_script_path()).unwrap();
@@ -206,7 +208,7 @@ fn people_see_every_line_and_nothing_steers_their_terminal() {
     let mut command = home.sandbox.program("script");
     let line = format!("'{}' install claude --dry-run", home.program_path().display());
     command.args(["-qec", &line, "/dev/null"]).env("NO_COLOR", "1");
-    let ran: CliOutput = spawn_with_stdin(&mut command, "").wait_with_output().unwrap().into();
+    let ran = run_with_stdin(&mut command, "");
     let shown = ran.stdout.replace("\r\n", "\n");
     assert!(shown.contains("\n-\t\"a\": \"\\u{7f}\\u{9b}\"\\r\n"), "{ran:?}");
     assert!(shown.contains("\n+\t\"hooks\": {\\r\n"), "{ran:?}");
@@ -216,7 +218,7 @@ fn people_see_every_line_and_nothing_steers_their_terminal() {
 #[test]
 fn a_dry_run_shows_the_difference_and_leaves_no_trace() {
     let home = InstallHome::with_settings("{\n  \"model\": \"opus\"\n}\n");
-    let before = super::list_tree(&home.sandbox.home());
+    let before = list_tree(&home.sandbox.home());
     let ran = home.run_successfully(&["install", "claude", "--dry-run"]);
     let shown = ran.stdout.replace(home.sandbox.home().to_str().unwrap(), "~");
     assert!(
@@ -227,11 +229,11 @@ fn a_dry_run_shows_the_difference_and_leaves_no_trace() {
     );
     let ran = home.run_successfully(&["install", "claude", "--notify", "--dry-run"]);
     assert!(ran.stdout.contains("--- /dev/null\n"), "{}", ran.stdout);
-    assert_eq!(super::list_tree(&home.sandbox.home()), before);
+    assert_eq!(list_tree(&home.sandbox.home()), before);
     assert_eq!(fs::read_dir(home.sandbox.data()).unwrap().count(), 0);
     home.run_successfully(&["install", "claude", "--notify"]);
-    let installed = super::list_tree(&home.sandbox.home());
+    let installed = list_tree(&home.sandbox.home());
     let ran = home.run_successfully(&["uninstall", "claude", "--dry-run"]);
     assert!(ran.stdout.contains("\n-  \"hooks\": {\n") && ran.stdout.contains("would be removed"), "{}", ran.stdout);
-    assert_eq!(super::list_tree(&home.sandbox.home()), installed);
+    assert_eq!(list_tree(&home.sandbox.home()), installed);
 }

@@ -12,13 +12,14 @@ mod settings_files;
 mod uninstall;
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
+use snell_test_support::process::{CommandOutput, run_with_stdin};
 
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin};
+use crate::support::CliSandbox;
 
 /// A home directory with `snell` in a place that stays.
 pub struct InstallHome {
@@ -85,54 +86,16 @@ impl InstallHome {
         command
     }
 
-    pub fn run_snell(&self, args: &[&str]) -> CliOutput {
-        spawn_with_stdin(&mut self.snell_command(args), "").wait_with_output().unwrap().into()
+    pub fn run_snell(&self, args: &[&str]) -> CommandOutput {
+        run_with_stdin(&mut self.snell_command(args), "")
     }
 
     /// Runs it, and it must work.
-    pub fn run_successfully(&self, args: &[&str]) -> CliOutput {
+    pub fn run_successfully(&self, args: &[&str]) -> CommandOutput {
         let ran = self.run_snell(args);
         assert_eq!(ran.code, 0, "{args:?}: {ran:?}");
         ran
     }
-}
-
-/// What can be seen of a file from outside.
-#[derive(Debug, PartialEq, Eq)]
-pub struct FileStateSnapshot {
-    pub bytes: Vec<u8>,
-    pub mode: u32,
-    pub modified: (i64, i64),
-}
-
-pub fn snapshot_file(path: &Path) -> FileStateSnapshot {
-    let metadata = fs::metadata(path).unwrap();
-    FileStateSnapshot {
-        bytes: fs::read(path).unwrap(),
-        mode: metadata.permissions().mode() & 0o7777,
-        modified: (metadata.mtime(), metadata.mtime_nsec()),
-    }
-}
-
-/// Everything below a directory: what each file says, and where each link leads.
-pub fn list_tree(directory: &Path) -> Vec<(PathBuf, String)> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        let path = entry.path();
-        let metadata = fs::symlink_metadata(&path).unwrap();
-        if metadata.is_dir() {
-            found.push((path.clone(), "directory".into()));
-            found.extend(list_tree(&path));
-        } else if metadata.is_symlink() {
-            found.push((path.clone(), format!("{:?}", fs::read_link(&path).unwrap())));
-        } else if metadata.is_file() {
-            found.push((path.clone(), String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned()));
-        } else {
-            found.push((path, "something else".into()));
-        }
-    }
-    found.sort();
-    found
 }
 
 /// The handlers in a settings file that has no comments: event, command, arguments.

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -11,9 +10,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use snell_test_support::files::{set_file_mode, snapshot_file, write_script};
+use snell_test_support::process::{CommandOutput, find_processes, run_with_stdin, wait_for_output};
+use snell_test_support::wait::wait_until;
 
-use super::{InstallHome, snapshot_file};
-use crate::support::{CliOutput, spawn_with_stdin, wait_until};
+use super::InstallHome;
 
 /// A receiver that keeps what it was told: the first line of each request, and its body.
 pub struct ScriptReceiver {
@@ -112,14 +113,16 @@ fn list_posix_shells() -> Vec<Vec<&'static str>> {
 }
 
 /// Runs the script by a shell, with these variables.
-fn run_script(home: &InstallHome, shell: &[&str], event: &str, variables: &[(&str, &str)], payload: &str) -> CliOutput {
+fn run_script(
+    home: &InstallHome,
+    shell: &[&str],
+    event: &str,
+    variables: &[(&str, &str)],
+    payload: &str,
+) -> CommandOutput {
     let mut command = home.sandbox.program(shell[0]);
     command.args(&shell[1..]).arg(home.notify_script_path()).arg(event).envs(variables.iter().copied());
-    spawn_with_stdin(&mut command, payload).wait_with_output().unwrap().into()
-}
-
-fn assert_silent(ran: &CliOutput) {
-    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
+    run_with_stdin(&mut command, payload)
 }
 
 fn remove_program(home: &InstallHome) {
@@ -132,7 +135,7 @@ fn install_stub_program(home: &InstallHome) -> PathBuf {
     let called = home.sandbox.home().join("called");
     let text = format!("#!/bin/sh\necho said\n{{ printf '%s\\n' \"$PPID\" \"$@\"; cat; }} > '{}'\n", called.display());
     fs::write(home.program_path(), text).unwrap();
-    fs::set_permissions(home.program_path(), fs::Permissions::from_mode(0o755)).unwrap();
+    set_file_mode(home.program_path(), 0o755);
     called
 }
 
@@ -143,8 +146,8 @@ fn it_calls_the_program_in_its_own_place_and_keeps_its_words_from_the_agent() {
         let called = install_stub_program(&home);
         let mut command = home.sandbox.program(home.notify_script_path());
         command.arg("stop");
-        let ran: CliOutput = spawn_with_stdin(&mut command, "{\"a\": 1}").wait_with_output().unwrap().into();
-        assert_silent(&ran);
+        let ran = run_with_stdin(&mut command, "{\"a\": 1}");
+        ran.assert_silent();
         let url = url.map_or(String::new(), |url| format!("--url\n{url}\n"));
         let expected = format!("{}\nnotify\nstop\n{url}{{\"a\": 1}}", std::process::id());
         assert_eq!(fs::read_to_string(called).unwrap(), expected);
@@ -208,7 +211,7 @@ fn without_the_program_curl_forwards_what_the_program_would() {
     ];
     for shell in list_posix_shells() {
         for (variables, payload, expected) in &cases {
-            assert_silent(&run_script(&home, &shell, "user-prompt-submit", variables, payload));
+            run_script(&home, &shell, "user-prompt-submit", variables, payload).assert_silent();
             let (line, body) = receiver.next_request();
             assert_eq!(line, "post /hook/user-prompt-submit http/1.1");
             assert_eq!(body, *expected, "{shell:?} {variables:?} {payload}");
@@ -224,7 +227,7 @@ fn a_long_payload_arrives_whole() {
     remove_program(&home);
     let payload = json!({"prompt": "ü\n\"".repeat(200_000)});
     for shell in list_posix_shells() {
-        assert_silent(&run_script(&home, &shell, "stop", &[("TMUX_PANE", "%1")], &payload.to_string()));
+        run_script(&home, &shell, "stop", &[("TMUX_PANE", "%1")], &payload.to_string()).assert_silent();
         let (_, body) = receiver.next_request();
         assert_eq!(body["prompt"], payload["prompt"], "{shell:?}");
         assert_eq!(body["tmux_pane"], "%1");
@@ -236,12 +239,12 @@ fn where_no_receiver_was_named_the_environment_names_one() {
     let receiver = ScriptReceiver::new();
     let home = install_forwarding(None);
     remove_program(&home);
-    assert_silent(&run_script(&home, &["sh"], "stop", &[("SNELL_URL", &receiver.url())], "{}"));
+    run_script(&home, &["sh"], "stop", &[("SNELL_URL", &receiver.url())], "{}").assert_silent();
     assert_eq!(receiver.next_request().0, "post /hook/stop http/1.1");
     // No proxy stands between a machine and itself.
     let proxy = [("SNELL_URL", receiver.url()), ("http_proxy", "http://127.0.0.1:9".to_owned())];
     let proxy: Vec<_> = proxy.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    assert_silent(&run_script(&home, &["sh"], "stop", &proxy, "{}"));
+    run_script(&home, &["sh"], "stop", &proxy, "{}").assert_silent();
     assert_eq!(receiver.next_request().0, "post /hook/stop http/1.1");
 }
 
@@ -254,7 +257,7 @@ fn a_receiver_that_is_gone_or_hangs_costs_two_seconds_at_most() {
         remove_program(&home);
         for shell in list_posix_shells() {
             let started = Instant::now();
-            assert_silent(&run_script(&home, &shell, "stop", &[], "{\"session_id\": \"s\"}"));
+            run_script(&home, &shell, "stop", &[], "{\"session_id\": \"s\"}").assert_silent();
             // Two seconds, on a machine that has time for it.
             assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
         }
@@ -262,14 +265,8 @@ fn a_receiver_that_is_gone_or_hangs_costs_two_seconds_at_most() {
 }
 
 /// Processes that have this in their environment.
-fn list_processes_with_env(mark: &str) -> Vec<String> {
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let marked = processes.filter(|process| {
-        let environment = fs::read(process.path().join("environ")).unwrap_or_default();
-        String::from_utf8_lossy(&environment).contains(mark)
-    });
-    let names = marked.map(|process| fs::read_to_string(process.path().join("comm")).unwrap_or_default());
-    names.collect()
+fn list_processes_with_env(mark: &str) -> Vec<u32> {
+    find_processes(|process| process.environment().contains(mark))
 }
 
 #[test]
@@ -278,9 +275,7 @@ fn an_agent_that_does_not_close_its_pipe_costs_two_seconds_at_most_and_nothing_i
     let home = install_forwarding(Some(&receiver.url()));
     remove_program(&home);
     let slow = home.sandbox.home().join("slow/sleep");
-    fs::create_dir(slow.parent().unwrap()).unwrap();
-    fs::write(&slow, "#!/bin/sh\nexec /bin/sleep 60\n").unwrap();
-    fs::set_permissions(&slow, fs::Permissions::from_mode(0o755)).unwrap();
+    write_script(&slow, "exec /bin/sleep 60");
     let path = format!("{}:{}", slow.parent().unwrap().display(), std::env::var("PATH").unwrap());
     for (index, shell) in list_posix_shells().iter().enumerate() {
         for (said, is_whole) in [("", false), ("{\"a\": ", false), ("{\"a\": 1}", true)] {
@@ -292,7 +287,7 @@ fn an_agent_that_does_not_close_its_pipe_costs_two_seconds_at_most_and_nothing_i
             let mut child = command.spawn().unwrap();
             let mut pipe = child.stdin.take().unwrap();
             pipe.write_all(said.as_bytes()).unwrap();
-            assert_silent(&child.wait_with_output().unwrap().into());
+            wait_for_output(child).assert_silent();
             // Two seconds, on a machine that has time for it.
             assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
             if is_whole {
@@ -304,7 +299,7 @@ fn an_agent_that_does_not_close_its_pipe_costs_two_seconds_at_most_and_nothing_i
         // One that has closed it is not waited for, however long a second takes.
         let mark = format!("mark-{}-{index}-closed", std::process::id());
         let variables = [("TMUX_PANE", mark.as_str()), ("PATH", &path)];
-        assert_silent(&run_script(&home, shell, "stop", &variables, "{}"));
+        run_script(&home, shell, "stop", &variables, "{}").assert_silent();
         wait_until(|| list_processes_with_env(&mark).is_empty().then_some(()));
         receiver.next_request();
     }
@@ -317,13 +312,13 @@ fn what_is_no_object_is_told_to_nobody() {
     let home = install_forwarding(Some(&receiver.url()));
     remove_program(&home);
     for payload in ["", " \n", "[]", "null", "{", "{\"a\": 1", "}"] {
-        assert_silent(&run_script(&home, &["sh"], "stop", &[("TMUX_PANE", "%1")], payload));
+        run_script(&home, &["sh"], "stop", &[("TMUX_PANE", "%1")], payload).assert_silent();
     }
     // Nor is anything if there is no `cat` to read it.
     let nothing = home.sandbox.home().join("nothing");
     fs::create_dir(&nothing).unwrap();
     let path = [("PATH", nothing.to_str().unwrap())];
-    assert_silent(&run_script(&home, &["/bin/sh"], "stop", &path, "{}"));
+    run_script(&home, &["/bin/sh"], "stop", &path, "{}").assert_silent();
     assert!(!receiver.has_request());
 }
 
@@ -348,7 +343,7 @@ fn what_is_no_event_is_told_to_nobody() {
     let home = install_forwarding(Some(&receiver.url()));
     remove_program(&home);
     for event in ["", "../api", "a b", "Stop", "stop?x=1"] {
-        assert_silent(&run_script(&home, &["sh"], event, &[], "{}"));
+        run_script(&home, &["sh"], event, &[], "{}").assert_silent();
     }
     assert!(!receiver.has_request());
 }

@@ -1,12 +1,12 @@
 //! `notify-headspace.sh` as a file: whose it is, and what becomes of it.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
+use snell_test_support::files::{set_file_mode, snapshot_file};
+use snell_test_support::process::CommandOutput;
 
-use super::{InstallHome, list_handlers, snapshot_file};
-use crate::support::CliOutput;
+use super::{InstallHome, list_handlers};
 
 /// A machine that only forwards.
 fn install_forwarding() -> InstallHome {
@@ -21,7 +21,7 @@ fn create_foreign_script() -> (InstallHome, String) {
     let script = home.notify_script_path();
     fs::create_dir_all(script.parent().unwrap()).unwrap();
     fs::write(&script, THEIRS).unwrap();
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o711)).unwrap();
+    set_file_mode(&script, 0o711);
     let call = |command: String| json!([{"hooks": [{"type": "command", "command": command}]}]);
     let settings = json!({"hooks": {
         "Stop": call(format!("{} stop", script.display())),
@@ -65,7 +65,7 @@ fn a_script_that_was_replaced_on_demand_comes_back_as_it_was() {
             fs::rename(home.notify_script_path(), &real).unwrap();
             std::os::unix::fs::symlink(&real, home.notify_script_path()).unwrap();
         }
-        let comes_back = |ran: &CliOutput| {
+        let comes_back = |ran: &CommandOutput| {
             assert!(ran.stdout.contains("notify-headspace.sh"), "{ran:?}");
             let now = snapshot_file(&home.notify_script_path());
             assert_eq!((now.bytes.as_slice(), now.mode), (THEIRS.as_bytes(), 0o711));
@@ -108,7 +108,7 @@ fn a_script_that_its_user_has_changed_stays() {
 #[test]
 fn a_script_that_cannot_be_run_any_more_is_put_right() {
     let home = install_forwarding();
-    fs::set_permissions(home.notify_script_path(), fs::Permissions::from_mode(0o644)).unwrap();
+    set_file_mode(home.notify_script_path(), 0o644);
     home.run_successfully(&["install", "claude", "--notify"]);
     assert_eq!(snapshot_file(&home.notify_script_path()).mode, 0o755);
     let ran = home.run_successfully(&["install", "claude", "--notify"]);

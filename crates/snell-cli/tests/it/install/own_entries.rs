@@ -3,8 +3,9 @@
 use std::fs;
 
 use serde_json::json;
+use snell_test_support::files::snapshot_file;
 
-use super::{InstallHome, list_handlers, snapshot_file};
+use super::{InstallHome, list_handlers};
 
 #[test]
 fn entries_of_an_older_program_are_brought_up_to_date_and_come_back() {

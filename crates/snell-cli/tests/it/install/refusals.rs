@@ -3,19 +3,21 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::fs::{chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use super::{InstallHome, list_tree, snapshot_file};
-use crate::support::{CliOutput, spawn_with_stdin};
+use snell_test_support::files::{list_tree, set_file_mode, snapshot_file};
+use snell_test_support::process::run_with_stdin;
+
+use super::InstallHome;
 
 /// It fails, says this, and leaves everything as it was.
 fn assert_refused_unchanged(home: &InstallHome, command: &mut Command, message: &str) {
     let before = list_tree(&home.sandbox.home());
     let looked = home.settings_path().is_file().then(|| snapshot_file(&home.settings_path()));
-    let ran: CliOutput = spawn_with_stdin(command, "").wait_with_output().unwrap().into();
+    let ran = run_with_stdin(command, "");
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{message}: {ran:?}");
     let said = ran.stderr.replace(home.sandbox.home().to_str().unwrap(), "~");
     assert!(said.starts_with("snell: ") && said.contains(message), "expected {message}: {said}");
@@ -85,7 +87,7 @@ fn what_is_no_text_file_is_left_alone() {
 #[test]
 fn a_file_that_may_not_be_written_is_left_alone() {
     let home = InstallHome::with_settings("{}");
-    fs::set_permissions(home.settings_path(), fs::Permissions::from_mode(0o444)).unwrap();
+    set_file_mode(home.settings_path(), 0o444);
     assert_refused_unchanged(
         &home,
         &mut home.snell_command(&["install", "claude"]),
@@ -106,7 +108,7 @@ fn a_directory_that_may_not_be_written_is_left_alone() {
                 return;
             }
             let root = home.sandbox.home().parent().unwrap().to_owned();
-            fs::set_permissions(&root, fs::Permissions::from_mode(0o755)).unwrap();
+            set_file_mode(&root, 0o755);
             for (path, _) in list_tree(&root) {
                 std::os::unix::fs::lchown(path, Some(NOBODY), Some(NOBODY)).unwrap();
             }
@@ -116,9 +118,9 @@ fn a_directory_that_may_not_be_written_is_left_alone() {
             "data" => home.sandbox.data(),
             _ => home.sandbox.home().join(closed),
         };
-        fs::set_permissions(&directory, fs::Permissions::from_mode(0o500)).unwrap();
+        set_file_mode(&directory, 0o500);
         assert_refused_unchanged(&home, &mut command, "Permission denied");
-        fs::set_permissions(&directory, fs::Permissions::from_mode(0o700)).unwrap();
+        set_file_mode(&directory, 0o700);
         let left = list_tree(&home.sandbox.data()).into_iter().filter(|(path, _)| path.extension().is_some());
         assert_eq!(left.count(), 0, "what was not installed is not remembered");
     }
@@ -191,7 +193,7 @@ fn a_program_whose_path_is_no_text_is_not_registered() {
         .unwrap();
     let mut command = home.sandbox.program(OsStr::new(&program));
     command.args(["install", "claude"]);
-    let ran: CliOutput = spawn_with_stdin(&mut command, "").wait_with_output().unwrap().into();
+    let ran = run_with_stdin(&mut command, "");
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.stderr.contains("is not UTF-8 text"), "{ran:?}");
     assert_eq!(home.read_settings(), "{}");

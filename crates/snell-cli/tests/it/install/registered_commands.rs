@@ -3,15 +3,15 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
+use snell_test_support::process::{CommandOutput, run_with_stdin};
 
 use super::{InstallHome, list_handlers};
-use crate::support::{CliOutput, spawn_with_stdin};
 
 /// Runs a handler as Claude Code does: program and arguments, no shell in between.
-fn run_handler(home: &InstallHome, command: &str, args: &[String], payload: &Value) -> CliOutput {
+fn run_handler(home: &InstallHome, command: &str, args: &[String], payload: &Value) -> CommandOutput {
     let mut child: Command = home.sandbox.program(command);
     child.args(args).env("CLAUDECODE", "1").env("CLAUDE_PROJECT_DIR", home.sandbox.project());
-    spawn_with_stdin(&mut child, &payload.to_string()).wait_with_output().unwrap().into()
+    run_with_stdin(&mut child, payload.to_string())
 }
 
 fn build_payload(home: &InstallHome, event: &str) -> Value {

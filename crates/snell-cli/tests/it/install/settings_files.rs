@@ -4,8 +4,9 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use serde_json::json;
+use snell_test_support::files::{list_tree, snapshot_file};
 
-use super::{InstallHome, list_handlers, list_tree, snapshot_file};
+use super::{InstallHome, list_handlers};
 
 #[test]
 fn what_is_not_there_is_made_and_taken_away_again() {

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use super::{InstallHome, list_tree};
+use snell_test_support::files::list_tree;
+
+use super::InstallHome;
 
 #[test]
 fn what_was_made_is_gone_in_the_end_whatever_happened_to_it_in_between() {

@@ -4,9 +4,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use serde_json::json;
+use snell_test_support::process::CommandOutput;
 
 use super::{LifecycleSandbox, run_in_both_modes};
-use crate::support::{CliOutput, CliSandbox};
+use crate::support::CliSandbox;
 
 const START: &str = "SessionStart";
 const CORE: [(&str, &str); 3] = [
@@ -43,7 +44,7 @@ pub(super) fn render_auto_include(entries: &[&str]) -> String {
 }
 
 /// A session of this role starts.
-pub(super) fn start_session_as(stage: &LifecycleSandbox, role: &str) -> CliOutput {
+pub(super) fn start_session_as(stage: &LifecycleSandbox, role: &str) -> CommandOutput {
     stage.send_event_with_env("12:00:00", &[("CLAUDE_SESSION_ROLE", role)], START, json!({"source": "startup"}))
 }
 

@@ -2,10 +2,12 @@
 //! next time, and nothing else.
 
 use serde_json::json;
+use snell_test_support::process::CommandOutput;
+use snell_test_support::wait::wait_until;
 
 use super::{INFO, LifecycleSandbox, WARNING};
 use crate::hook::RecordingMode;
-use crate::support::{CliOutput, CliSandbox, wait_until};
+use crate::support::CliSandbox;
 
 const TRIGGER: &str = "[CLAUDE OS SYS: NOTIFICATION]: Workers complete";
 
@@ -18,7 +20,7 @@ fn start_with_daemon(variables: &[(&str, &str)]) -> LifecycleSandbox {
 }
 
 /// Tells an event until something is said about it.
-fn send_until_answered(tell: impl Fn() -> CliOutput) -> CliOutput {
+fn send_until_answered(tell: impl Fn() -> CommandOutput) -> CommandOutput {
     wait_until(|| Some(tell()).filter(|ran| !ran.stdout.is_empty()))
 }
 

@@ -4,14 +4,16 @@ use std::any::Any;
 use std::fs;
 use std::ops::RangeInclusive;
 use std::os::unix::fs::symlink;
-use std::process::Command;
 
 use serde_json::{Value, json};
+use snell_test_support::cli_output::render_context_answer;
+use snell_test_support::process::{Signal, run_with_stdin, send_signal};
+use snell_test_support::wait::wait_until;
 
 use super::context::{TODAY, render_loaded_context};
-use super::{INFO, LifecycleSandbox, WARNING, format_time, render_context_answer};
+use super::{INFO, LifecycleSandbox, WARNING, format_time};
 use crate::hook::RecordingMode;
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin, wait_until};
+use crate::support::CliSandbox;
 
 const TRIGGER: &str = "[CLAUDE OS SYS: NOTIFICATION]: Workers complete";
 
@@ -58,19 +60,18 @@ fn build_outage(what: &'static str, cause: fn(&LifecycleSandbox) -> Box<dyn Any>
 }
 
 /// The scribe of a test, which does nothing until this is dropped.
-struct SuspendedDaemon(String);
+struct SuspendedDaemon(u32);
 
 impl SuspendedDaemon {
     fn new(pid: u32) -> Self {
-        let stopped = Self(pid.to_string());
-        assert!(Command::new("kill").args(["-STOP", &stopped.0]).status().unwrap().success());
-        stopped
+        send_signal(pid, Signal::STOP);
+        Self(pid)
     }
 }
 
 impl Drop for SuspendedDaemon {
     fn drop(&mut self) {
-        let _ = Command::new("kill").args(["-CONT", &self.0]).status();
+        send_signal(self.0, Signal::CONT);
     }
 }
 
@@ -216,8 +217,7 @@ fn no_event_is_held_up_by_a_disk_on_which_nothing_fits() {
             let mut command = stage.sandbox().shell(&line, &["hook"]);
             command.env("SNELL_NOW", format_time("12:00:30"));
             let payload = stage.watched.build_payload("s1", event, fields);
-            let ran: CliOutput =
-                spawn_with_stdin(&mut command, &payload.to_string()).wait_with_output().unwrap().into();
+            let ran = run_with_stdin(&mut command, payload.to_string());
             assert_eq!(ran.code, 0, "{blocks}: {event}: {}", ran.stderr);
             assert!(expected.contains(&ran.stdout), "{blocks}: {event}: {}", ran.stdout);
             assert_eq!(ran.stderr.lines().count(), 1, "{blocks}: {event}: {}", ran.stderr);

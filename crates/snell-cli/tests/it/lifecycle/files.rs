@@ -4,9 +4,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
+use snell_test_support::cli_output::render_context_answer;
 
+use super::LifecycleSandbox;
 use super::context::{TODAY, create_role_sandbox, render_auto_include, render_loaded_context, start_session_as};
-use super::{LifecycleSandbox, render_context_answer};
 use crate::support::CliSandbox;
 
 const START: &str = "SessionStart";

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use snell_test_support::process::CommandOutput;
 
 use super::{LifecycleSandbox, run_in_both_modes};
-use crate::support::{CliOutput, CliSandbox};
+use crate::support::CliSandbox;
 
 const SEND: &str = "mcp__gmail__send_email";
 const DRAFT: &str = "mcp__gmail__create_draft";
@@ -34,13 +35,13 @@ fn create_contacts_sandbox() -> CliSandbox {
 }
 
 /// The session is about to use this tool.
-fn use_tool(stage: &LifecycleSandbox, tool: &str, input: Value) -> CliOutput {
+fn use_tool(stage: &LifecycleSandbox, tool: &str, input: Value) -> CommandOutput {
     let fields = json!({"tool_name": tool, "tool_use_id": "t1", "tool_input": input});
     stage.send_event("12:00:20", "PreToolUse", fields)
 }
 
 /// The decision and its reason; nothing where nothing is answered at all.
-fn parse_decision(ran: &CliOutput) -> (String, String) {
+fn parse_decision(ran: &CommandOutput) -> (String, String) {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
     if ran.stdout.is_empty() {
         return ("nothing".into(), String::new());

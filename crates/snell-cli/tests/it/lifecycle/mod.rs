@@ -20,9 +20,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use snell_test_support::process::{CommandOutput, run_with_stdin};
 
 use crate::hook::{HookSandbox, RecordingMode};
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin};
+use crate::support::CliSandbox;
 
 /// How every message of the document begins.
 const INFO: &str = "[CLAUDE OS SYS: INFO]: ";
@@ -65,12 +66,12 @@ impl LifecycleSandbox {
     }
 
     /// Tells an event of the session at this time of the day.
-    fn send_event(&self, time: &str, event: &str, fields: Value) -> CliOutput {
+    fn send_event(&self, time: &str, event: &str, fields: Value) -> CommandOutput {
         self.send_event_with_env(time, &[], event, fields)
     }
 
     /// As [`LifecycleSandbox::send_event`], with further variables.
-    fn send_event_with_env(&self, time: &str, variables: &[(&str, &str)], event: &str, fields: Value) -> CliOutput {
+    fn send_event_with_env(&self, time: &str, variables: &[(&str, &str)], event: &str, fields: Value) -> CommandOutput {
         let mut all = json!({"transcript_path": self.transcript_path()});
         all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         let now = format_time(time);
@@ -85,19 +86,19 @@ impl LifecycleSandbox {
         self
     }
 
-    fn send_prompt(&self, time: &str, text: &str) -> CliOutput {
+    fn send_prompt(&self, time: &str, text: &str) -> CommandOutput {
         self.send_event(time, "UserPromptSubmit", json!({"prompt": text}))
     }
 
-    fn send_stop(&self, time: &str) -> CliOutput {
+    fn send_stop(&self, time: &str) -> CommandOutput {
         self.send_event(time, "Stop", json!({"stop_hook_active": false}))
     }
 
     /// Runs another command of `snell` at this time of the day, as the session's agent would.
-    fn run_snell(&self, time: &str, args: &[&str], stdin: &str) -> CliOutput {
+    fn run_snell(&self, time: &str, args: &[&str], stdin: &str) -> CommandOutput {
         let mut command = self.sandbox().command(args);
         command.env("SNELL_NOW", format_time(time)).env("CLAUDE_SESSION_ID", "s1");
-        spawn_with_stdin(&mut command, stdin).wait_with_output().unwrap().into()
+        run_with_stdin(&mut command, stdin)
     }
 
     fn transcript_path(&self) -> PathBuf {
@@ -160,25 +161,4 @@ fn format_time(time: &str) -> String {
 /// The same as the table of sessions has it.
 fn format_stored_time(time: &str) -> Value {
     format!("2026-03-01T{time}.000Z").into()
-}
-
-/// The whole answer by which an agent is told this.
-fn render_context_answer(event: &str, text: &str) -> String {
-    let text = Value::from(text);
-    format!("{{\"hookSpecificOutput\":{{\"hookEventName\":\"{event}\",\"additionalContext\":{text}}}}}\n")
-}
-
-impl CliOutput {
-    /// The agent was told this and nothing else.
-    #[track_caller]
-    fn assert_context_answer(&self, event: &str, text: &str) {
-        self.assert_context_answer_in("", event, text);
-    }
-
-    /// As [`CliOutput::assert_context_answer`], or nothing at all if the text is empty; `what` names the case.
-    #[track_caller]
-    fn assert_context_answer_in(&self, what: &str, event: &str, text: &str) {
-        let expected = if text.is_empty() { String::new() } else { render_context_answer(event, text) };
-        assert_eq!((self.stdout.as_str(), self.stderr.as_str(), self.code), (expected.as_str(), "", 0), "{what}");
-    }
 }

@@ -15,7 +15,7 @@ const STATUS: &str = "[CLAUDE OS SYS: INFO]: Consider setting a session status w
 /// A whole session, and everything that is said in it.
 fn play_session(stage: &LifecycleSandbox) -> Vec<String> {
     let mut said = Vec::new();
-    let mut keep = |ran: crate::support::CliOutput| {
+    let mut keep = |ran: snell_test_support::process::CommandOutput| {
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
         if ran.stdout.is_empty() {
             said.push(String::new());

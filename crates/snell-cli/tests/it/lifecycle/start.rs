@@ -1,9 +1,9 @@
 //! The start of a session: who it is, where it sits, which mission it carries out.
 
 use serde_json::{Value, json};
+use snell_test_support::process::LiveProcess;
 
 use super::{LifecycleSandbox, format_stored_time, run_in_both_modes};
-use crate::hook::AgentStandIn;
 use crate::support::CliSandbox;
 
 #[test]
@@ -98,9 +98,9 @@ fn whoever_was_in_the_pane_before_is_gone() {
     run_in_both_modes(|stage| {
         for (what, server, pane, other_process, expected) in &cases {
             let stage = stage(CliSandbox::new());
-            let agents = [AgentStandIn::new(), AgentStandIn::new()];
-            let start = |time: &str, agent: &AgentStandIn, server: &str, pane: &str, session: &str| {
-                let variables = [("CLAUDE_PID", &*agent.pid()), ("TMUX", server), ("TMUX_PANE", pane)]
+            let agents = [LiveProcess::new(), LiveProcess::new()];
+            let start = |time: &str, agent: &LiveProcess, server: &str, pane: &str, session: &str| {
+                let variables = [("CLAUDE_PID", &*agent.pid().to_string()), ("TMUX", server), ("TMUX_PANE", pane)]
                     .map(|(name, value)| (name, value.to_owned()));
                 let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
                 stage
@@ -130,8 +130,8 @@ fn whoever_was_in_the_pane_before_is_gone() {
 }
 
 /// Tells that a session begins in a pane, with this process as its agent.
-fn begin_in_pane(stage: &LifecycleSandbox, time: &str, agent: &AgentStandIn, pane: &str, fields: Value) {
-    let pid = agent.pid();
+fn begin_in_pane(stage: &LifecycleSandbox, time: &str, agent: &LiveProcess, pane: &str, fields: Value) {
+    let pid = agent.pid().to_string();
     let variables = [("CLAUDE_PID", pid.as_str()), ("TMUX", "/nowhere/one.sock,1,0"), ("TMUX_PANE", pane)];
     stage.send_event_with_env(time, &variables, "SessionStart", fields).assert_silent();
 }
@@ -139,7 +139,7 @@ fn begin_in_pane(stage: &LifecycleSandbox, time: &str, agent: &AgentStandIn, pan
 #[test]
 fn a_session_that_is_resumed_in_the_pane_of_another_ends_it() {
     let stage = LifecycleSandbox::new();
-    let agents = [AgentStandIn::new(), AgentStandIn::new()];
+    let agents = [LiveProcess::new(), LiveProcess::new()];
     begin_in_pane(&stage, "12:00:00", &agents[0], "%1", json!({"source": "startup"}));
     begin_in_pane(&stage, "12:01:00", &agents[1], "%2", json!({"session_id": "s2", "source": "startup"}));
     assert_eq!(stage.session_column("end_reason"), Value::Null);
@@ -158,7 +158,7 @@ fn a_session_that_is_resumed_in_the_pane_of_another_ends_it() {
 fn who_died_in_the_pane_of_another_project_has_left_it() {
     let stage = LifecycleSandbox::new();
     let elsewhere = stage.sandbox().home();
-    let agents = [AgentStandIn::new(), AgentStandIn::new()];
+    let agents = [LiveProcess::new(), LiveProcess::new()];
     begin_in_pane(&stage, "12:00:00", &agents[0], "%1", json!({"source": "startup", "cwd": elsewhere}));
     let [former, later] = agents;
     drop(former);
@@ -173,9 +173,9 @@ fn who_died_in_the_pane_of_another_project_has_left_it() {
 #[test]
 fn an_agent_at_work_that_starts_another_in_its_pane_goes_on() {
     let stage = LifecycleSandbox::new();
-    let agents = [AgentStandIn::new(), AgentStandIn::new()];
+    let agents = [LiveProcess::new(), LiveProcess::new()];
     begin_in_pane(&stage, "12:00:00", &agents[0], "%1", json!({"source": "startup"}));
-    let pid = agents[0].pid();
+    let pid = agents[0].pid().to_string();
     let prompt = json!({"prompt": "Ask somebody else."});
     stage.send_event_with_env("12:00:10", &[("CLAUDE_PID", pid.as_str())], "UserPromptSubmit", prompt).assert_silent();
     begin_in_pane(&stage, "12:00:20", &agents[1], "%1", json!({"session_id": "s2", "source": "startup"}));
@@ -186,12 +186,12 @@ fn an_agent_at_work_that_starts_another_in_its_pane_goes_on() {
 #[test]
 fn without_a_pane_nobody_is_ended() {
     let stage = LifecycleSandbox::new();
-    let agents = [AgentStandIn::new(), AgentStandIn::new()];
+    let agents = [LiveProcess::new(), LiveProcess::new()];
     for (agent, session) in agents.iter().zip(["s1", "s2"]) {
         stage
             .send_event_with_env(
                 "12:00:00",
-                &[("CLAUDE_PID", &agent.pid())],
+                &[("CLAUDE_PID", &agent.pid().to_string())],
                 "SessionStart",
                 json!({"session_id": session}),
             )
@@ -204,7 +204,7 @@ fn without_a_pane_nobody_is_ended() {
 fn a_mission_is_linked_to_the_session_that_carries_it_out() {
     run_in_both_modes(|stage| {
         let stage = stage(CliSandbox::new());
-        let agents = [AgentStandIn::new(), AgentStandIn::new()];
+        let agents = [LiveProcess::new(), LiveProcess::new()];
         let missions = || {
             stage
                 .watched
@@ -213,8 +213,8 @@ fn a_mission_is_linked_to_the_session_that_carries_it_out() {
                 .map(|row| format!("{} {}", row["m"].as_str().unwrap(), row["s"].as_str().unwrap()))
                 .collect::<Vec<_>>()
         };
-        let start = |time: &str, agent: &AgentStandIn, session: &str, mission: Option<&str>| {
-            let pid = agent.pid();
+        let start = |time: &str, agent: &LiveProcess, session: &str, mission: Option<&str>| {
+            let pid = agent.pid().to_string();
             let mission = mission.map(|mission| ("MISSION_EXECUTION_ID", mission));
             let variables: Vec<_> =
                 [("CLAUDE_PID", pid.as_str()), ("CLAUDE_SESSION_ID", session)].into_iter().chain(mission).collect();

@@ -5,10 +5,12 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use serde_json::json;
+use snell_test_support::cli_output::render_context_answer;
+use snell_test_support::process::{CommandOutput, run_with_stdin};
 
 use super::context::{TODAY, create_role_sandbox, render_auto_include, render_loaded_context, start_session_as};
-use super::{LifecycleSandbox, format_time, render_context_answer};
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin};
+use super::{LifecycleSandbox, format_time};
+use crate::support::CliSandbox;
 
 const START: &str = "SessionStart";
 
@@ -119,12 +121,12 @@ fn a_role_that_leads_elsewhere_is_refused() {
 }
 
 /// A session of the role `chief` starts with this much memory, in KiB.
-fn start_with_memory_limit(stage: &LifecycleSandbox, kib: u32) -> CliOutput {
+fn start_with_memory_limit(stage: &LifecycleSandbox, kib: u32) -> CommandOutput {
     let line = format!("ulimit -v {kib}; exec \"$0\" \"$@\"");
     let mut command = stage.sandbox().shell(&line, &["hook"]);
     command.env("SNELL_NOW", format_time("12:00:00")).env("CLAUDE_SESSION_ROLE", "chief");
     let payload = stage.watched.build_payload("s1", START, json!({"source": "startup"}));
-    spawn_with_stdin(&mut command, &payload.to_string()).wait_with_output().unwrap().into()
+    run_with_stdin(&mut command, payload.to_string())
 }
 
 #[test]
@@ -169,10 +171,10 @@ fn without_a_tmux_the_session_goes_on_and_only_waking_fails() {
     stage.send_prompt("12:00:10", "Go.").assert_silent();
     stage.send_stop("12:00:20").assert_silent();
     assert_eq!(stage.session_column("tmux_pane"), "%3");
-    let snell = |args: &[&str]| -> CliOutput {
+    let snell = |args: &[&str]| -> CommandOutput {
         let mut command = stage.sandbox().command(args);
         command.env("SNELL_NOW", format_time("12:00:30")).envs(variables);
-        spawn_with_stdin(&mut command, "").wait_with_output().unwrap().into()
+        run_with_stdin(&mut command, "")
     };
     for args in [&["wake", "s1"][..], &["worker", "done", "build", "--wake", "--session", "s1"]] {
         let ran = snell(args);

@@ -1,9 +1,9 @@
 //! The prompt by which an agent is woken, and the answer that says which of its workers have finished.
 
 use serde_json::{Value, json};
+use snell_test_support::process::LiveProcess;
 
 use super::{INFO, LifecycleSandbox};
-use crate::hook::AgentStandIn;
 
 const PROMPT: &str = "UserPromptSubmit";
 const TRIGGER: &str = "[CLAUDE OS SYS: NOTIFICATION]: Workers complete";
@@ -103,8 +103,8 @@ fn a_session_in_the_background_gets_no_summary_and_others_do() {
 #[test]
 fn only_workers_of_this_conversation_are_told() {
     let stage = LifecycleSandbox::new();
-    let (one, other) = (AgentStandIn::new(), AgentStandIn::new());
-    let (one, other) = (one.pid(), other.pid());
+    let (one, other) = (LiveProcess::new(), LiveProcess::new());
+    let (one, other) = (one.pid().to_string(), other.pid().to_string());
     let tell = |time: &str, session: &str, event: &str, fields: Value| {
         let pid = if session == "s1" { &one } else { &other };
         let mut all = json!({"session_id": session});

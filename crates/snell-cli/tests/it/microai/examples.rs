@@ -2,9 +2,10 @@
 //! project, and programs that a machine may not have are stood in for.
 
 use serde_json::json;
+use snell_test_support::process::CommandOutput;
 
 use super::{SETTINGS, build_bash_call};
-use crate::support::{CliOutput, CliSandbox};
+use crate::support::CliSandbox;
 
 /// A project with this configuration, whose log files are in the project and whose `bin` is on the path.
 fn create_project(configuration: &str) -> CliSandbox {
@@ -23,7 +24,7 @@ fn add_logger_scripts(mut sandbox: CliSandbox, names: &[&str]) -> CliSandbox {
     sandbox
 }
 
-fn assert_clean(ran: &CliOutput, code: i32) {
+fn assert_clean(ran: &CommandOutput, code: i32) {
     assert_eq!((ran.code, ran.warnings()), (code, vec![]), "{ran:?}");
 }
 

@@ -4,8 +4,9 @@ mod answers;
 mod keys;
 
 use serde_json::json;
+use snell_test_support::process::CommandOutput;
 
-use crate::support::{CliOutput, CliSandbox};
+use crate::support::CliSandbox;
 
 /// A project with this `snell.toml`.
 fn create_project(text: &str) -> CliSandbox {
@@ -22,6 +23,6 @@ fn render_printing_hook(event: &str, text: &str, code: i32) -> String {
     format!("[[hook]]\nevent = \"{event}\"\nrun = '''printf '%s' '{text}'; exit {code}'''\n")
 }
 
-fn run_bash_call(sandbox: &CliSandbox) -> CliOutput {
+fn run_bash_call(sandbox: &CliSandbox) -> CommandOutput {
     sandbox.run_event("PreToolUse", &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": "s1"}))
 }

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use snell_test_support::process::{spawn_with_stdin, wait_for_output};
+use snell_test_support::wait::wait_until;
 
 use super::receiver::{NotifyReceiver, ReceiverBehavior};
 use super::{read_waiting_bodies, send_prompt_notification};
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin, wait_until};
+use crate::support::CliSandbox;
 
 /// What arrived of so many numbered prompts must be in order and once.
 fn assert_in_order(prompts: &[String]) {
@@ -36,7 +38,7 @@ fn a_clock_that_stands_still_or_goes_back_changes_no_order() {
     for (number, time) in times.iter().enumerate() {
         let mut command = sandbox.command(&["notify", "user-prompt-submit", "--url", &receiver.url()]);
         let payload = json!({"session_id": "s1", "prompt": number.to_string()});
-        let child = spawn_with_stdin(command.env("SNELL_NOW", time), &payload.to_string());
+        let child = spawn_with_stdin(command.env("SNELL_NOW", time), payload.to_string());
         assert!(child.wait_with_output().unwrap().status.success());
     }
     receiver.set_behavior(ReceiverBehavior::Answers(200));
@@ -54,11 +56,11 @@ fn twenty_at_once_all_arrive_once() {
         .map(|number| {
             let payload = json!({"session_id": "s1", "prompt": number.to_string()});
             let mut command = sandbox.command(&["notify", "user-prompt-submit", "--url", &receiver.url()]);
-            spawn_with_stdin(&mut command, &payload.to_string())
+            spawn_with_stdin(&mut command, payload.to_string())
         })
         .collect();
     for child in children {
-        let ran: CliOutput = child.wait_with_output().unwrap().into();
+        let ran = wait_for_output(child);
         assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{ran:?}");
     }
     // On a machine that is too slow for all of them, the next one delivers the rest.
@@ -79,7 +81,7 @@ fn whoever_is_killed_loses_nothing_that_was_kept_and_changes_no_order() {
     for number in 0..60_u32 {
         let mut command = sandbox.command(&["notify", "user-prompt-submit", "--url", &receiver.url()]);
         let payload = json!({"session_id": "s1", "prompt": number.to_string()});
-        let mut child = spawn_with_stdin(&mut command, &payload.to_string());
+        let mut child = spawn_with_stdin(&mut command, payload.to_string());
         std::thread::sleep(Duration::from_micros(u64::from(number * 7919 % 61) * 400));
         child.kill().unwrap();
         killed += usize::from(child.wait().unwrap().code().is_none());

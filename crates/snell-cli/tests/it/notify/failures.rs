@@ -2,16 +2,19 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use snell_test_support::files::{list_entries_recursively, set_file_mode};
+use snell_test_support::process::{CommandOutput, spawn_with_stdin, wait_for_output};
+use snell_test_support::skip::require_util_linux_script;
+use snell_test_support::wait::wait_until;
 
 use super::receiver::{NotifyReceiver, ReceiverBehavior, find_unused_address};
 use super::{IN_TIME, list_outbox_files, read_waiting_bodies, run_notify, send_prompt_notification};
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin, wait_until};
+use crate::support::CliSandbox;
 
 #[test]
 fn an_event_that_a_receiver_cannot_take_now_waits_and_is_sent_with_the_next() {
@@ -207,11 +210,11 @@ fn without_a_home_it_keeps_what_it_must_where_it_can() {
 }
 
 /// A call without a home, whose directory for temporary files is this.
-fn run_without_home(sandbox: &CliSandbox, args: &[&str], temporary: &Path, payload: &Value) -> CliOutput {
+fn run_without_home(sandbox: &CliSandbox, args: &[&str], temporary: &Path, payload: &Value) -> CommandOutput {
     let mut command = sandbox.command(args);
     command.env_remove("HOME").env_remove("SNELL_HOME").env("TMPDIR", temporary);
-    let child = spawn_with_stdin(&mut command, &payload.to_string());
-    child.wait_with_output().unwrap().into()
+    let child = spawn_with_stdin(&mut command, payload.to_string());
+    wait_for_output(child)
 }
 
 #[test]
@@ -264,23 +267,12 @@ fn create_neighbour_link(path: &Path) {
 
 fn create_open_dir(path: &Path) {
     fs::create_dir(path).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+    set_file_mode(path, 0o777);
 }
 
 fn create_foreign_dir(path: &Path) {
     fs::create_dir(path).unwrap();
     std::os::unix::fs::chown(path, Some(65_534), None).unwrap();
-}
-
-/// The names of what is in a directory and in those below.
-fn list_entries_recursively(directory: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        found.push(entry.path());
-        found.extend(list_entries_recursively(&entry.path()));
-    }
-    found.sort();
-    found
 }
 
 #[test]
@@ -322,8 +314,7 @@ fn a_full_outbox_says_that_old_events_had_to_go() {
 fn a_terminal_on_standard_input_is_not_waited_for() {
     let receiver = NotifyReceiver::new();
     let sandbox = CliSandbox::new();
-    let script = std::process::Command::new("script").arg("--version").output();
-    if !script.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
+    if require_util_linux_script().is_none() {
         return;
     }
     let url = receiver.url();

@@ -1,13 +1,13 @@
 //! What `snell hook` sends to a receiver elsewhere.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-
 use serde_json::{Value, json};
+use snell_test_support::files::set_file_mode;
+use snell_test_support::process::{Signal, find_processes, send_signal};
+use snell_test_support::wait::wait_until;
 
 use super::receiver::{NotifyReceiver, ReceiverBehavior, find_unused_address};
 use super::{read_waiting_bodies, send_prompt_notification};
-use crate::support::{CliSandbox, wait_until};
+use crate::support::CliSandbox;
 
 /// A project whose user sends events to this receiver.
 fn create_forwarding_sandbox(url: &str, more: &str) -> CliSandbox {
@@ -74,7 +74,7 @@ fn a_hook_does_not_send_with_a_token_that_others_can_read() {
     wait_until(|| (read_waiting_bodies(&sandbox).len() == 2).then_some(()));
     // It was for the token alone that they waited.
     let token = sandbox.home().join("token");
-    fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
+    set_file_mode(&token, 0o600);
     wait_for_stored(&receiver, 2);
     let requests = receiver.requests();
     let shown: Vec<_> = requests.iter().map(|request| &request.headers["authorization"]).collect();
@@ -168,8 +168,7 @@ fn a_forwarder_that_is_killed_is_replaced_and_nothing_is_lost() {
         sandbox.send_hook_event("10:00:00", "UserPromptSubmit", json!({"prompt": number.to_string()}));
         let pid = wait_until(|| list_forwarder_pids(data.to_str().unwrap()).first().copied());
         wait_until(|| (receiver.requests().len() > number).then_some(()));
-        let pid = rustix::process::Pid::from_raw(pid).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        send_signal(pid, Signal::KILL);
         wait_until(|| list_forwarder_pids(data.to_str().unwrap()).is_empty().then_some(()));
     }
     receiver.set_behavior(ReceiverBehavior::Answers(200));
@@ -179,15 +178,9 @@ fn a_forwarder_that_is_killed_is_replaced_and_nothing_is_lost() {
 }
 
 /// The processes that forward for this directory.
-fn list_forwarder_pids(data: &str) -> Vec<i32> {
-    let processes = fs::read_dir("/proc").unwrap().flatten();
-    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    let is_one = |pid: &i32| {
-        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let words: Vec<_> = line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
-        words.len() > 3 && words[1..4] == ["daemon", data, "--job=forward"]
-    };
-    pids.filter(is_one).collect()
+fn list_forwarder_pids(data: &str) -> Vec<u32> {
+    let arguments = ["daemon", data, "--job=forward"];
+    find_processes(|process| process.command_line().get(1..4).is_some_and(|words| words == arguments))
 }
 
 #[test]

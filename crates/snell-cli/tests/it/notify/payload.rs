@@ -5,10 +5,11 @@ use std::io::Write;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
+use snell_test_support::process::{spawn_with_stdin, wait_for_output};
 
 use super::receiver::{NotifyReceiver, ReceiverBehavior, find_unused_address};
 use super::{IN_TIME, read_waiting_bodies, run_notify, send_prompt_notification};
-use crate::support::{CliSandbox, spawn_with_stdin};
+use crate::support::CliSandbox;
 
 const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
@@ -341,7 +342,7 @@ fn an_agent_that_does_not_close_its_pipe_is_heard_all_the_same() {
         // It is kept open until the process has ended.
         let mut pipe = child.stdin.take().unwrap();
         pipe.write_all(said.as_bytes()).unwrap();
-        let ran: crate::support::CliOutput = child.wait_with_output().unwrap().into();
+        let ran = wait_for_output(child);
         assert!(started.elapsed() < IN_TIME, "{:?}", started.elapsed());
         assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
         if arrives {

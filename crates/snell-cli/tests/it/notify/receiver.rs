@@ -9,8 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-
-use crate::support::wait_until;
+use snell_test_support::wait::wait_until;
 
 /// What a receiver does with a request that it has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,10 +5,12 @@ use std::net::SocketAddr;
 use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
+use snell_test_support::files::parse_json_lines;
+use snell_test_support::wait::wait_until;
 
 use super::receiver::find_unused_address;
 use super::{list_outbox_files, read_waiting_bodies, run_notify, send_prompt_notification};
-use crate::support::{CliSandbox, wait_until};
+use crate::support::CliSandbox;
 
 /// A receiver that ends with the test.
 struct NotifyTargetServer {
@@ -42,7 +44,7 @@ impl Drop for NotifyTargetServer {
 /// What a sandbox has recorded, the oldest first.
 fn read_log(sandbox: &CliSandbox) -> Vec<Value> {
     let ran = sandbox.run_snell(&["log", "--json", "--limit", "500"], "");
-    let mut entries: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut entries = parse_json_lines(&ran.stdout);
     entries.reverse();
     entries
 }

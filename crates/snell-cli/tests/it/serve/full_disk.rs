@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use serde_json::{Value, json};
+use snell_test_support::skip::report_skipped;
+use snell_test_support::wait::wait_until;
 
 use super::{ServeProcess, assert_database_intact, query_texts, try_send_event};
-use crate::support::{CliSandbox, report_skipped, wait_until};
+use crate::support::CliSandbox;
 
 /// More events than fit anywhere here.
 const MANY: usize = 2000;

@@ -1,9 +1,10 @@
 //! What hooks record on the same machine, without the server having a hand in it.
 
 use serde_json::{Value, json};
+use snell_test_support::wait::wait_until;
 
 use super::{ANYWHERE, ServeProcess, run_hook};
-use crate::support::{CliSandbox, wait_until};
+use crate::support::CliSandbox;
 
 /// `events_received`, `last_event_type` and `mode`.
 fn read_event_status(receiver: &ServeProcess) -> Value {

@@ -21,10 +21,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rusqlite::{Connection, Params, Row};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::{Value, json};
+use snell_test_support::process::send_signal;
+use snell_test_support::wait::wait_until;
 
-use crate::support::{CliSandbox, wait_until};
+use crate::support::CliSandbox;
 use stream::EventStreamClient;
 
 /// Longer than anything takes, also on a slow machine.
@@ -116,7 +118,7 @@ impl ServeProcess {
 
     /// Ends it with this signal; answers its exit code and what it said on standard error.
     fn stop_with_signal(mut self, signal: Signal) -> (Option<i32>, String) {
-        kill_process(Pid::from_child(&self.process), signal).unwrap();
+        send_signal(self.process.id(), signal);
         let mut said = String::new();
         self.process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
         (self.process.wait().unwrap().code(), said)
@@ -212,7 +214,7 @@ fn run_hook(sandbox: &CliSandbox, variables: &[(&str, &str)], event: &str, field
     payload.as_object_mut().unwrap().extend(fields);
     let mut command = sandbox.command(&["hook"]);
     command.envs(variables.iter().copied());
-    let child = crate::support::spawn_with_stdin(&mut command, &payload.to_string());
+    let child = snell_test_support::process::spawn_with_stdin(&mut command, payload.to_string());
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }

@@ -4,20 +4,22 @@ use std::net::TcpListener;
 use std::path::Path;
 
 use serde_json::json;
+use snell_test_support::process::{spawn_with_stdin, wait_for_output};
+use snell_test_support::wait::wait_until;
 
 use super::{ServeProcess, query_texts, run_hook};
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin, wait_until};
+use crate::support::CliSandbox;
 
 /// A process that tells of a prompt.
 fn spawn_notify(sandbox: &CliSandbox, address: &str, prompt: &str) -> std::process::Child {
     let url = format!("http://{address}");
     let payload = json!({"session_id": "s1", "prompt": prompt});
     let mut command = sandbox.command(&["notify", "user-prompt-submit", "--url", &url]);
-    spawn_with_stdin(&mut command, &payload.to_string())
+    spawn_with_stdin(&mut command, payload.to_string())
 }
 
 fn run_notify(sandbox: &CliSandbox, address: &str, prompt: &str) {
-    let ran: CliOutput = spawn_notify(sandbox, address, prompt).wait_with_output().unwrap().into();
+    let ran = wait_for_output(spawn_notify(sandbox, address, prompt));
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{ran:?}");
 }
 

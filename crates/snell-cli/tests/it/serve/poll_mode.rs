@@ -1,9 +1,10 @@
 //! Hybrid mode: hooks while they come, looking when they are silent.
 
 use serde_json::{Value, json};
+use snell_test_support::wait::wait_until;
 
 use super::{ANYWHERE, ServeProcess, run_hook};
-use crate::support::{CliSandbox, wait_until};
+use crate::support::CliSandbox;
 
 const SILENT_AFTER: f64 = 0.7;
 

@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
 use rustix::process::Signal;
+use snell_test_support::files::set_file_mode;
 
 use super::ServeProcess;
 use crate::support::CliSandbox;
@@ -31,7 +32,7 @@ fn what_keeps_it_from_starting_is_said() {
     let sandbox = CliSandbox::new();
     let token = sandbox.home().join("token");
     fs::write(&token, "secret").unwrap();
-    fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
+    set_file_mode(&token, 0o644);
     let token = token.to_str().unwrap();
     fs::remove_dir(sandbox.data()).unwrap();
     let other = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -104,7 +105,7 @@ fn the_users_file_says_how_to_serve_and_the_command_line_comes_first() {
     let sandbox = CliSandbox::new();
     let token = sandbox.home().join("token");
     fs::write(&token, "secret").unwrap();
-    fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
+    set_file_mode(&token, 0o600);
     let sandbox = sandbox.home_file(
         ".config/snell/snell.toml",
         "[server]\naddr = \"127.0.0.1:0\"\ntoken_file = \"~/token\"\npoll_active = \"90s\"\npoll_silent = \"7s\"\n\

@@ -1,9 +1,10 @@
 //! Agents in a terminal: a pane that is closed holds none.
 
 use serde_json::json;
+use snell_test_support::skip::report_skipped;
 
 use super::{ServeProcess, run_hook};
-use crate::support::{CliSandbox, report_skipped};
+use crate::support::CliSandbox;
 use crate::tmux::TestTmuxServer;
 
 /// An agent in this pane begins a session.

@@ -2,11 +2,12 @@
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use snell_test_support::wait::wait_until;
 
 use super::stream::EventStreamClient;
 use super::transcript::{TranscriptFixture, read_current_time, seconds_ago};
 use super::{ANYWHERE, ServeProcess};
-use crate::support::{CliSandbox, wait_until};
+use crate::support::CliSandbox;
 
 /// The fields that a turn is told with.
 const FIELDS: [&str; 9] =

@@ -3,16 +3,19 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::chown;
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use snell_test_support::files::set_file_mode;
+use snell_test_support::skip::report_skipped;
+use snell_test_support::wait::wait_until;
 
 use super::{ANYWHERE, ServeProcess, ServeResponse};
-use crate::support::{CliSandbox, report_skipped, wait_until};
+use crate::support::CliSandbox;
 
 const OWNER: u32 = 64_001;
 const ANOTHER: u32 = 64_002;
@@ -27,7 +30,7 @@ fn start_as_owner(sandbox: &CliSandbox, settings: &str) -> Option<ServeProcess> 
     let root = sandbox.home().parent().unwrap().to_owned();
     let program = root.join("snell");
     fs::copy(env!("CARGO_BIN_EXE_snell"), &program).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    set_file_mode(&program, 0o755);
     let configuration = sandbox.home().join(".config/snell");
     fs::create_dir_all(&configuration).unwrap();
     fs::write(configuration.join("snell.toml"), settings).unwrap();

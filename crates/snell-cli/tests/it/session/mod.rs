@@ -4,39 +4,16 @@ mod list;
 mod selector;
 mod status;
 
-use std::process::{Child, Command, Stdio};
-
 use serde_json::{Value, json};
+use snell_test_support::process::{CommandOutput, run_with_stdin};
 
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin};
-
-/// A process that an agent could be, and that is not above the test's calls.
-struct BystanderProcess(Child);
-
-impl BystanderProcess {
-    fn new() -> Self {
-        let mut command = Command::new("cat");
-        command.stdin(Stdio::piped()).stdout(Stdio::null());
-        Self(command.spawn().unwrap())
-    }
-
-    fn pid(&self) -> String {
-        self.0.id().to_string()
-    }
-}
-
-impl Drop for BystanderProcess {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
+use crate::support::CliSandbox;
 
 /// Runs `snell` in the project with these variables.
-fn run_snell_with_env(sandbox: &CliSandbox, variables: &[(&str, &str)], args: &[&str]) -> CliOutput {
+fn run_snell_with_env(sandbox: &CliSandbox, variables: &[(&str, &str)], args: &[&str]) -> CommandOutput {
     let mut command = sandbox.command(args);
     command.envs(variables.iter().copied());
-    spawn_with_stdin(&mut command, "").wait_with_output().unwrap().into()
+    run_with_stdin(&mut command, "")
 }
 
 /// Tells of a session that begins in this directory of the home directory, with these variables.
@@ -46,7 +23,7 @@ fn begin_session(sandbox: &CliSandbox, session: &str, directory: &str, variables
     let payload = json!({"session_id": session, "hook_event_name": "SessionStart", "source": "startup", "cwd": cwd});
     let mut command = sandbox.command(&["hook"]);
     command.envs(variables.iter().copied());
-    let ran: CliOutput = spawn_with_stdin(&mut command, &payload.to_string()).wait_with_output().unwrap().into();
+    let ran = run_with_stdin(&mut command, payload.to_string());
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{session}");
 }
 

@@ -1,12 +1,14 @@
 //! The session that a command is about: named, or the caller's own.
 
-use super::{BystanderProcess, begin_session, query_text, run_snell_with_env};
-use crate::support::{CliOutput, CliSandbox};
+use snell_test_support::process::{CommandOutput, LiveProcess};
+
+use super::{begin_session, query_text, run_snell_with_env};
+use crate::support::CliSandbox;
 
 /// Two sessions in a project, one in another, and one in a project that is the current directory; none of them is ours.
 struct FourSessions {
     sandbox: CliSandbox,
-    _bystanders: Vec<BystanderProcess>,
+    _bystanders: Vec<LiveProcess>,
 }
 
 const PANE: &str = "%7";
@@ -17,10 +19,10 @@ type TextList = &'static [&'static str];
 impl FourSessions {
     fn new() -> Self {
         let sandbox = CliSandbox::with_frozen_clock();
-        let bystanders: Vec<_> = (0..4).map(|_| BystanderProcess::new()).collect();
+        let bystanders: Vec<_> = (0..4).map(|_| LiveProcess::new()).collect();
         let rows = [("aa-one", "both"), ("aa-two", "both"), ("b-three", "alone"), ("b-four", "../project")];
         for ((session, directory), process) in rows.iter().zip(&bystanders) {
-            let pid = process.pid();
+            let pid = process.pid().to_string();
             let server = format!("/{session}.sock,1,0");
             let variables = [("CLAUDE_PID", pid.as_str()), ("TMUX_PANE", PANE), ("TMUX", &server)];
             begin_session(&sandbox, session, directory, &variables);
@@ -29,12 +31,17 @@ impl FourSessions {
     }
 
     /// Sets a status in this directory of the home directory, and answers whose it has become.
-    fn set_status_from(&self, directory: &str, variables: &[(&str, &str)], args: &[&str]) -> Result<String, CliOutput> {
+    fn set_status_from(
+        &self,
+        directory: &str,
+        variables: &[(&str, &str)],
+        args: &[&str],
+    ) -> Result<String, CommandOutput> {
         let mut all = vec!["session", "status", "at work"];
         all.extend(args);
         let mut command = self.sandbox.command(&all);
         command.current_dir(self.sandbox.home().join(directory)).envs(variables.iter().copied());
-        let ran: CliOutput = command.output().unwrap().into();
+        let ran: CommandOutput = command.output().unwrap().into();
         if ran.code != 0 {
             assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
             return Err(ran);
@@ -106,15 +113,15 @@ fn an_agent_is_known_by_its_process_however_many_shells_are_between() {
     let sandbox = &four.sandbox;
     begin_session(sandbox, "ours", "both", &[]);
     let mut command = sandbox.shell("sh -c '\"$0\" \"$@\"; :' \"$0\" \"$@\"; :", &["session", "status", "at work"]);
-    let ran: CliOutput = command.output().unwrap().into();
+    let ran: CommandOutput = command.output().unwrap().into();
     assert_eq!(ran.stdout, "The status of ours is now: at work\n", "{ran:?}");
 }
 
 #[test]
 fn what_an_agent_starts_has_inherited_the_launchers_id_and_is_known_by_its_own() {
     let sandbox = CliSandbox::with_frozen_clock();
-    let launched = BystanderProcess::new();
-    let pid = launched.pid();
+    let launched = LiveProcess::new();
+    let pid = launched.pid().to_string();
     let launcher = ("CLAUDE_SESSION_ID", "launched");
     begin_session(&sandbox, "outer", "both", &[launcher, ("CLAUDE_PID", &pid)]);
     let ids = [launcher, ("CLAUDE_CODE_SESSION_ID", "outer")];

@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use snell_test_support::process::spawn_with_stdin;
 
 use super::{query_text, read_last_change, run_snell_with_env};
-use crate::support::{CliSandbox, spawn_with_stdin};
+use crate::support::CliSandbox;
 
 fn create_working_session() -> CliSandbox {
     let sandbox = CliSandbox::with_frozen_clock();

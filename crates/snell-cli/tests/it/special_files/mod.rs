@@ -7,12 +7,13 @@ use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use serde_json::json;
+use snell_test_support::process::{CommandOutput, run_within};
 
-use crate::support::{CliOutput, CliSandbox, spawn_with_stdin};
+use crate::support::CliSandbox;
 
 /// A command that takes longer hangs, however busy the machine is.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -57,18 +58,8 @@ fn make_symlink(target: &str, path: &Path) -> Option<File> {
 
 /// Runs a command to its end, which must come in time.
 #[track_caller]
-fn run_in_time(command: &mut Command, stdin: &str, about: &str) -> CliOutput {
-    let mut child = spawn_with_stdin(command, stdin);
-    let began = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if began.elapsed() > DEADLINE {
-            child.kill().unwrap();
-            child.wait().unwrap();
-            panic!("it hangs: {about}");
-        }
-        std::thread::yield_now();
-    }
-    child.wait_with_output().unwrap().into()
+fn run_in_time(command: &mut Command, stdin: &str, about: &str) -> CommandOutput {
+    run_within(DEADLINE, command, stdin).unwrap_or_else(|| panic!("it hangs: {about}"))
 }
 
 /// Puts each kind at each path, and calls what hooks and people call. Answers nothing: the output must name the path.
@@ -100,7 +91,7 @@ fn try_every_kind(paths: &[&str], kinds: &[(&str, SpecialFileMaker)], scribe: &s
     }
 }
 
-fn run_checked_command(sandbox: &CliSandbox, command: &str, about: &str) -> CliOutput {
+fn run_checked_command(sandbox: &CliSandbox, command: &str, about: &str) -> CommandOutput {
     match command {
         "denied" => {
             let ran = run_hook(sandbox, "PreToolUse", about);
@@ -119,7 +110,7 @@ fn run_checked_command(sandbox: &CliSandbox, command: &str, about: &str) -> CliO
 }
 
 /// What Claude Code sends. The tool call is one that the guard denies.
-fn run_hook(sandbox: &CliSandbox, event: &str, about: &str) -> CliOutput {
+fn run_hook(sandbox: &CliSandbox, event: &str, about: &str) -> CommandOutput {
     let payload = json!({
         "session_id": "s1",
         "hook_event_name": event,

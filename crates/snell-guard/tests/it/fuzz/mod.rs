@@ -20,6 +20,7 @@ use serde_json::{Value as Json, json};
 
 use checks::find_fault;
 use generator::any_fuzzed_call;
+use snell_test_support::process::read_resident_kib;
 
 /// What was found once. A command, or a tool's name and its input.
 const FOUND: &[(&str, &str)] = &[
@@ -140,21 +141,16 @@ fn spawn_watchdog() -> mpsc::Sender<u64> {
             }
             let (since, seed) = last;
             let is_endless = since.elapsed() > NEVER;
-            if is_endless || (since.elapsed() > Duration::from_millis(100) && read_resident_kib() > FAR_TOO_MUCH_KIB) {
+            if is_endless
+                || (since.elapsed() > Duration::from_millis(100)
+                    && read_resident_kib(std::process::id()) > FAR_TOO_MUCH_KIB)
+            {
                 eprintln!("seed {seed:?} {}", if is_endless { "never ends" } else { "takes all memory" });
                 std::process::exit(1);
             }
         }
     });
     begun
-}
-
-/// How much memory this process has, where the system tells.
-fn read_resident_kib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
-    number.unwrap_or_default()
 }
 
 /// What is wrong with the judgement of the call that is made from a number, as a row and a remark.

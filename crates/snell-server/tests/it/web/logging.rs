@@ -2,9 +2,10 @@
 
 use serde_json::json;
 use snell_server::PollSchedule;
+use snell_test_support::wait::wait_until;
 
 use super::{create_waiting_agent, get_page, slice_between, start_with_stopped_clock, stop_clock};
-use crate::support::{TestApp, wait_until};
+use crate::support::TestApp;
 
 /// The numbers of the events that a page of the log shows, in its order.
 fn list_event_ids(body: &str) -> Vec<i64> {

@@ -1,9 +1,8 @@
 //! What is known of an agent beside what it tells: states that were seen, a project that is not known.
 
-use std::process::Command;
-
 use serde_json::{Value, json};
 use snell_store::{ReconcileScope, Store};
+use snell_test_support::process::spawn_dead_pid;
 
 use super::timeline::parse_timeline_rows;
 use super::{get_page, start_with_stopped_clock};
@@ -18,14 +17,6 @@ fn list_state_changes(app: &TestApp, query: &str) -> Vec<String> {
 fn run_reconciler(app: &TestApp) {
     let mut store = Store::open(&app.database_path()).unwrap().store;
     store.reconcile_agents(ReconcileScope::All, "2026-03-02T12:30:00Z".parse().unwrap()).unwrap();
-}
-
-/// The number of a process that is gone.
-fn spawn_dead_pid() -> u32 {
-    let mut child = Command::new("true").spawn().unwrap();
-    let pid = child.id();
-    child.wait().unwrap();
-    pid
 }
 
 #[test]

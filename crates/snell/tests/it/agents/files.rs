@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -12,6 +12,7 @@ use snell::{
     AgentProduct, BuiltinHandler, Diagnostic, Engine, EngineBuilder, RetentionPeriod, Severity, SnellSettings,
     TrustStatus, TrustStore,
 };
+use snell_test_support::files::write_file;
 use tempfile::TempDir;
 
 use crate::support::{build_tool_call, render_native_hook};
@@ -66,11 +67,6 @@ impl GuestSandbox {
 
 fn find_claude_guest() -> &'static AgentProduct {
     AgentProduct::find_by_name("claude").unwrap()
-}
-
-fn write_file(path: &Path, text: &str) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
 }
 
 /// A settings file with one hook.
@@ -187,7 +183,7 @@ fn trust_ends_with_the_first_change() {
     let (engine, diagnostics) = desk.load_guest_engine();
     assert_eq!((format_diagnostics(&diagnostics), list_enabled_commands(&engine)), (vec![], vec!["one".to_owned()]));
 
-    write_file(&desk.project().join("snell.toml"), &render_native_hook("another", ""));
+    write_file(&desk.project().join("snell.toml"), render_native_hook("another", ""));
     let diagnostics = engine.reload_if_changed().unwrap();
     assert_eq!(
         format_diagnostics(&diagnostics),
@@ -198,7 +194,7 @@ fn trust_ends_with_the_first_change() {
     assert_eq!(engine.untrusted_files()[0].status, TrustStatus::Changed);
     assert_eq!(engine.reload_if_changed(), None);
 
-    write_file(&desk.project().join("snell.toml"), &render_native_hook("one", ""));
+    write_file(&desk.project().join("snell.toml"), render_native_hook("one", ""));
     assert_eq!(engine.reload(), []);
     assert_eq!(list_enabled_commands(&engine), ["one"]);
 }
@@ -266,7 +262,7 @@ fn a_link_is_pinned_by_its_own_path_and_by_what_is_behind_it() {
     symlink("shared/hooks.toml", desk.project().join("snell.toml")).unwrap();
     let desk = desk.with_trusted_file("snell.toml");
     assert_eq!(list_enabled_commands(&desk.load_guest_engine().0), ["one"]);
-    write_file(&desk.project().join("shared/hooks.toml"), &render_native_hook("two", ""));
+    write_file(&desk.project().join("shared/hooks.toml"), render_native_hook("two", ""));
     assert_eq!(desk.load_guest_engine().0.untrusted_files()[0].status, TrustStatus::Changed);
 }
 

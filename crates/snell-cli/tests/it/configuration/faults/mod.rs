@@ -6,7 +6,9 @@ mod settings;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use snell_test_support::files::find_repository_root;
 
 use crate::support::CliSandbox;
 
@@ -19,7 +21,7 @@ fn iter_faults() -> impl Iterator<Item = &'static ConfigFaultRow> {
 }
 
 fn locate_fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/invalid")
+    find_repository_root().join("fixtures/invalid")
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use snell::EventName;
+use snell_test_support::process::CommandOutput;
 
-use crate::support::{CliOutput, CliSandbox};
+use crate::support::CliSandbox;
 
 /// The contracts, in the order in which their hooks run.
 pub const CONTRACTS: [&str; 6] = ["snell", "wave", "microai", "claude", "claude-os", "whale"];
@@ -91,7 +92,7 @@ pub fn set_hook_script(sandbox: CliSandbox, does: &str) -> CliSandbox {
 }
 
 /// Fires an event with everything in it that a hook could be asked about.
-pub fn run_full_event(sandbox: &CliSandbox, event: &str) -> CliOutput {
+pub fn run_full_event(sandbox: &CliSandbox, event: &str) -> CommandOutput {
     sandbox.run_event(
         event,
         &json!({

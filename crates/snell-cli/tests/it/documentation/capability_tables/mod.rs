@@ -10,7 +10,8 @@ mod matchers;
 
 use std::fs;
 
-use super::find_repository_root;
+use snell_test_support::files::find_repository_root;
+
 pub use formats::{CONTRACTS, HookSpec, create_project};
 
 /// What a cell says where there is nothing.

@@ -2,10 +2,12 @@
 
 use std::fs;
 
-use super::super::find_repository_root;
+use snell_test_support::files::find_repository_root;
+use snell_test_support::skip::report_skipped;
+
 use super::list_code_blocks;
 use super::scenes::{SceneRequirement, create_first_hook_project};
-use crate::support::{CliSandbox, report_skipped};
+use crate::support::CliSandbox;
 
 fn read_getting_started() -> String {
     fs::read_to_string(find_repository_root().join("docs/getting-started.md")).unwrap()

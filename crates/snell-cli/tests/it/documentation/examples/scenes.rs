@@ -11,6 +11,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
+use snell_test_support::skip::find_program;
+
 use super::ConsoleExample;
 use crate::support::CliSandbox;
 
@@ -24,12 +26,8 @@ pub enum SceneRequirement {
 impl SceneRequirement {
     /// What is missing, if it is.
     pub fn describe_missing(&self) -> Option<String> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
         match self {
-            Self::Program(name) => {
-                let is_there = std::env::split_paths(&path).any(|directory| directory.join(name).is_file());
-                (!is_there).then(|| format!("there is no {name} here"))
-            }
+            Self::Program(name) => find_program(name).is_none().then(|| format!("there is no {name} here")),
             Self::Silence => {
                 TcpStream::connect("127.0.0.1:7433").ok().map(|_| "somebody listens on port 7433".to_owned())
             }

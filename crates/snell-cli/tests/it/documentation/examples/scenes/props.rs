@@ -1,10 +1,11 @@
 //! What lies in a project before anything is typed.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::super::super::{find_repository_root, list_entries};
+use snell_test_support::files::{find_repository_root, set_file_mode};
+
+use super::super::super::list_entries;
 use super::super::list_code_blocks;
 use crate::support::CliSandbox;
 
@@ -15,7 +16,7 @@ pub fn add_first_hook(sandbox: CliSandbox) -> CliSandbox {
     let script = list_code_blocks(&page, "sh").into_iter().find(|block| block.contains("SNELL_COMMAND")).unwrap();
     let sandbox = sandbox.file("snell.toml", &hook).file("hooks/no-rm-rf.sh", &script);
     let script = sandbox.project().join("hooks/no-rm-rf.sh");
-    fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
+    set_file_mode(script, 0o755);
     sandbox
 }
 

@@ -1,8 +1,9 @@
 //! Scenes in which something has happened already. It is noon on the day on which tests record.
 
 use serde_json::{Value, json};
+use snell_test_support::process::spawn_with_stdin;
 
-use crate::support::{CliSandbox, spawn_with_stdin};
+use crate::support::CliSandbox;
 
 /// A clock that stands still, so that "3m ago" is always that.
 pub fn freeze_clock_at_noon(sandbox: CliSandbox) -> CliSandbox {
@@ -83,7 +84,7 @@ pub fn record_two_sessions(sandbox: CliSandbox) -> CliSandbox {
     let start_of = json!({"session_id": "5f3a2b", "source": "startup", "hook_event_name": "SessionStart", "cwd": sandbox.project()});
     let mut hook = sandbox.command(&["hook"]);
     hook.envs(role).env("SNELL_NOW", "2026-03-01T11:59:00Z");
-    assert!(spawn_with_stdin(&mut hook, &start_of.to_string()).wait().unwrap().success());
+    assert!(spawn_with_stdin(&mut hook, start_of.to_string()).wait().unwrap().success());
     for (session, percent) in [("91c0de", 7), ("5f3a2b", 42)] {
         let line = json!({"session_id": session, "context_window": {"used_percentage": percent}});
         sandbox.run_snell(&["statusline"], &line.to_string());

@@ -1,0 +1,14 @@
+//! Helpers that the tests of several crates share.
+//!
+//! This crate depends on no other crate of the workspace, so that each of them can use it in its tests. A helper that starts
+//! the `snell` binary takes a command: only the crate that builds the binary knows its path.
+//!
+//! A helper panics when it cannot do its work, because the test that called it has failed then.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on must fail")]
+
+pub mod cli_output;
+pub mod files;
+pub mod process;
+pub mod skip;
+pub mod wait;
