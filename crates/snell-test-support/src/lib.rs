@@ -9,6 +9,10 @@
 
 pub mod cli_output;
 pub mod files;
+pub mod http;
 pub mod process;
+pub mod serve_process;
 pub mod skip;
+pub mod sse;
+pub mod stub_server;
 pub mod wait;

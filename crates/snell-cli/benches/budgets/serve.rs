@@ -5,11 +5,11 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use snell_test_support::process::read_resident_kib;
+use snell_test_support::process::{ChildGuard, read_resident_kib};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::hook::fill_database;
@@ -53,7 +53,7 @@ pub(crate) fn bench_server(root: &Path) {
     print_figure("snell serve, ready after", &format!("{:.1} ms; budget 50", to_millis(server.ready_after)));
     print_figure(
         "snell serve, resident while idle",
-        &format!("{:.1} MiB; budget 20", read_resident_kib(server.child.id()) as f64 / 1024.0),
+        &format!("{:.1} MiB; budget 20", read_resident_kib(server.child.0.id()) as f64 / 1024.0),
     );
     bench_connections(&server, &root.join("served-with-token"));
     bench_event_rate(&server);
@@ -244,7 +244,7 @@ fn bench_listeners(server: &ServerProcess) {
         &format!(
             "{:.0} ms; then {:.1} MiB resident",
             to_millis(began.elapsed()),
-            read_resident_kib(server.child.id()) as f64 / 1024.0
+            read_resident_kib(server.child.0.id()) as f64 / 1024.0
         ),
     );
 }
@@ -299,7 +299,7 @@ fn open_stream(address: SocketAddr, query: &str) -> BufReader<TcpStream> {
 
 /// A server in a process of its own.
 struct ServerProcess {
-    child: Child,
+    child: ChildGuard,
     address: SocketAddr,
     ready_after: Duration,
 }
@@ -339,19 +339,12 @@ impl ServerProcess {
 
     fn spawn(mut command: Command) -> Self {
         let began = Instant::now();
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = ChildGuard::spawn(command.stdout(Stdio::piped()));
         let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        BufReader::new(child.0.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let ready_after = began.elapsed();
         let address = line.trim().rsplit('/').next().unwrap().parse().unwrap();
         Self { child, address, ready_after }
-    }
-}
-
-impl Drop for ServerProcess {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

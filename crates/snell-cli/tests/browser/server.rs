@@ -1,21 +1,14 @@
 //! A real `snell serve`, and events told to it over HTTP.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
-
 use serde_json::{Value, json};
-use snell_test_support::files::set_file_mode;
-use ureq::Agent;
+use snell_test_support::serve_process::ServeProcess;
 
 use crate::support::CliSandbox;
 
 /// A server in a sandbox of its own, ended with the test.
 pub struct BrowserTestServer {
     pub sandbox: CliSandbox,
-    http: Agent,
-    /// `127.0.0.1:PORT`
-    address: String,
-    process: Child,
+    process: ServeProcess,
 }
 
 impl BrowserTestServer {
@@ -31,39 +24,38 @@ impl BrowserTestServer {
 
     /// One that wants this token.
     pub fn with_token(token: &str) -> Self {
-        let sandbox = CliSandbox::new().home_file("token", token);
+        let sandbox = CliSandbox::new().secret_home_file("token", token);
         let file = sandbox.home().join("token");
-        set_file_mode(&file, 0o600);
         Self::in_sandbox(sandbox, &["--token-file", file.to_str().unwrap()])
     }
 
     /// One that finds what was prepared in this sandbox.
     pub fn in_sandbox(sandbox: CliSandbox, arguments: &[&str]) -> Self {
         let sandbox = sandbox.env("SNELL_SCRIBE", "off");
-        let (process, address) = spawn_server(&sandbox, "127.0.0.1:0", arguments);
-        Self { sandbox, http: Agent::config_builder().proxy(None).build().into(), address, process }
+        let process = spawn_server(&sandbox, "127.0.0.1:0", arguments);
+        Self { sandbox, process }
     }
 
     /// Kills it, without a chance to say goodbye.
     pub fn kill(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
+        self.process.kill();
     }
 
     /// Starts it again where it was.
     pub fn restart(&mut self) {
-        (self.process, self.address) = spawn_server(&self.sandbox, &self.address, &[]);
+        self.process = spawn_server(&self.sandbox, &self.process.address, &[]);
     }
 
     /// The address of one of its pages.
     pub fn page_url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
+        self.process.url(path)
     }
 
     /// What it answers there.
     pub fn get_page(&self, path: &str) -> String {
-        let mut answer = self.http.get(self.page_url(path)).call().unwrap();
-        answer.body_mut().read_to_string().unwrap()
+        let response = self.process.request("GET", path).without_chunking().send();
+        assert_eq!(response.status, 200, "{path}: {response:?}");
+        response.body
     }
 
     /// One of the numbers that it counts: that of the line of its metrics that begins so.
@@ -79,29 +71,11 @@ impl BrowserTestServer {
         if fields.get("cwd").is_none() {
             fields["cwd"] = json!(self.sandbox.project());
         }
-        let request = self.http.post(self.page_url(&format!("/hook/{route}")));
-        let request = request.content_type("application/json");
-        let mut answer = request.send(fields.to_string()).unwrap();
-        let told: Value = serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap();
-        told["agent_id"].as_i64().unwrap()
+        self.process.send_event(route, &fields)["agent_id"].as_i64().unwrap()
     }
 }
 
-impl Drop for BrowserTestServer {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-fn spawn_server(sandbox: &CliSandbox, address: &str, arguments: &[&str]) -> (Child, String) {
+fn spawn_server(sandbox: &CliSandbox, address: &str, arguments: &[&str]) -> ServeProcess {
     let mut command = sandbox.command(&["serve", "--log", "off", "--addr", address]);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
-    let mut process = command.spawn().unwrap();
-    let mut line = String::new();
-    let mut said = BufReader::new(process.stdout.as_mut().unwrap());
-    said.read_line(&mut line).unwrap();
-    let address = line.trim_end().strip_prefix("Snell listens on http://");
-    let address = address.unwrap_or_else(|| panic!("no server: {line}")).to_owned();
-    (process, address)
+    ServeProcess::spawn(command.args(arguments)).unwrap_or_else(|error| panic!("no server: {error}"))
 }

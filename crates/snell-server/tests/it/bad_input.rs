@@ -5,9 +5,10 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::json;
-use snell_test_support::wait::wait_until;
+use snell_test_support::sse::SseClient;
+use snell_test_support::wait::{WAIT_TIMEOUT, wait_until};
 
-use crate::support::{PATIENCE, SseClient, TestApp};
+use crate::support::TestApp;
 
 #[test]
 fn a_body_that_is_wrong_is_refused_by_name() {
@@ -195,9 +196,9 @@ fn a_body_that_is_too_large_by_its_own_account_is_refused_before_it_comes() {
     let request =
         app.request("POST", "/hook/stop").header("Content-Type: application/json").header("Content-Length: 2097152");
     let mut stream = TcpStream::connect(app.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     stream.write_all(&request.bytes()).unwrap();
-    assert_eq!(SseClient::from_connection(stream.try_clone().unwrap()).head.status, 413);
+    assert_eq!(SseClient::from_connection(stream.try_clone().unwrap()).unwrap().head.status, 413);
     // What comes all the same is thrown away, and the connection can be used on.
     stream.write_all(&vec![b' '; 2_097_152]).unwrap();
     stream.write_all(&app.request("GET", "/healthz").bytes()).unwrap();

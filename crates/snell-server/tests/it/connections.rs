@@ -5,20 +5,22 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use snell_test_support::wait::wait_until;
+use snell_test_support::http::HttpResponse;
+use snell_test_support::sse::SseClient;
+use snell_test_support::wait::{WAIT_TIMEOUT, wait_until};
 
-use crate::support::{PATIENCE, SseClient, TestApp, TestResponse};
+use crate::support::TestApp;
 
 /// Says this, and hears the answer.
-pub fn send_bytes(address: SocketAddr, bytes: &[u8]) -> TestResponse {
+pub fn send_bytes(address: SocketAddr, bytes: &[u8]) -> HttpResponse {
     let mut stream = open_connection(address);
     stream.write_all(bytes).unwrap();
-    TestResponse::parse(&read_until_closed(&mut stream))
+    HttpResponse::parse(&read_until_closed(&mut stream))
 }
 
 fn open_connection(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     stream
 }
 
@@ -67,7 +69,7 @@ fn more_connections_than_there_is_room_for_are_told_so() {
     let mut refused = wait_until(|| {
         let mut third = open_connection(app.address);
         let told = read_until_closed(&mut third);
-        (!told.is_empty()).then(|| TestResponse::parse(&told))
+        (!told.is_empty()).then(|| HttpResponse::parse(&told))
     });
     assert_eq!(refused.status, 503);
     assert_eq!(refused.header("retry-after"), Some("1"));
@@ -77,7 +79,7 @@ fn more_connections_than_there_is_room_for_are_told_so() {
         let mut stream = open_connection(app.address);
         stream.write_all(&app.request("GET", "/healthz").header("Connection: close").bytes()).ok()?;
         let told = read_until_closed(&mut stream);
-        let answer = (!told.is_empty()).then(|| TestResponse::parse(&told))?;
+        let answer = (!told.is_empty()).then(|| HttpResponse::parse(&told))?;
         (answer.status == 200).then_some(answer)
     });
     assert_eq!(refused.body, "ok\n");
@@ -97,14 +99,14 @@ fn a_client_that_does_not_finish_is_sent_away() {
         let mut stream = open_connection(app.address);
         stream.write_all(&request[..length]).unwrap();
         let told = read_until_closed(&mut stream);
-        assert!(told.is_empty() || TestResponse::parse(&told).status == 408, "{length}");
-        assert!(started.elapsed() < PATIENCE / 2, "{length}");
+        assert!(told.is_empty() || HttpResponse::parse(&told).status == 408, "{length}");
+        assert!(started.elapsed() < WAIT_TIMEOUT / 2, "{length}");
     }
     // The head, and part of the body.
     for length in [head, head + 5] {
         let mut stream = open_connection(app.address);
         stream.write_all(&request[..length]).unwrap();
-        let answer = TestResponse::parse(&read_until_closed(&mut stream));
+        let answer = HttpResponse::parse(&read_until_closed(&mut stream));
         assert_eq!((answer.status, answer.message().as_str()), (408, "the body did not come in time"));
     }
     assert_server_works(&app);
@@ -119,7 +121,7 @@ fn a_client_that_goes_in_the_middle_is_forgotten() {
         half_closed.write_all(&request[..length]).unwrap();
         half_closed.shutdown(Shutdown::Write).unwrap();
         let told = read_until_closed(&mut half_closed);
-        assert!(told.is_empty() || (400..500).contains(&TestResponse::parse(&told).status), "{length}");
+        assert!(told.is_empty() || (400..500).contains(&HttpResponse::parse(&told).status), "{length}");
         let mut gone = open_connection(app.address);
         gone.write_all(&request[..length]).unwrap();
         drop(gone);
@@ -165,7 +167,7 @@ fn what_is_not_http_is_sent_away() {
         let _ = stream.write_all(bytes);
         let told = read_until_closed(&mut stream);
         assert!(
-            told.is_empty() || (400..500).contains(&TestResponse::parse(&told).status),
+            told.is_empty() || (400..500).contains(&HttpResponse::parse(&told).status),
             "{}",
             String::from_utf8_lossy(&told)
         );
@@ -207,6 +209,6 @@ fn bodies_that_are_not_finished_have_so_much_room_in_all() {
     assert_eq!(refused.message(), "too much is being sent at once; try again shortly");
     slow.write_all(&long[long.len() - 1..]).unwrap();
     // Once it is stored there is room again.
-    assert_eq!(SseClient::from_connection(slow).head.status, 200);
+    assert_eq!(SseClient::from_connection(slow).unwrap().head.status, 200);
     assert_eq!(other().status, 200);
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use snell_server::{OPENAPI, api_routes, page_routes};
+use snell_test_support::http::HttpResponse;
 
-use crate::support::{TestApp, TestResponse};
+use crate::support::TestApp;
 
 fn parse_openapi() -> Value {
     serde_json::from_str(OPENAPI).unwrap()
@@ -24,7 +25,7 @@ fn find_response(document: &Value, method: &str, route: &str, status: u16) -> Va
     told.clone()
 }
 
-fn check_response(document: &Value, method: &str, route: &str, answer: &TestResponse) {
+fn check_response(document: &Value, method: &str, route: &str, answer: &HttpResponse) {
     let told = find_response(document, method, route, answer.status);
     let content = told["content"].as_object().unwrap();
     let kind = answer.header("content-type").unwrap().split(';').next().unwrap();
@@ -120,7 +121,7 @@ fn the_description_knows_the_parameters_that_the_server_knows() {
 fn every_answer_is_as_the_description_says() {
     let app = TestApp::start();
     let document = parse_openapi();
-    let check = |method: &str, route: &str, answer: &TestResponse| check_response(&document, method, route, answer);
+    let check = |method: &str, route: &str, answer: &HttpResponse| check_response(&document, method, route, answer);
     for (method, route) in api_routes().filter(|(method, _)| *method == "POST") {
         let name = route.trim_start_matches("/hook/");
         let judgement = json!({

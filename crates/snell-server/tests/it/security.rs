@@ -6,8 +6,9 @@ use std::os::unix::fs::MetadataExt;
 use serde_json::json;
 use snell_server::{AccessToken, ServeSettings};
 use snell_test_support::files::set_file_mode;
+use snell_test_support::http::HttpRequest;
 
-use crate::support::{TestApp, TestRequest};
+use crate::support::TestApp;
 
 const EVENT: &str = r#"{"session_id":"s"}"#;
 
@@ -74,7 +75,7 @@ fn pages_of_other_sites_are_refused() {
         "Sec-Fetch-Site: same-site".into(),
     ];
     let own = [format!("Origin: {own}"), "Sec-Fetch-Site: same-origin".to_owned(), "Sec-Fetch-Site: none".into()];
-    let requests: [fn(&TestApp) -> TestRequest; 4] = [
+    let requests: [fn(&TestApp) -> HttpRequest; 4] = [
         |app| app.request("POST", "/hook/stop").json(EVENT),
         |app| app.request("GET", "/api/agents"),
         |app| app.request("GET", "/hook/status"),
@@ -218,7 +219,7 @@ fn where_there_is_a_token_everything_but_a_sign_of_life_needs_it() {
     // Nor does a wrong method tell which are right.
     let answer = app.request("DELETE", "/api/agents").send();
     assert_eq!((answer.status, answer.header("allow")), (401, None));
-    let with_token = |request: TestRequest| request.header("Authorization: Bearer correct horse").send().status;
+    let with_token = |request: HttpRequest| request.header("Authorization: Bearer correct horse").send().status;
     assert_eq!(with_token(app.request("GET", "/api/agents")), 200);
     assert_eq!(with_token(app.request("GET", "/nothing")), 404);
     assert_eq!(with_token(app.request("POST", "/hook/stop").json(EVENT)), 200);
@@ -237,10 +238,10 @@ fn whoever_can_use_the_socket_needs_no_token_and_no_name() {
         app.request("GET", "/api/agents").host("snell.sock"),
         app.request("POST", "/hook/stop").json(EVENT),
     ] {
-        assert_eq!(request.send_over_unix_socket(app.data_dir()).status, 200);
+        assert_eq!(request.send_over_unix_socket(&app.socket_path()).status, 200);
     }
     let foreign = app.request("GET", "/api/agents").header("Origin: http://evil.example");
-    assert_eq!(foreign.send_over_unix_socket(app.data_dir()).status, 403);
+    assert_eq!(foreign.send_over_unix_socket(&app.socket_path()).status, 403);
     let socket = fs::metadata(app.data_dir().join("snell.sock")).unwrap();
     assert_eq!(socket.mode() & 0o777, 0o600);
 }

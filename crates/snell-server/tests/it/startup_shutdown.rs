@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use snell_server::{ServeSettings, ServerListener};
-use snell_test_support::wait::wait_until;
+use snell_test_support::http::HttpResponse;
+use snell_test_support::wait::{WAIT_TIMEOUT, wait_until};
 
-use crate::support::{PATIENCE, TestApp, TestResponse};
+use crate::support::TestApp;
 
 #[test]
 fn what_is_under_way_is_finished_before_the_end() {
@@ -17,7 +18,7 @@ fn what_is_under_way_is_finished_before_the_end() {
     let body = r#"{"session_id":"s1","prompt":"last words"}"#;
     let request = app.request("POST", "/hook/user-prompt-submit").json(body).bytes();
     let mut stream = TcpStream::connect(app.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     let (first, rest) = request.split_at(request.len() - 5);
     stream.write_all(first).unwrap();
     wait_until(|| app.get("/metrics").body.contains("snell_http_connections 2").then_some(()));
@@ -27,7 +28,7 @@ fn what_is_under_way_is_finished_before_the_end() {
     stream.write_all(rest).unwrap();
     let mut told = Vec::new();
     stream.read_to_end(&mut told).unwrap();
-    assert_eq!(TestResponse::parse(&told).status, 200);
+    assert_eq!(HttpResponse::parse(&told).status, 200);
     app.stop();
     assert!(!app.data_dir().join("snell.sock").exists());
     let app = app.restart();
@@ -54,7 +55,7 @@ fn a_client_that_does_not_finish_holds_up_the_end_only_for_a_while() {
     wait_until(|| app.get("/metrics").body.contains("snell_http_connections 2").then_some(()));
     let started = Instant::now();
     app.stop();
-    assert!(started.elapsed() < PATIENCE);
+    assert!(started.elapsed() < WAIT_TIMEOUT);
 }
 
 #[test]
@@ -63,7 +64,7 @@ fn one_directory_has_one_server() {
     let message = TestApp::start_error(ServeSettings::new(app.data_dir()), "127.0.0.1:0");
     let shown = app.data_dir().display();
     assert_eq!(message, format!("another `snell serve` is running for {shown}; end it first"));
-    assert_eq!(app.request("GET", "/healthz").send_over_unix_socket(app.data_dir()).status, 200);
+    assert_eq!(app.request("GET", "/healthz").send_over_unix_socket(&app.socket_path()).status, 200);
     let database = app.data_dir().join("elsewhere.db");
     let mut settings = ServeSettings::new(app.data_dir());
     settings.database = Some(database.clone());
@@ -80,7 +81,7 @@ fn a_socket_that_was_left_behind_is_replaced() {
     drop(UnixListener::bind(&path).unwrap());
     assert!(path.exists());
     let app = TestApp::with_settings(|settings| settings.directory = directory.path().to_owned());
-    assert_eq!(app.request("GET", "/healthz").send_over_unix_socket(directory.path()).status, 200);
+    assert_eq!(app.request("GET", "/healthz").send_over_unix_socket(&directory.path().join("snell.sock")).status, 200);
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn a_directory_that_is_not_there_is_made_and_one_whose_path_is_long_does_without
         settings.database = Some(elsewhere.clone());
     });
     app.begin_session("s1");
-    assert_eq!(app.request("GET", "/healthz").send_over_unix_socket(&home).status, 200);
+    assert_eq!(app.request("GET", "/healthz").send_over_unix_socket(&home.join("snell.sock")).status, 200);
 }
 
 #[test]

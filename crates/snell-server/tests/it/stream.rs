@@ -9,9 +9,10 @@ use rustix::net::sockopt::set_socket_recv_buffer_size;
 use serde_json::{Value, json};
 use snell::{Event, Timestamp};
 use snell_store::{EventRecord, Store};
+use snell_test_support::sse::{SseClient, SseEvent};
 use snell_test_support::wait::wait_until;
 
-use crate::support::{SseClient, SseEvent, TestApp};
+use crate::support::TestApp;
 
 /// The state that a listener is told of last.
 fn is_state(state: &str) -> impl Fn(&SseEvent) -> bool {
@@ -210,7 +211,7 @@ fn a_slow_listener_gets_one_gap_and_holds_up_nobody() {
     set_socket_recv_buffer_size(&slow, 64 * 1024).unwrap();
     let request = app.request("GET", "/api/events/stream").bytes();
     (&slow).write_all(&String::from_utf8(request).unwrap().replace("HTTP/1.1", "HTTP/1.0").into_bytes()).unwrap();
-    let mut slow = SseClient::from_connection(slow);
+    let mut slow = SseClient::from_connection(slow).unwrap();
     let mut fast = app.open_stream("");
     slow.read_block();
     // Texts that fill every buffer between the server and somebody who does not read.

@@ -1,20 +1,17 @@
-//! A server of a test's own, and clients that say exactly what they are told to.
+//! A server of a test's own.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::os::unix::net::UnixStream;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use snell_server::{ServeError, ServeSettings, ServerListener, serve};
+use snell_test_support::http::{HttpRequest, HttpResponse};
+use snell_test_support::sse::SseClient;
+use snell_test_support::wait::WAIT_TIMEOUT;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
-
-/// Longer than anything takes, also on a slow machine.
-pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A server, and the directory that it keeps everything in.
 pub struct TestApp {
@@ -54,7 +51,7 @@ impl TestApp {
         let (stop, stopped) = oneshot::channel();
         let of_thread = settings.clone();
         let thread = std::thread::spawn(move || run_server(of_thread, listener, stopped));
-        if is_ready.recv_timeout(PATIENCE).is_err() {
+        if is_ready.recv_timeout(WAIT_TIMEOUT).is_err() {
             panic!("the server did not start: {:?}", thread.join());
         }
         Self { directory, address, settings, stop: Some(stop), thread: Some(thread) }
@@ -91,21 +88,20 @@ impl TestApp {
         self.directory.path()
     }
 
+    pub fn socket_path(&self) -> PathBuf {
+        self.data_dir().join("snell.sock")
+    }
+
     pub fn database_path(&self) -> PathBuf {
         self.data_dir().join("snell.db")
     }
 
     /// A request in the making.
-    pub fn request(&self, method: &str, path: &str) -> TestRequest {
-        TestRequest {
-            address: self.address,
-            line: format!("{method} {path} HTTP/1.1"),
-            headers: vec![format!("Host: {}", self.address)],
-            body: Vec::new(),
-        }
+    pub fn request(&self, method: &str, path: &str) -> HttpRequest {
+        HttpRequest::new(self.address, method, path)
     }
 
-    pub fn get(&self, path: &str) -> TestResponse {
+    pub fn get(&self, path: &str) -> HttpResponse {
         self.request("GET", path).send()
     }
 
@@ -117,8 +113,8 @@ impl TestApp {
     }
 
     /// Tells the server an event.
-    pub fn post_hook(&self, route: &str, body: &Value) -> TestResponse {
-        self.request("POST", &format!("/hook/{route}")).json(&body.to_string()).send()
+    pub fn post_hook(&self, route: &str, body: &Value) -> HttpResponse {
+        HttpRequest::for_hook(self.address, route, body).send()
     }
 
     /// Tells the server an event that it must take, and answers what it says.
@@ -164,201 +160,4 @@ fn run_server(
 ) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(serve(settings, listener, stopped))
-}
-
-/// A request in the making.
-pub struct TestRequest {
-    address: SocketAddr,
-    line: String,
-    headers: Vec<String>,
-    body: Vec<u8>,
-}
-
-impl TestRequest {
-    pub fn header(mut self, header: &str) -> Self {
-        self.headers.push(header.to_owned());
-        self
-    }
-
-    /// Asks for an answer in one piece, without chunks, which come with the next version of the protocol.
-    pub fn without_chunking(mut self) -> Self {
-        self.line = self.line.replace("HTTP/1.1", "HTTP/1.0");
-        self
-    }
-
-    /// Another name of the server than its own.
-    pub fn host(mut self, host: &str) -> Self {
-        self.headers[0] = format!("Host: {host}");
-        self
-    }
-
-    pub fn without_host(mut self) -> Self {
-        self.headers.remove(0);
-        self
-    }
-
-    pub fn body(mut self, body: &[u8]) -> Self {
-        self.body = body.to_vec();
-        self.headers.push(format!("Content-Length: {}", body.len()));
-        self
-    }
-
-    pub fn json(self, body: &str) -> Self {
-        self.header("Content-Type: application/json").body(body.as_bytes())
-    }
-
-    pub fn bytes(&self) -> Vec<u8> {
-        let mut bytes = format!("{}\r\n{}\r\n\r\n", self.line, self.headers.join("\r\n")).into_bytes();
-        bytes.extend_from_slice(&self.body);
-        bytes
-    }
-
-    pub fn send(self) -> TestResponse {
-        let request = self.header("Connection: close");
-        let mut stream = TcpStream::connect(request.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        exchange_request(&mut stream, &request)
-    }
-
-    /// Sends it through the unix socket of this directory.
-    pub fn send_over_unix_socket(self, directory: &Path) -> TestResponse {
-        let request = self.header("Connection: close");
-        let mut stream = UnixStream::connect(directory.join("snell.sock")).unwrap();
-        exchange_request(&mut stream, &request)
-    }
-}
-
-fn exchange_request(stream: &mut (impl Read + Write), request: &TestRequest) -> TestResponse {
-    stream.write_all(&request.bytes()).unwrap();
-    let mut told = Vec::new();
-    stream.read_to_end(&mut told).unwrap();
-    TestResponse::parse(&told)
-}
-
-/// What the server answered.
-#[derive(Debug)]
-pub struct TestResponse {
-    pub status: u16,
-    pub headers: Vec<(String, String)>,
-    pub body: String,
-}
-
-impl TestResponse {
-    pub fn parse(told: &[u8]) -> Self {
-        let told = String::from_utf8_lossy(told);
-        let (head, body) = told.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {told:?}"));
-        let mut lines = head.lines();
-        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
-        let header = |line: &str| {
-            let (name, value) = line.split_once(": ").unwrap();
-            (name.to_owned(), value.to_owned())
-        };
-        Self { status, headers: lines.map(header).collect(), body: body.to_owned() }
-    }
-
-    pub fn header(&self, name: &str) -> Option<&str> {
-        let header = self.headers.iter().find(|(other, _)| other == name);
-        header.map(|(_, value)| value.as_str())
-    }
-
-    pub fn json(&self) -> Value {
-        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
-    }
-
-    /// The message of a refusal.
-    pub fn message(&self) -> String {
-        let told = self.json();
-        assert_eq!(told["status"], "error", "{told}");
-        told["message"].as_str().unwrap().to_owned()
-    }
-}
-
-/// Somebody who listens.
-pub struct SseClient {
-    pub head: TestResponse,
-    reader: BufReader<TcpStream>,
-}
-
-/// Something that was heard.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SseEvent {
-    pub id: i64,
-    pub event: String,
-    pub data: Value,
-}
-
-impl SseClient {
-    fn open(request: &TestRequest) -> Self {
-        let mut stream = TcpStream::connect(request.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.write_all(&request.bytes()).unwrap();
-        Self::from_connection(stream)
-    }
-
-    /// Reads the head of what comes on a connection.
-    pub fn from_connection(stream: TcpStream) -> Self {
-        let mut reader = BufReader::new(stream);
-        let mut head = String::new();
-        while !head.ends_with("\r\n\r\n") {
-            assert!(reader.read_line(&mut head).unwrap() > 0, "no answer");
-        }
-        Self { head: TestResponse::parse(head.as_bytes()), reader }
-    }
-
-    /// The lines up to the next empty one; nothing if the stream has ended.
-    pub fn read_block(&mut self) -> Option<Vec<String>> {
-        let mut lines = Vec::new();
-        loop {
-            let mut line = String::new();
-            if self.reader.read_line(&mut line).unwrap() == 0 {
-                assert!(lines.is_empty(), "it ended in the middle: {lines:?}");
-                return None;
-            }
-            match line.trim_end_matches('\n') {
-                "" => return Some(lines),
-                line => lines.push(line.to_owned()),
-            }
-        }
-    }
-
-    /// The number by which to come back, as the stream tells it first to whoever is new.
-    pub fn read_greeting(&mut self) -> Option<i64> {
-        let lines = self.read_block().unwrap();
-        assert_eq!(lines[..2], [": connected", "retry: 2000"]);
-        let id = lines.get(2).map(|line| line.strip_prefix("id: ").unwrap());
-        id.map(|id| id.parse().unwrap())
-    }
-
-    /// The next event, without comments and greetings; nothing if the stream has ended.
-    pub fn read_event(&mut self) -> Option<SseEvent> {
-        loop {
-            let lines = self.read_block()?;
-            let field = |name: &str| {
-                let line = lines.iter().find_map(|line| line.strip_prefix(name));
-                line.map(str::to_owned)
-            };
-            if let Some(data) = field("data: ") {
-                return Some(SseEvent {
-                    id: field("id: ").unwrap().parse().unwrap(),
-                    event: field("event: ").unwrap(),
-                    data: serde_json::from_str(&data).unwrap(),
-                });
-            }
-        }
-    }
-
-    pub fn next_event(&mut self) -> SseEvent {
-        self.read_event().expect("the stream has ended")
-    }
-
-    /// Everything up to the first event that is so.
-    pub fn read_until(&mut self, is_last: impl Fn(&SseEvent) -> bool) -> Vec<SseEvent> {
-        let mut all = Vec::new();
-        loop {
-            all.push(self.next_event());
-            if is_last(&all[all.len() - 1]) {
-                return all;
-            }
-        }
-    }
 }

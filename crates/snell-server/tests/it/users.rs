@@ -1,16 +1,18 @@
 //! Other users of this machine, who can reach the loopback address. They take rights to play: where the tests do not run as
 //! root, these are skipped.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::json;
 use snell_server::AccessToken;
+use snell_test_support::http::{HttpResponse, run_bash_as_user};
 use snell_test_support::skip::{report_skipped, require_root};
+use snell_test_support::wait::WAIT_TIMEOUT;
 
-use crate::support::{PATIENCE, TestApp, TestRequest, TestResponse};
+use crate::support::TestApp;
 
 /// A user of the machine who is not the one who runs the server.
 const ANOTHER_USER: u32 = 65_534;
@@ -18,46 +20,20 @@ const ANOTHER_USER: u32 = 65_534;
 /// Paths that show nothing, and so are open to everyone.
 const OPEN: &[&str] = &["/healthz", "/login", "/logout", "/assets/{version}/{name}"];
 
-/// Runs a line of bash as another user.
-fn run_as_other_user(script: &str, stdin: &[u8]) -> Output {
-    let mut child = Command::new("bash")
-        .args(["-c", script])
-        .uid(ANOTHER_USER)
-        .gid(ANOTHER_USER)
-        .current_dir("/")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(stdin).unwrap();
-    child.wait_with_output().unwrap()
-}
-
-/// Sends a request to an address of this machine as another user.
-fn send_as_other_user(host: &str, port: u16, request: TestRequest) -> TestResponse {
-    let request = request.header("Connection: close");
-    let script = format!("exec 3<>/dev/tcp/{host}/{port}; cat >&3; cat <&3");
-    let output = run_as_other_user(&script, &request.bytes());
-    TestResponse::parse(&output.stdout)
-}
-
 #[test]
 fn another_user_reads_and_sends_nothing_without_the_token() {
-    if require_root().is_none() {
-        return;
-    }
+    let Some(root) = require_root() else { return };
     let app = TestApp::start();
     app.begin_session("s");
     let all = snell_server::api_routes().chain(snell_server::page_routes());
     for (method, path) in all.filter(|(_, path)| !OPEN.contains(path)) {
         let address = path.replace("{id}", "1");
         let request = app.request(method, &address).json(r#"{"session_id":"other"}"#);
-        let answer = send_as_other_user("127.0.0.1", app.address.port(), request);
+        let answer = request.send_as_user(root, ANOTHER_USER, "127.0.0.1", app.address.port());
         assert_eq!(answer.status, 403, "{method} {path}: {answer:?}");
         assert!(!answer.body.contains("\"s\""), "{method} {path}: {answer:?}");
     }
-    let answer = send_as_other_user("127.0.0.1", app.address.port(), app.request("GET", "/api/agents"));
+    let answer = app.request("GET", "/api/agents").send_as_user(root, ANOTHER_USER, "127.0.0.1", app.address.port());
     let message = answer.message();
     for part in ["another user of this machine", "--token-file", "Authorization: Bearer TOKEN"] {
         assert!(message.contains(part), "{message}");
@@ -68,31 +44,27 @@ fn another_user_reads_and_sends_nothing_without_the_token() {
 
 #[test]
 fn another_user_is_recognised_over_both_address_families() {
-    if require_root().is_none() {
-        return;
-    }
+    let Some(root) = require_root() else { return };
     let app = TestApp::start();
     let port = app.address.port();
     for host in ["127.0.0.1", "::ffff:127.0.0.1"] {
-        let answer = send_as_other_user(host, port, app.request("GET", "/hook/status"));
+        let answer = app.request("GET", "/hook/status").send_as_user(root, ANOTHER_USER, host, port);
         assert_eq!(answer.status, 403, "{host}");
     }
     let app = TestApp::with_address("[::1]:0");
     let request = || app.request("GET", "/hook/status");
     assert_eq!(request().send().status, 200);
-    assert_eq!(send_as_other_user("::1", app.address.port(), request()).status, 403);
+    assert_eq!(request().send_as_user(root, ANOTHER_USER, "::1", app.address.port()).status, 403);
 }
 
 #[test]
 fn another_user_who_shows_the_token_is_served() {
-    if require_root().is_none() {
-        return;
-    }
+    let Some(root) = require_root() else { return };
     let app = TestApp::with_settings(|settings| settings.token = Some(AccessToken::new("secret")));
     let rows = [("Authorization: Bearer secret", 200), ("Authorization: Bearer wrong", 401)];
     for (header, status) in rows {
         let request = app.request("GET", "/api/agents").header(header);
-        let answer = send_as_other_user("127.0.0.1", app.address.port(), request);
+        let answer = request.send_as_user(root, ANOTHER_USER, "127.0.0.1", app.address.port());
         assert_eq!(answer.status, status, "{header}: {answer:?}");
     }
 }
@@ -143,7 +115,7 @@ fn silent_connections_of_another_user_keep_nobody_out() {
     for _ in 0..50 {
         assert_eq!(app.get("/api/agents").status, 200);
     }
-    let through_socket = app.request("GET", "/api/agents").send_over_unix_socket(app.data_dir());
+    let through_socket = app.request("GET", "/api/agents").send_over_unix_socket(&app.socket_path());
     assert_eq!(through_socket.status, 200);
     drop(crowd.stdin.take());
     crowd.wait().unwrap();
@@ -156,13 +128,13 @@ fn the_unix_socket_has_room_of_its_own() {
     // The server has taken them once it refuses another.
     let refused = || {
         let mut one = TcpStream::connect(app.address).unwrap();
-        one.set_read_timeout(Some(PATIENCE)).unwrap();
+        one.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
         let mut told = Vec::new();
         let _ = one.read_to_end(&mut told);
-        TestResponse::parse(&told).status
+        HttpResponse::parse(&told).status
     };
     assert_eq!(refused(), 503);
-    let through_socket = app.request("GET", "/api/agents").send_over_unix_socket(app.data_dir());
+    let through_socket = app.request("GET", "/api/agents").send_over_unix_socket(&app.socket_path());
     assert_eq!(through_socket.status, 200);
     drop(silent);
 }
@@ -170,9 +142,7 @@ fn the_unix_socket_has_room_of_its_own() {
 /// The kernel shows a socket that was closed as one of root.
 #[test]
 fn another_user_who_leaves_at_once_sends_nothing_either() {
-    if require_root().is_none() {
-        return;
-    }
+    let Some(root) = require_root() else { return };
     let app = TestApp::start();
     let request = app.request("POST", "/hook/session-start").json(r#"{"session_id":"other"}"#);
     let script = format!(
@@ -180,7 +150,7 @@ fn another_user_who_leaves_at_once_sends_nothing_either() {
          exec 3>&-; done; echo done",
         app.address.port()
     );
-    let output = run_as_other_user(&script, &request.bytes());
+    let output = run_bash_as_user(root, ANOTHER_USER, &script, &request.bytes());
     assert_eq!(output.stdout, b"done\n", "{output:?}");
     // What was sent before is answered before.
     app.begin_session("own");

@@ -1,101 +1,38 @@
 //! Hooks that are asked over HTTP, against a real server on the loopback interface.
 
-use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
-
-use rustix::process::Signal;
 use serde_json::{Value, json};
-use snell_test_support::process::{CommandOutput, send_signal, spawn_with_stdin};
+use snell_test_support::http::find_unused_address;
+use snell_test_support::process::{CommandOutput, Signal, send_signal, spawn_with_stdin};
+use snell_test_support::stub_server::{StubReply, StubRequest, StubServer};
 use snell_test_support::wait::wait_until;
 
 use super::{build_command_hook, build_specific_output, run_bash_call};
 use crate::support::CliSandbox;
 
-/// A request as it arrived.
-struct HttpHookRequest {
-    line: String,
-    /// Names in lower case.
-    headers: BTreeMap<String, String>,
-    body: String,
-}
-
-/// A server that gives every request the same answer and keeps what it was asked.
-struct HttpHookServer {
-    address: SocketAddr,
-    requests: mpsc::Receiver<HttpHookRequest>,
-}
+/// A server that replies to hooks.
+struct HttpHookServer(StubServer);
 
 impl HttpHookServer {
     fn with_answer(status: u16, body: &str) -> Self {
-        let length = body.len();
-        let head = format!("HTTP/1.1 {status} Answer\r\ncontent-length: {length}\r\nlocation: /elsewhere");
-        Self::start(Some(format!("{head}\r\nconnection: close\r\n\r\n{body}")))
+        Self(StubServer::with_reply(StubReply::answer(status, body)))
     }
 
     /// A server that keeps the connection and says nothing.
     fn silent() -> Self {
-        Self::start(None)
-    }
-
-    fn start(answer: Option<String>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let (sender, requests) = mpsc::channel();
-        thread::spawn(move || {
-            for stream in listener.incoming() {
-                let (sender, answer) = (sender.clone(), answer.clone());
-                // A client that goes away is no fault of the server.
-                thread::spawn(move || {
-                    stream.ok().and_then(|stream| serve_connection(stream, answer.as_deref(), &sender))
-                });
-            }
-        });
-        Self { address, requests }
+        Self(StubServer::with_reply(StubReply::Silent))
     }
 
     fn url(&self) -> String {
-        format!("http://{}/hook?a=1", self.address)
+        format!("{}/hook?a=1", self.0.url())
     }
 
-    fn next_request(&self) -> HttpHookRequest {
-        self.requests.recv_timeout(Duration::from_secs(10)).unwrap()
+    fn next_request(&self) -> StubRequest {
+        self.0.next_request()
     }
 
+    /// Whether there is a request that was not looked at yet.
     fn has_request(&self) -> bool {
-        self.requests.try_recv().is_ok()
-    }
-}
-
-fn serve_connection(stream: TcpStream, answer: Option<&str>, sender: &mpsc::Sender<HttpHookRequest>) -> Option<()> {
-    let mut reader = BufReader::new(stream);
-    let mut lines = Vec::new();
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        let line = line.trim_end().to_owned();
-        if line.is_empty() {
-            break;
-        }
-        lines.push(line);
-    }
-    let headers: BTreeMap<_, _> = lines[1..]
-        .iter()
-        .filter_map(|line| line.split_once(": "))
-        .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
-        .collect();
-    let length = headers.get("content-length")?.parse().ok()?;
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    let body = String::from_utf8(body).ok()?;
-    sender.send(HttpHookRequest { line: lines[0].clone(), headers, body }).ok()?;
-    match answer {
-        Some(answer) => reader.get_mut().write_all(answer.as_bytes()).ok(),
-        // Until the client hangs up.
-        None => reader.read(&mut [0]).ok().map(drop),
+        self.0.take_request().is_some()
     }
 }
 
@@ -115,7 +52,7 @@ fn the_event_is_posted_as_json() {
     let request = server.next_request();
     assert_eq!(request.line, "POST /hook?a=1 HTTP/1.1");
     assert_eq!(request.headers["content-type"], "application/json");
-    let body: Value = serde_json::from_str(&request.body).unwrap();
+    let body = request.json();
     assert_eq!(body["hook_event_name"], "PreToolUse");
     assert_eq!(body["tool_input"], json!({"command": "ls"}));
     assert_eq!(body["session_id"], "s1");
@@ -212,7 +149,7 @@ fn the_json_of_a_body_means_what_it_means_on_stdout() {
 
 #[test]
 fn a_refused_connection_is_an_error_that_blocks_nothing() {
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let address = find_unused_address();
     let ran = run_bash_call(&create_http_project(&build_http_hook(&format!("http://{address}/"))));
     assert_eq!((ran.code, ran.statuses()), (0, vec!["failed".to_owned()]));
     assert_eq!(ran.messages().len(), 1);
@@ -257,7 +194,7 @@ fn http_hooks_and_commands_run_together() {
 #[test]
 fn only_allowed_addresses_are_asked() {
     let server = HttpHookServer::with_answer(200, "");
-    let port = server.address.port();
+    let port = server.0.address.port();
     let cases = [
         (json!([format!("http://127.0.0.1:{port}/*")]), true),
         (json!(["https://other.example/*", "http://127.0.0.1:*"]), true),

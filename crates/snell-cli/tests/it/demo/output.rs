@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpStream;
 
 use rustix::process::Signal;
 use serde_json::Value;
 use snell_test_support::files::write_script;
+use snell_test_support::http::HttpRequest;
 use snell_test_support::wait::wait_until;
 
 use super::DemoSandbox;
@@ -197,11 +196,5 @@ fn expect_text_field(item: &Value, field: &str) -> String {
 }
 
 fn get_json(address: &str, path: &str) -> Value {
-    let mut stream = TcpStream::connect(address).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    assert!(head.starts_with("HTTP/1.1 200"), "{answer}");
-    serde_json::from_str(body).unwrap()
+    HttpRequest::new(address, "GET", path).send().expect_json()
 }

@@ -1,41 +1,32 @@
 //! Whom events are sent to, and what is shown of it.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpListener;
 use std::os::unix::fs::symlink;
-use std::thread;
 
 use snell_test_support::files::{set_file_mode, write_file};
+use snell_test_support::http::find_unused_address;
 use snell_test_support::process::run_with_stdin;
+use snell_test_support::stub_server::{StubReply, StubServer};
 
 use super::{create_healthy_home, list_faults, list_findings, run_doctor};
 use crate::install::InstallHome;
 use crate::install::notify_script::ScriptReceiver;
 
-/// A server that answers every request for these paths.
+/// A server that answers requests for these paths, and everything to a client with the right token.
 fn spawn_stub_server(answers: &'static [(&'static str, u16, &'static str)]) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let mut request = [0; 4096];
-            let length = stream.read(&mut request).unwrap_or(0);
-            let request = String::from_utf8_lossy(&request[..length]).into_owned();
-            let found = answers.iter().find(|(path, _, _)| request.contains(path));
-            let (code, body) = found.map_or((404, ""), |(_, code, body)| (*code, *body));
-            let code = if request.contains("Bearer sesame") { 200 } else { code };
-            let length = body.len();
-            let _ = write!(stream, "HTTP/1.1 {code} X\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}");
-        }
+    let server = StubServer::with_handler(|request| {
+        let answer = answers.iter().find(|(path, _, _)| request.line.contains(path));
+        let (status, body) = answer.map_or((404, ""), |(_, status, body)| (*status, *body));
+        let is_known = request.headers.get("authorization").is_some_and(|token| token == "Bearer sesame");
+        StubReply::answer(if is_known { 200 } else { status }, body)
     });
-    url
+    server.url()
 }
 
 #[test]
 fn the_receiver_is_asked_how_it_is() {
     const STATUS: &str = r#"{"enabled":true,"mode":"hooks_active","last_event_ago":12.4}"#;
-    let gone = format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap());
+    let gone = format!("http://{}", find_unused_address());
     let silent = ScriptReceiver::silent();
     let cases = [
         (

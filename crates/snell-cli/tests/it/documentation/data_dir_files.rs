@@ -6,7 +6,7 @@ use serde_json::json;
 use snell_test_support::files::find_repository_root;
 
 use super::list_entries;
-use crate::serve::{ANYWHERE, ServeProcess};
+use crate::serve::{ANYWHERE, start_server};
 use crate::support::CliSandbox;
 
 /// The names in the first column of the table, of which `…` stands for anything.
@@ -40,7 +40,7 @@ fn the_page_about_memory_names_every_file_in_the_directory() {
     sandbox.run_snell(&["notify", "stop"], r#"{"session_id":"s1"}"#);
     sandbox.run_event("PostToolUse", &json!({"tool_name": "Edit"}));
     sandbox.wait_for_background_outcomes(1);
-    let receiver = ServeProcess::start(&sandbox, ANYWHERE);
+    let receiver = start_server(&sandbox, ANYWHERE);
     receiver.get_json("/hook/status");
     let named = list_documented_files();
     let files = list_entries(&sandbox.data());

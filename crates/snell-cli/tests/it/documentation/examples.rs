@@ -8,12 +8,14 @@ use std::process::Stdio;
 
 use snell_test_support::files::find_repository_root;
 use snell_test_support::process::{CommandOutput, run_with_stdin};
+use snell_test_support::serve_process::ServeProcess;
 use snell_test_support::skip::report_skipped;
 
 use super::read_pages;
+use crate::serve::start_server;
 use crate::support::CliSandbox;
 use comparison::{describe_difference, normalize_text};
-use scenes::{ExampleScene, ExampleServer, NOT_PLAYED, SCENES, SceneRequirement};
+use scenes::{ExampleScene, NOT_PLAYED, SCENES, SceneRequirement};
 
 /// A line that is typed, and what comes of it.
 struct ConsoleStep {
@@ -134,16 +136,17 @@ fn play_scene(scene: &ExampleScene, examples: &[&ConsoleExample]) -> Vec<String>
         return differences;
     }
     let sandbox = scene.create_sandbox();
-    let mut receiver: Option<ExampleServer> = None;
+    let mut server: Option<ServeProcess> = None;
     for example in examples {
         if example.steps[0].typed == "snell serve" {
-            let (served, line) = ExampleServer::start(&sandbox);
-            let line = normalize_text(&scene.to_page_text(&sandbox, Some(served.port), &line));
+            let started = start_server(&sandbox, &["--addr", "127.0.0.1:0", "--log", "off"]);
+            let line = format!("Snell listens on {}", started.url(""));
+            let line = normalize_text(&scene.to_page_text(&sandbox, Some(started.port()), &line));
             differences.extend(describe_difference(&example.page, &example.steps[0], &[line]));
-            receiver = Some(served);
+            server = Some(started);
             continue;
         }
-        let port = receiver.as_ref().map(|served| served.port);
+        let port = server.as_ref().map(ServeProcess::port);
         let came = run_example(scene, &sandbox, port, example);
         let steps = example.steps.iter().zip(&came);
         differences.extend(steps.filter_map(|(step, came)| describe_difference(&example.page, step, came)));

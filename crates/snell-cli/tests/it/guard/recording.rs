@@ -5,7 +5,7 @@ use snell_test_support::wait::wait_until;
 
 use super::{create_configured_sandbox, judge_bash, list_stored_verdicts};
 use crate::hook::render_answering_hook;
-use crate::serve::{ANYWHERE, ServeProcess};
+use crate::serve::{ANYWHERE, start_server};
 use crate::support::CliSandbox;
 
 #[test]
@@ -34,7 +34,7 @@ fn only_what_a_rule_minds_is_recorded() {
 #[test]
 fn a_verdict_reaches_the_pages_and_the_stream() {
     let sandbox = CliSandbox::new();
-    let receiver = ServeProcess::start(&sandbox, &[ANYWHERE, &["--log", "off"]].concat());
+    let receiver = start_server(&sandbox, &[ANYWHERE, &["--log", "off"]].concat());
     let mut stream = receiver.open_stream("?types=guard_verdict");
     let payload = json!({
         "session_id": "s1", "hook_event_name": "PreToolUse", "cwd": sandbox.project(),

@@ -1,96 +1,52 @@
 //! `notify-headspace.sh`, run as the agent runs it, against a real receiver.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use snell_test_support::files::{set_file_mode, snapshot_file, write_script};
+use snell_test_support::http::find_unused_address;
 use snell_test_support::process::{CommandOutput, find_processes, run_with_stdin, wait_for_output};
+use snell_test_support::stub_server::{StubReply, StubServer};
 use snell_test_support::wait::wait_until;
 
 use super::InstallHome;
 
-/// A receiver that keeps what it was told: the first line of each request, and its body.
-pub struct ScriptReceiver {
-    address: SocketAddr,
-    requests: mpsc::Receiver<(String, String)>,
-}
+/// A receiver of the script's requests.
+pub struct ScriptReceiver(StubServer);
 
 impl ScriptReceiver {
     pub fn new() -> Self {
-        Self::with_answering(true)
+        Self(StubServer::with_reply(StubReply::answer(200, "{}")))
     }
 
     /// One that takes connections and says nothing.
     pub fn silent() -> Self {
-        Self::with_answering(false)
-    }
-
-    fn with_answering(answers: bool) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let (sender, requests) = mpsc::channel();
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let sender = sender.clone();
-                thread::spawn(move || serve_connection(stream, answers, &sender));
-            }
-        });
-        Self { address, requests }
+        Self(StubServer::with_reply(StubReply::Silent))
     }
 
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        self.0.url()
     }
 
-    /// What came next.
+    /// The first line of the next request, in lower case, and its body.
+    #[track_caller]
     pub fn next_request(&self) -> (String, Value) {
-        let (line, body) = self.requests.recv_timeout(Duration::from_secs(10)).expect("nothing came");
-        (line, parse_unique_keys(&body))
-    }
-
-    pub fn has_request(&self) -> bool {
-        self.requests.try_recv().is_ok()
-    }
-}
-
-/// A JSON object in which nothing is said twice.
-fn parse_unique_keys(body: &str) -> Value {
-    let value: Value = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}"));
-    for name in ["tmux_pane", "tmux_session", "headspace_session_id"] {
-        assert!(body.matches(&format!("\"{name}\"")).count() < 2, "{body}");
-    }
-    value
-}
-
-fn serve_connection(stream: TcpStream, answers: bool, sender: &mpsc::Sender<(String, String)>) -> Option<()> {
-    let mut reader = BufReader::new(stream);
-    let mut lines = Vec::new();
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        if line.trim().is_empty() {
-            break;
+        let request = self.0.next_request();
+        assert_eq!(request.headers["content-type"], "application/json", "{request:?}");
+        for name in ["tmux_pane", "tmux_session", "headspace_session_id"] {
+            assert!(request.body.matches(&format!("\"{name}\"")).count() < 2, "{request:?}");
         }
-        lines.push(line.trim().to_ascii_lowercase());
+        (request.line.to_ascii_lowercase(), request.json())
     }
-    assert!(lines.contains(&"content-type: application/json".to_owned()), "{lines:?}");
-    let length = lines.iter().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok())?;
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    if !answers {
-        // Until the other end has had enough.
-        return reader.read_line(&mut String::new()).ok().map(drop);
+
+    /// Whether an event came that was not looked at yet. A `GET` asks for the receiver's health, and is no event.
+    pub fn has_request(&self) -> bool {
+        std::iter::from_fn(|| self.0.take_request()).any(|request| request.line.starts_with("POST "))
     }
-    let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
-    reader.get_mut().write_all(answer).ok()?;
-    sender.send((lines.first()?.clone(), String::from_utf8(body).ok()?)).ok()
 }
 
 /// A machine that only forwards.
@@ -250,7 +206,7 @@ fn where_no_receiver_was_named_the_environment_names_one() {
 
 #[test]
 fn a_receiver_that_is_gone_or_hangs_costs_two_seconds_at_most() {
-    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let gone = find_unused_address();
     let silent = ScriptReceiver::silent();
     for url in [format!("http://{gone}"), silent.url()] {
         let home = install_forwarding(Some(&url));

@@ -24,7 +24,7 @@ fn an_event_whose_answer_was_lost_is_sent_again_under_the_same_id() {
     send_prompt_notification(&sandbox, &receiver.url(), "1").assert_warning_contains("waiting for it: 1 event");
     receiver.set_behavior(ReceiverBehavior::Answers(200));
     send_prompt_notification(&sandbox, &receiver.url(), "2").assert_no_warning();
-    let ids: Vec<_> = receiver.requests().iter().map(|request| request.body["event_id"].clone()).collect();
+    let ids: Vec<_> = receiver.requests().iter().map(|request| request.json()["event_id"].clone()).collect();
     assert_eq!(ids.len(), 3);
     assert!(ids[0] == ids[1] && ids[1] != ids[2], "{ids:?}");
     assert_eq!(receiver.unique_prompts(), ["1", "2"]);

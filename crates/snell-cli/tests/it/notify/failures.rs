@@ -8,11 +8,12 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use snell_test_support::files::{list_entries_recursively, set_file_mode};
+use snell_test_support::http::find_unused_address;
 use snell_test_support::process::{CommandOutput, spawn_with_stdin, wait_for_output};
 use snell_test_support::skip::require_util_linux_script;
 use snell_test_support::wait::wait_until;
 
-use super::receiver::{NotifyReceiver, ReceiverBehavior, find_unused_address};
+use super::receiver::{NotifyReceiver, ReceiverBehavior};
 use super::{IN_TIME, list_outbox_files, read_waiting_bodies, run_notify, send_prompt_notification};
 use crate::support::CliSandbox;
 
@@ -60,7 +61,7 @@ fn an_event_that_a_receiver_will_never_take_is_put_aside_and_the_next_is_sent() 
             .assert_warning_contains(&format!("refuses UserPromptSubmit ({status}: "));
         receiver.set_behavior(ReceiverBehavior::Answers(200));
         send_prompt_notification(&sandbox, &receiver.url(), "wanted").assert_no_warning();
-        let sent: Vec<_> = receiver.requests().iter().map(|request| request.body["prompt"].clone()).collect();
+        let sent: Vec<_> = receiver.requests().iter().map(|request| request.json()["prompt"].clone()).collect();
         assert_eq!(sent, ["unwanted", "wanted"], "{status}");
         let [refused] = list_outbox_files(&sandbox, "refused").try_into().unwrap();
         let kept: Value = serde_json::from_slice(&fs::read(refused).unwrap()).unwrap();
@@ -91,7 +92,7 @@ fn what_was_refused_is_tried_again_when_somebody_says_so() {
     let already = receiver.requests().len();
     run_notify(&sandbox, &retry, "").assert_warning_contains("no event was refused");
     let requests = receiver.requests();
-    let prompts: Vec<_> = requests[already..].iter().map(|request| &request.body["prompt"]).collect();
+    let prompts: Vec<_> = requests[already..].iter().map(|request| request.json()["prompt"].clone()).collect();
     assert_eq!(prompts, ["3", "1", "2"]);
     assert_eq!(read_waiting_bodies(&sandbox), [] as [Value; 0]);
 }

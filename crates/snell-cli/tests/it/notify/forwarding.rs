@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 use snell_test_support::files::set_file_mode;
+use snell_test_support::http::find_unused_address;
 use snell_test_support::process::{Signal, find_processes, send_signal};
 use snell_test_support::wait::wait_until;
 
-use super::receiver::{NotifyReceiver, ReceiverBehavior, find_unused_address};
+use super::receiver::{NotifyReceiver, ReceiverBehavior};
 use super::{read_waiting_bodies, send_prompt_notification};
 use crate::support::CliSandbox;
 

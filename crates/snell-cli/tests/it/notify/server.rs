@@ -1,44 +1,20 @@
 //! Events on their way to Snell's own receiver.
 
-use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 use snell_test_support::files::parse_json_lines;
+use snell_test_support::http::find_unused_address;
+use snell_test_support::serve_process::ServeProcess;
 use snell_test_support::wait::wait_until;
 
-use super::receiver::find_unused_address;
 use super::{list_outbox_files, read_waiting_bodies, run_notify, send_prompt_notification};
+use crate::serve::start_server;
 use crate::support::CliSandbox;
 
-/// A receiver that ends with the test.
-struct NotifyTargetServer {
-    child: Child,
-    url: String,
-}
-
-impl NotifyTargetServer {
-    /// Starts the receiver of a sandbox, and waits until it listens.
-    fn start(sandbox: &CliSandbox, address: &str) -> Self {
-        let mut child = sandbox
-            .command(&["serve", "--addr", address, "--log", "off"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = line.trim_end().strip_prefix("Snell listens on ").unwrap().to_owned();
-        Self { child, url }
-    }
-}
-
-impl Drop for NotifyTargetServer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// Starts the receiver of a sandbox at this address.
+fn start_target_server(sandbox: &CliSandbox, address: &str) -> ServeProcess {
+    start_server(sandbox, &["--addr", address, "--log", "off"])
 }
 
 /// What a sandbox has recorded, the oldest first.
@@ -56,7 +32,7 @@ fn select_field(entries: &[Value], pointer: &str) -> Vec<Value> {
 #[test]
 fn the_receiver_takes_whatever_is_forwarded() {
     let there = CliSandbox::new();
-    let server = NotifyTargetServer::start(&there, "127.0.0.1:0");
+    let server = start_target_server(&there, "127.0.0.1:0");
     let here = CliSandbox::new().env("TMUX_PANE", "%5");
     let nested = (0..200).fold(json!(1), |inner, _| json!([inner]));
     let texts: Vec<_> = (0..40).map(|_| "y".repeat(30_000)).collect();
@@ -74,7 +50,7 @@ fn the_receiver_takes_whatever_is_forwarded() {
     ];
     for (event, mut payload) in rows {
         payload["session_id"] = json!("s1");
-        run_notify(&here, &[event, "--url", &server.url], &payload.to_string()).assert_no_warning();
+        run_notify(&here, &[event, "--url", &server.url("")], &payload.to_string()).assert_no_warning();
     }
     assert_eq!((read_waiting_bodies(&here).len(), list_outbox_files(&here, "refused").len()), (0, 0));
     let entries = read_log(&there);
@@ -128,8 +104,8 @@ const FIELDS: &[&str] = &[
 #[test]
 fn the_receiver_takes_an_event_whatever_its_fields_are() {
     let there = CliSandbox::new();
-    let server = NotifyTargetServer::start(&there, "127.0.0.1:0");
-    let settings = format!("[server]\nurl = \"{}\"\n", server.url);
+    let server = start_target_server(&there, "127.0.0.1:0");
+    let settings = format!("[server]\nurl = \"{}\"\n", server.url(""));
     let here = CliSandbox::with_frozen_clock()
         .home_file(".config/snell/snell.toml", &settings)
         .env("CLAUDE_SESSION_ID", "launched");
@@ -168,10 +144,10 @@ fn the_receiver_takes_an_event_whatever_its_fields_are() {
 #[test]
 fn what_a_hook_decided_elsewhere_is_recorded_here() {
     let there = CliSandbox::new();
-    let server = NotifyTargetServer::start(&there, "127.0.0.1:0");
+    let server = start_target_server(&there, "127.0.0.1:0");
     let settings = format!(
         "[server]\nurl = \"{}\"\n[[hook]]\nevent = \"PreToolUse\"\nrun = \"echo not today >&2; exit 2\"\n",
-        server.url
+        server.url("")
     );
     let here = CliSandbox::with_frozen_clock().home_file(".config/snell/snell.toml", &settings);
     here.send_hook_event("09:00:00", "SessionStart", json!({"source": "startup"}));
@@ -191,8 +167,8 @@ fn a_server_that_starts_takes_what_waits_for_it() {
         send_prompt_notification(&sandbox, &url, prompt).assert_warning_contains("cannot be reached");
     }
     send_prompt_notification(&sandbox, "http://elsewhere.invalid", "not for it");
-    let server = NotifyTargetServer::start(&sandbox, &address.to_string());
-    assert_eq!(server.url, url);
+    let server = start_target_server(&sandbox, &address.to_string());
+    assert_eq!(server.url(""), url);
     wait_until(|| (read_waiting_bodies(&sandbox).len() == 1).then_some(()));
     assert_eq!(select_field(&read_log(&sandbox), "/payload/prompt"), ["1", "2", "3"]);
     send_prompt_notification(&sandbox, &url, "4").assert_no_warning();

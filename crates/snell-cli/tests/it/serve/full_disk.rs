@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use serde_json::{Value, json};
+use snell_test_support::http::HttpRequest;
+use snell_test_support::serve_process::ServeProcess;
 use snell_test_support::skip::report_skipped;
 use snell_test_support::wait::wait_until;
 
-use super::{ServeProcess, assert_database_intact, query_texts, try_send_event};
+use super::{assert_database_intact, query_texts};
 use crate::support::CliSandbox;
 
 /// More events than fit anywhere here.
@@ -89,7 +91,7 @@ fn build_large_event(number: usize) -> Value {
 /// Tells events from this number on until one is refused; answers its number.
 fn send_until_refused(receiver: &ServeProcess, from: usize) -> usize {
     let is_refused = |number: &usize| {
-        let answer = try_send_event(&receiver.address, "stop", &build_large_event(*number)).unwrap();
+        let answer = HttpRequest::for_hook(&receiver.address, "stop", &build_large_event(*number)).send();
         answer.status != 200
     };
     (from..MANY).find(is_refused).expect("the disk is not full")
@@ -97,16 +99,12 @@ fn send_until_refused(receiver: &ServeProcess, from: usize) -> usize {
 
 #[track_caller]
 fn assert_refused(receiver: &ServeProcess, number: usize) {
-    let answer = try_send_event(&receiver.address, "stop", &build_large_event(number)).unwrap();
+    let answer = HttpRequest::for_hook(&receiver.address, "stop", &build_large_event(number)).send();
     assert_eq!(answer.status, 503, "{answer:?}");
     let again_in: u32 = answer.header("retry-after").unwrap().parse().unwrap();
     assert!((1..60).contains(&again_in), "{answer:?}");
-    let told = answer.json();
-    let message = told["message"].as_str().unwrap();
-    assert!(
-        told["status"] == "error" && message.contains("disk") && message.ends_with("; try again shortly"),
-        "{told}"
-    );
+    let message = answer.message();
+    assert!(message.contains("disk") && message.ends_with("; try again shortly"), "{message}");
 }
 
 fn run_full_disk_story(sandbox: &CliSandbox, receiver: ServeProcess, disk: &dyn FillableDisk) {
@@ -129,12 +127,12 @@ fn run_full_disk_story(sandbox: &CliSandbox, receiver: ServeProcess, disk: &dyn 
         for path in ["/api/agents/1/turns", "/hook/status", "/api/hooks"] {
             receiver.get_json(path);
         }
-        assert!(receiver.send_request("GET /healthz", "").starts_with("HTTP/1.1 200"));
+        assert_eq!(receiver.request("GET", "/healthz").send().status, 200);
         let mut stream = receiver.open_stream("");
 
         disk.make_room();
         let told = wait_until(|| {
-            let answer = try_send_event(&receiver.address, "stop", &build_large_event(refused)).unwrap();
+            let answer = HttpRequest::for_hook(&receiver.address, "stop", &build_large_event(refused)).send();
             (answer.status == 200).then(|| answer.json())
         });
         assert_eq!(told["duplicate"], false, "what was refused was not stored");
@@ -162,7 +160,7 @@ fn a_small_disk_that_is_full_refuses_events_until_there_is_room() {
     command.env("SCRIPT", script).env("DISK", &disk).env("SNELL_HOME", &disk);
     match ServeProcess::spawn(&mut command) {
         Ok(receiver) => {
-            let seen_by_it = format!("/proc/{}/root{}", receiver.process.id(), disk.display());
+            let seen_by_it = format!("/proc/{}/root{}", receiver.pid(), disk.display());
             let held = SmallDisk(File::open(seen_by_it).unwrap());
             run_full_disk_story(&sandbox, receiver, &held);
         }
@@ -180,7 +178,7 @@ fn files_that_may_not_grow_refuse_events_until_they_may() {
     let line = "trap '' XFSZ; exec \"$0\" \"$@\"";
     let mut command = sandbox.shell(line, &["serve", "--addr", "127.0.0.1:0", "--log", "off"]);
     let receiver = ServeProcess::spawn(&mut command).unwrap();
-    let disk = FileSizeLimit { server: Pid::from_child(&receiver.process), data: sandbox.data() };
+    let disk = FileSizeLimit { server: Pid::from_raw(receiver.pid().cast_signed()).unwrap(), data: sandbox.data() };
     run_full_disk_story(&sandbox, receiver, &disk);
 }
 

@@ -1,9 +1,10 @@
 //! What hooks record on the same machine, without the server having a hand in it.
 
 use serde_json::{Value, json};
+use snell_test_support::serve_process::ServeProcess;
 use snell_test_support::wait::wait_until;
 
-use super::{ANYWHERE, ServeProcess, run_hook};
+use super::{ANYWHERE, run_hook, start_server};
 use crate::support::CliSandbox;
 
 /// `events_received`, `last_event_type` and `mode`.
@@ -16,7 +17,7 @@ fn read_event_status(receiver: &ServeProcess) -> Value {
 fn what_hooks_record_is_heard_and_counted_by_the_server() {
     for scribe in ["off", "wait", "on"] {
         let sandbox = CliSandbox::new().env("SNELL_SCRIBE", scribe);
-        let receiver = ServeProcess::start(&sandbox, ANYWHERE);
+        let receiver = start_server(&sandbox, ANYWHERE);
         assert_eq!(read_event_status(&receiver), json!([0, null, "polling_fallback"]), "{scribe}");
         let mut stream = receiver.open_stream("?types=turn_created,state_changed");
         for number in 1..4 {
@@ -40,7 +41,7 @@ fn what_hooks_record_is_heard_and_counted_by_the_server() {
 #[test]
 fn hooks_and_requests_tell_of_the_same_agent() {
     let sandbox = CliSandbox::new().env("SNELL_SCRIBE", "off");
-    let receiver = ServeProcess::start(&sandbox, ANYWHERE);
+    let receiver = start_server(&sandbox, ANYWHERE);
     run_hook(&sandbox, &[], "SessionStart", json!({"source": "startup"}));
     let told = receiver.send_event("user-prompt-submit", &json!({"session_id": "s1", "prompt": "Go."}));
     assert_eq!((&told["agent_id"], &told["is_new_agent"]), (&json!(1), &json!(false)));

@@ -1,16 +1,17 @@
 //! A server that is killed loses nothing that it has acknowledged, and those who listen miss nothing.
 
 use std::collections::BTreeSet;
-use std::net::TcpListener;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use snell_test_support::http::{HttpRequest, find_unused_address};
+use snell_test_support::serve_process::ServeProcess;
+use snell_test_support::sse::SseClient;
 
-use super::stream::EventStreamClient;
-use super::{ServeProcess, assert_database_intact, count_rows, query_rows, query_texts, try_send_event};
+use super::{assert_database_intact, count_rows, query_rows, query_texts};
 use crate::support::CliSandbox;
 
 const KILLED: usize = 20;
@@ -60,7 +61,7 @@ impl ServerRestartStory {
             let event = json!({"session_id": format!("s{client}"), "cwd": cwd, "event_id": event_id,
                 "prompt": event_id, "tool_name": "Bash", "tool_input": {"command": "ls"}});
             loop {
-                match try_send_event(&self.address, routes[number % routes.len()], &event) {
+                match HttpRequest::for_hook(&self.address, routes[number % routes.len()], &event).try_send() {
                     Ok(answer) if answer.status == 200 => break,
                     Ok(answer) => assert_eq!(answer.status, 503, "{answer:?}"),
                     Err(_) => {}
@@ -81,10 +82,12 @@ impl ServerRestartStory {
                 return heard.split_off(1);
             }
             self.check_progress();
-            let Ok(mut stream) = EventStreamClient::open(&self.address, "", Some(seen)) else {
+            let request = HttpRequest::new(&self.address, "GET", "/api/events/stream").without_chunking();
+            let Ok(mut stream) = SseClient::try_open(&request.header(&format!("Last-Event-ID: {seen}"))) else {
                 continue;
             };
-            while let Ok(Some(next)) = stream.read_event() {
+            assert_eq!(stream.head.status, 200, "{:?}", stream.head);
+            while let Ok(Some(next)) = stream.try_read_event() {
                 assert_ne!(next.event, "gap", "after {seen}: {}", next.data);
                 heard.push((next.id, next.event));
                 if next.id >= self.last_change.load(Ordering::Relaxed) {
@@ -119,8 +122,7 @@ impl ServerRestartStory {
 fn what_was_acknowledged_is_there_once_and_whoever_listens_misses_nothing() {
     let sandbox = CliSandbox::new();
     let database = sandbox.database();
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let story = ServerRestartStory::new(free.to_string());
+    let story = ServerRestartStory::new(find_unused_address().to_string());
     let (story, sandbox) = (&story, &sandbox);
     let heard = thread::scope(|scope| {
         let clients: Vec<_> = (0..CLIENTS)
@@ -147,7 +149,7 @@ fn what_was_acknowledged_is_there_once_and_whoever_listens_misses_nothing() {
         story.last_change.store(newest, Ordering::Relaxed);
         // Somebody waits for what comes after the last: it is told one more.
         let event = json!({"session_id": "s0", "event_id": "last"});
-        try_send_event(&story.address, "notification", &event).unwrap();
+        HttpRequest::for_hook(&story.address, "notification", &event).try_send().unwrap();
         listener.join().unwrap()
     });
     let mut acknowledged = story.acknowledged.lock().unwrap().clone();

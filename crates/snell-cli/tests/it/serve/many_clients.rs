@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::json;
 
-use super::{ANYWHERE, ServeProcess, assert_database_intact, count_rows, query_rows};
+use super::{ANYWHERE, assert_database_intact, count_rows, query_rows, start_server};
 use crate::support::CliSandbox;
 
 const CLIENTS: usize = 32;
@@ -16,7 +16,7 @@ const SESSIONS: usize = 8;
 #[test]
 fn however_many_tell_of_a_new_session_at_once_it_has_one_agent() {
     let sandbox = CliSandbox::new();
-    let receiver = ServeProcess::start(&sandbox, ANYWHERE);
+    let receiver = start_server(&sandbox, ANYWHERE);
     let routes = ["session-start", "user-prompt-submit", "pre-tool-use", "post-tool-use", "stop"];
     let together = Barrier::new(CLIENTS);
     let client = |client: usize| {

@@ -4,10 +4,11 @@ use std::net::TcpListener;
 use std::path::Path;
 
 use serde_json::json;
+use snell_test_support::http::find_unused_address;
 use snell_test_support::process::{spawn_with_stdin, wait_for_output};
 use snell_test_support::wait::wait_until;
 
-use super::{ServeProcess, query_texts, run_hook};
+use super::{query_texts, run_hook, start_server};
 use crate::support::CliSandbox;
 
 /// A process that tells of a prompt.
@@ -21,10 +22,6 @@ fn spawn_notify(sandbox: &CliSandbox, address: &str, prompt: &str) -> std::proce
 fn run_notify(sandbox: &CliSandbox, address: &str, prompt: &str) {
     let ran = wait_for_output(spawn_notify(sandbox, address, prompt));
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{ran:?}");
-}
-
-fn find_free_address() -> String {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }
 
 /// Prompts that are stored, in the order in which they were.
@@ -51,11 +48,11 @@ fn format_numbers(range: std::ops::Range<usize>) -> Vec<String> {
 #[test]
 fn what_waited_is_stored_in_order_and_once_when_the_server_starts() {
     let sandbox = CliSandbox::new();
-    let address = find_free_address();
+    let address = find_unused_address().to_string();
     for prompt in format_numbers(0..12) {
         run_notify(&sandbox, &address, &prompt);
     }
-    let receiver = ServeProcess::start(&sandbox, &["--addr", &address]);
+    let receiver = start_server(&sandbox, &["--addr", &address]);
     assert_eq!(wait_for_prompts(&sandbox, 12), format_numbers(0..12));
     let said: Vec<_> = receiver.get_json("/api/agents/1/turns")["items"]
         .as_array()
@@ -69,14 +66,14 @@ fn what_waited_is_stored_in_order_and_once_when_the_server_starts() {
     for prompt in format_numbers(12..15) {
         run_notify(&sandbox, &address, &prompt);
     }
-    let _receiver = ServeProcess::start(&sandbox, &["--addr", &address]);
+    let _receiver = start_server(&sandbox, &["--addr", &address]);
     assert_eq!(wait_for_prompts(&sandbox, 15), format_numbers(0..15));
 }
 
 #[test]
 fn what_waits_is_stored_soon_also_if_another_one_was_delivering_when_the_server_started() {
     let sandbox = CliSandbox::new().env("SNELL_SCRIBE", "off");
-    let address = find_free_address();
+    let address = find_unused_address().to_string();
     // As long as hooks come, the server looks only now and then by itself.
     run_hook(&sandbox, &[], "SessionStart", json!({"prompt": "0"}));
     for prompt in format_numbers(1..4) {
@@ -85,7 +82,7 @@ fn what_waits_is_stored_soon_also_if_another_one_was_delivering_when_the_server_
     let deaf = TcpListener::bind("127.0.0.1:0").unwrap();
     let delivering = spawn_notify(&sandbox, &deaf.local_addr().unwrap().to_string(), "elsewhere");
     let _held = deaf.accept().unwrap();
-    let receiver = ServeProcess::start(&sandbox, &["--addr", &address]);
+    let receiver = start_server(&sandbox, &["--addr", &address]);
     assert_eq!(receiver.hook_status()["mode"], "hooks_active");
     wait_until(|| (list_stored_prompts(&sandbox.database()) == format_numbers(0..4)).then_some(()));
     assert!(delivering.wait_with_output().unwrap().status.success());
@@ -94,7 +91,7 @@ fn what_waits_is_stored_soon_also_if_another_one_was_delivering_when_the_server_
 #[test]
 fn whoever_notifies_while_the_server_starts_changes_neither_order_nor_number() {
     let sandbox = CliSandbox::new();
-    let address = find_free_address();
+    let address = find_unused_address().to_string();
     let mut next = 0;
     for _ in 0..5 {
         for prompt in format_numbers(next..next + 4) {
@@ -102,7 +99,7 @@ fn whoever_notifies_while_the_server_starts_changes_neither_order_nor_number() {
         }
         let late: Vec<_> =
             format_numbers(next + 4..next + 8).iter().map(|prompt| spawn_notify(&sandbox, &address, prompt)).collect();
-        let receiver = ServeProcess::start(&sandbox, &["--addr", &address]);
+        let receiver = start_server(&sandbox, &["--addr", &address]);
         for child in late {
             assert!(child.wait_with_output().unwrap().status.success());
         }

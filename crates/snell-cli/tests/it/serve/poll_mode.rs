@@ -1,16 +1,17 @@
 //! Hybrid mode: hooks while they come, looking when they are silent.
 
 use serde_json::{Value, json};
+use snell_test_support::serve_process::ServeProcess;
 use snell_test_support::wait::wait_until;
 
-use super::{ANYWHERE, ServeProcess, run_hook};
+use super::{ANYWHERE, run_hook, start_server};
 use crate::support::CliSandbox;
 
 const SILENT_AFTER: f64 = 0.7;
 
 fn start_hybrid(sandbox: &CliSandbox) -> ServeProcess {
     let args = ["--poll-active", "250ms", "--poll-silent", "50ms", "--silent-after", "700ms"];
-    ServeProcess::start(sandbox, &[ANYWHERE, &args].concat())
+    start_server(sandbox, &[ANYWHERE, &args].concat())
 }
 
 /// How it is. Whatever that is, the mode must be the one that follows from when a hook was last heard, and the interval

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::ServeProcess;
 use super::transcript::{TranscriptFixture, read_current_time, seconds_ago};
+use super::{start_polling_server, start_server};
 use crate::support::CliSandbox;
 
 /// How an agent's state is known.
@@ -21,7 +21,7 @@ fn parse_time(value: &Value) -> Timestamp {
 #[test]
 fn a_turn_that_ended_only_in_the_transcript_has_ended() {
     let sandbox = CliSandbox::new();
-    let receiver = ServeProcess::start_polling(&sandbox);
+    let receiver = start_polling_server(&sandbox);
     let rows = [
         ("s1", "The tests pass.", "idle", "completion"),
         ("s2", "Which of the two do you want?", "awaiting_input", "question"),
@@ -54,7 +54,7 @@ fn a_turn_that_ended_only_in_the_transcript_has_ended() {
 #[test]
 fn a_session_that_no_hook_reported_shows_up() {
     let sandbox = CliSandbox::new();
-    let receiver = ServeProcess::start_polling(&sandbox);
+    let receiver = start_polling_server(&sandbox);
     let mut stream = receiver.open_stream("?types=session_created,turn_created,turn_updated");
     let transcript = TranscriptFixture::new(&sandbox, "unreported");
     let at = transcript.append_prompt("Do it.", read_current_time());
@@ -77,7 +77,7 @@ fn a_session_that_no_hook_reported_shows_up() {
 #[test]
 fn an_agent_whose_process_is_gone_has_ended() {
     let sandbox = CliSandbox::new();
-    let receiver = ServeProcess::start_polling(&sandbox);
+    let receiver = start_polling_server(&sandbox);
     let mut process = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let start = json!({"session_id": "gone", "cwd": sandbox.project().join("a"), "pid": process.id()});
     receiver.send_event("session-start", &start);
@@ -110,7 +110,7 @@ fn what_a_hook_said_is_not_overridden_by_an_older_line() {
         ("permission-request", "It is done.", "end_turn", "awaiting_input"),
     ];
     let sandbox = CliSandbox::new();
-    let receiver = ServeProcess::start_polling(&sandbox);
+    let receiver = start_polling_server(&sandbox);
     for (number, (route, words, stop_reason, state)) in rows.into_iter().enumerate() {
         let session = format!("s{number}");
         let transcript = TranscriptFixture::new(&sandbox, &session);
@@ -131,7 +131,7 @@ fn what_a_hook_said_is_not_overridden_by_an_older_line() {
 #[test]
 fn a_question_in_the_middle_of_a_turn_is_not_what_it_ended_with() {
     let sandbox = CliSandbox::new();
-    let receiver = ServeProcess::start_polling(&sandbox);
+    let receiver = start_polling_server(&sandbox);
     let transcript = TranscriptFixture::new(&sandbox, "s1");
     let mut stream = receiver.open_stream("?types=turn_created,turn_updated");
     receiver.send_event("user-prompt-submit", &transcript.build_payload(json!({"prompt": "Do it."})));
@@ -148,7 +148,7 @@ fn hooks_and_looking_at_the_same_time_agree_on_what_is_newest() {
     let sandbox = CliSandbox::new();
     // It looks all the time, so every hook comes while it does.
     let args = ["--addr", "127.0.0.1:0", "--poll-active", "1ms", "--poll-silent", "1ms"];
-    let receiver = ServeProcess::start(&sandbox, &args);
+    let receiver = start_server(&sandbox, &args);
     let transcript = TranscriptFixture::new(&sandbox, "s1");
     receiver.send_event("session-start", &transcript.build_payload(json!({})));
     let mut stream = receiver.open_stream("?types=turn_created");

@@ -5,19 +5,19 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
 use rustix::process::Signal;
+use serde_json::json;
 use snell_test_support::files::set_file_mode;
 
-use super::ServeProcess;
+use super::start_server;
 use crate::support::CliSandbox;
 
 #[test]
 fn it_says_where_it_listens_and_ends_when_it_is_told() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let sandbox = CliSandbox::new();
-        let receiver = ServeProcess::start(&sandbox, &["--addr", "127.0.0.1:0"]);
+        let receiver = start_server(&sandbox, &["--addr", "127.0.0.1:0"]);
         assert!(!receiver.address.ends_with(":0"), "{}", receiver.address);
-        let answer = receiver.send_request("POST /hook/session-start", r#"{"session_id":"s1"}"#);
-        assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+        receiver.send_event("session-start", &json!({"session_id": "s1"}));
         assert!(sandbox.data().join("snell.sock").exists());
         let (code, said) = receiver.stop_with_signal(signal);
         assert_eq!(code, Some(0), "{said}");
@@ -82,8 +82,8 @@ fn with_another_database_its_directory_is_made_all_the_same() {
     let sandbox = CliSandbox::new();
     let database = sandbox.home().join("elsewhere.db");
     fs::remove_dir(sandbox.data()).unwrap();
-    let receiver = ServeProcess::start(&sandbox, &["--addr", "127.0.0.1:0", "--db", database.to_str().unwrap()]);
-    assert!(receiver.send_request("GET /healthz", "").starts_with("HTTP/1.1 200"));
+    let receiver = start_server(&sandbox, &["--addr", "127.0.0.1:0", "--db", database.to_str().unwrap()]);
+    assert_eq!(receiver.request("GET", "/healthz").send().status, 200);
     assert!(database.exists());
     let mode = fs::metadata(sandbox.data()).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
@@ -93,7 +93,7 @@ fn with_another_database_its_directory_is_made_all_the_same() {
 fn a_name_that_nobody_knows_in_the_users_file_is_told_at_the_start() {
     let sandbox = CliSandbox::new()
         .home_file(".config/snell/snell.toml", "[server]\naddr = \"127.0.0.1:0\"\nmax_stream_client = 3\n");
-    let receiver = ServeProcess::start(&sandbox, &[]);
+    let receiver = start_server(&sandbox, &[]);
     let (code, said) = receiver.stop_with_signal(Signal::TERM);
     assert_eq!(code, Some(0));
     assert!(said.contains("WARN") && said.contains("max_stream_client"), "{said}");
@@ -111,9 +111,9 @@ fn the_users_file_says_how_to_serve_and_the_command_line_comes_first() {
         "[server]\naddr = \"127.0.0.1:0\"\ntoken_file = \"~/token\"\npoll_active = \"90s\"\npoll_silent = \"7s\"\n\
          max_stream_clients = 3\n",
     );
-    let receiver = ServeProcess::start(&sandbox, &["--poll-silent", "9s"]);
-    assert!(receiver.send_request("GET /hook/status", "").starts_with("HTTP/1.1 401"));
-    let status = receiver.send_request("GET /hook/status HTTP/1.1\r\nAuthorization: Bearer secret\r\nX:", "");
+    let receiver = start_server(&sandbox, &["--poll-silent", "9s"]);
+    assert_eq!(receiver.request("GET", "/hook/status").send().status, 401);
+    let status = receiver.request("GET", "/hook/status").header("Authorization: Bearer secret").send().body;
     assert!(status.contains("\"poll_active\":90,\"poll_silent\":9,"), "{status}");
     assert!(status.contains("\"max_stream_clients\":3"), "{status}");
     let (code, said) = receiver.stop_with_signal(Signal::TERM);
@@ -149,7 +149,7 @@ fn what_cannot_be_understood_is_only_told_if_the_command_line_says_it() {
         let remedy = format!("mend that, or say it with {option}\n");
         assert!(ran.stderr.ends_with(&remedy), "{line}: {}", ran.stderr);
         assert!(!ran.stderr.contains("counts now"), "{line}: {}", ran.stderr);
-        let (code, said) = ServeProcess::start(&sandbox, args).stop_with_signal(Signal::TERM);
+        let (code, said) = start_server(&sandbox, args).stop_with_signal(Signal::TERM);
         assert_eq!(code, Some(0), "{line}");
         assert!(said.contains("WARN") && said.contains(place), "{line}: {said}");
     }
@@ -159,19 +159,20 @@ fn what_cannot_be_understood_is_only_told_if_the_command_line_says_it() {
 fn the_log_tells_of_requests_but_not_of_what_they_carry() {
     let sandbox = CliSandbox::new();
     let args = ["--addr", "127.0.0.1:0", "--log", "debug", "--log-format", "json"];
-    let receiver = ServeProcess::start(&sandbox, &args);
-    receiver.send_request("POST /hook/stop", r#"{"session_id":"s1","prompt":"very private"}"#);
-    receiver.send_request("POST /hook/stop", r#"{"session_id":"very private"#);
-    for head in [
-        "GET /nothing?very=private",
-        "GET /very/private",
-        "GET /api/agents/private",
-        "GET /api/agents?private=1",
-        "GET /api/agents?limit=private",
-        "GET /api/events/stream?last_event_id=private",
-        "PRIVATE /hook/stop",
+    let receiver = start_server(&sandbox, &args);
+    for body in [r#"{"session_id":"s1","prompt":"very private"}"#, r#"{"session_id":"very private"#] {
+        receiver.request("POST", "/hook/stop").json(body).send();
+    }
+    for (method, path) in [
+        ("GET", "/nothing?very=private"),
+        ("GET", "/very/private"),
+        ("GET", "/api/agents/private"),
+        ("GET", "/api/agents?private=1"),
+        ("GET", "/api/agents?limit=private"),
+        ("GET", "/api/events/stream?last_event_id=private"),
+        ("PRIVATE", "/hook/stop"),
     ] {
-        receiver.send_request(head, "");
+        receiver.request(method, path).send();
     }
     let (_, said) = receiver.stop_with_signal(Signal::TERM);
     let lines: Vec<serde_json::Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

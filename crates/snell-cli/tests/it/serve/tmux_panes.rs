@@ -3,7 +3,7 @@
 use serde_json::json;
 use snell_test_support::skip::report_skipped;
 
-use super::{ServeProcess, run_hook};
+use super::{run_hook, start_polling_server};
 use crate::support::CliSandbox;
 use crate::tmux::TestTmuxServer;
 
@@ -21,7 +21,7 @@ fn an_agent_ends_with_its_pane_and_with_its_terminal() {
         return report_skipped("there is no tmux");
     };
     let panes = ["exec cat"; 3].map(|line| tmux.open_pane(line));
-    let receiver = ServeProcess::start_polling(&sandbox);
+    let receiver = start_polling_server(&sandbox);
     let mut stream = receiver.open_stream("?types=session_ended");
     for (session, pane) in ["s1", "s2", "s3"].iter().zip(&panes) {
         begin_session_in_pane(&sandbox, &tmux, session, pane);

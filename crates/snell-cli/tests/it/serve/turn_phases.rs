@@ -2,11 +2,12 @@
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use snell_test_support::serve_process::ServeProcess;
+use snell_test_support::sse::SseClient;
 use snell_test_support::wait::wait_until;
 
-use super::stream::EventStreamClient;
 use super::transcript::{TranscriptFixture, read_current_time, seconds_ago};
-use super::{ANYWHERE, ServeProcess};
+use super::{ANYWHERE, start_polling_server, start_server};
 use crate::support::CliSandbox;
 
 /// The fields that a turn is told with.
@@ -14,7 +15,7 @@ const FIELDS: [&str; 9] =
     ["actor", "agent_id", "command_id", "intent", "project_id", "text", "timestamp", "timestamp_source", "turn_id"];
 
 /// The next turn that is told, which must have all its fields: how it is told, and what.
-fn next_turn(stream: &mut EventStreamClient) -> (String, Value) {
+fn next_turn(stream: &mut SseClient) -> (String, Value) {
     let heard = stream.next_event();
     let mut fields: Vec<_> = heard.data.as_object().unwrap().keys().map(String::as_str).collect();
     fields.sort_unstable();
@@ -66,7 +67,7 @@ fn check_turn_phases(receiver: &ServeProcess, transcript: &TranscriptFixture, ca
 fn the_next_hook_makes_the_server_read_on_in_the_transcript() {
     let sandbox = CliSandbox::new();
     let args = ["--poll-silent", "1h", "--poll-active", "1h"];
-    let receiver = ServeProcess::start(&sandbox, &[ANYWHERE, &args].concat());
+    let receiver = start_server(&sandbox, &[ANYWHERE, &args].concat());
     let transcript = TranscriptFixture::new(&sandbox, "s1");
     check_turn_phases(&receiver, &transcript, &|| {
         receiver.send_event("notification", &transcript.build_payload(json!({})));
@@ -76,7 +77,7 @@ fn the_next_hook_makes_the_server_read_on_in_the_transcript() {
 #[test]
 fn without_hooks_the_server_reads_on_in_the_transcript_by_itself() {
     let sandbox = CliSandbox::new();
-    let receiver = ServeProcess::start_polling(&sandbox);
+    let receiver = start_polling_server(&sandbox);
     let transcript = TranscriptFixture::new(&sandbox, "s1");
     check_turn_phases(&receiver, &transcript, &|| {});
 }
@@ -84,7 +85,7 @@ fn without_hooks_the_server_reads_on_in_the_transcript_by_itself() {
 #[test]
 fn the_last_words_that_a_hook_told_are_corrected_too() {
     let sandbox = CliSandbox::new();
-    let receiver = ServeProcess::start_polling(&sandbox);
+    let receiver = start_polling_server(&sandbox);
     let transcript = TranscriptFixture::new(&sandbox, "s1");
     let mut stream = receiver.open_stream("?types=turn_created,turn_updated,state_changed");
     receiver.send_event("user-prompt-submit", &transcript.build_payload(json!({"prompt": "Do it."})));

@@ -2,19 +2,19 @@
 //! these are skipped.
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::chown;
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use snell_test_support::files::set_file_mode;
-use snell_test_support::skip::report_skipped;
+use snell_test_support::http::{HttpRequest, HttpResponse};
+use snell_test_support::serve_process::ServeProcess;
+use snell_test_support::skip::require_root;
 use snell_test_support::wait::wait_until;
 
-use super::{ANYWHERE, ServeProcess, ServeResponse};
+use super::ANYWHERE;
 use crate::support::CliSandbox;
 
 const OWNER: u32 = 64_001;
@@ -23,10 +23,7 @@ const ROOT: u32 = 0;
 
 /// A receiver of `OWNER`, whose `[server]` says this.
 fn start_as_owner(sandbox: &CliSandbox, settings: &str) -> Option<ServeProcess> {
-    if !rustix::process::geteuid().is_root() {
-        report_skipped("only root can act as other users");
-        return None;
-    }
+    require_root()?;
     let root = sandbox.home().parent().unwrap().to_owned();
     let program = root.join("snell");
     fs::copy(env!("CARGO_BIN_EXE_snell"), &program).unwrap();
@@ -44,26 +41,9 @@ fn start_as_owner(sandbox: &CliSandbox, settings: &str) -> Option<ServeProcess> 
 }
 
 /// Sends a request as a user of the machine.
-fn send_as_user(user: u32, receiver: &ServeProcess, head: &str, body: &str) -> ServeResponse {
+fn send_as_user(user: u32, receiver: &ServeProcess, request: HttpRequest) -> HttpResponse {
     let (host, port) = receiver.address.rsplit_once(':').unwrap();
-    let mut client = Command::new("bash")
-        .args(["-c", &format!("exec 3<>/dev/tcp/{host}/{port}; cat >&3; cat <&3")])
-        .uid(user)
-        .gid(user)
-        .current_dir("/")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let request = format!(
-        "{head} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        receiver.address,
-        body.len()
-    );
-    client.stdin.take().unwrap().write_all(request.as_bytes()).unwrap();
-    let output = client.wait_with_output().unwrap();
-    let told = String::from_utf8(output.stdout).unwrap();
-    ServeResponse::parse(&told).unwrap_or_else(|| panic!("{told}"))
+    request.send_as_user(require_root().unwrap(), user, host, port.parse().unwrap())
 }
 
 fn build_socket_path(sandbox: &CliSandbox, session: &str) -> PathBuf {
@@ -102,14 +82,14 @@ fn only_the_user_of_a_receiver_can_use_it_without_a_token() {
         (ROOT, 403, "the user of this connection is not known"),
     ];
     for (user, status, said) in rows {
-        let answer = send_as_user(user, &receiver, "GET /hook/status", "");
+        let answer = send_as_user(user, &receiver, receiver.request("GET", "/hook/status"));
         assert_eq!(answer.status, status, "{user}: {answer:?}");
         assert!(answer.body.contains(said), "{user}: {answer:?}");
         let event = json!({"session_id": format!("of-{user}"), "cwd": "/"}).to_string();
-        let answer = send_as_user(user, &receiver, "POST /hook/session-start", &event);
+        let answer = send_as_user(user, &receiver, receiver.request("POST", "/hook/session-start").json(&event));
         assert_eq!(answer.status, status, "{user}: {answer:?}");
     }
-    let agents = send_as_user(OWNER, &receiver, "GET /api/agents", "").json();
+    let agents = send_as_user(OWNER, &receiver, receiver.request("GET", "/api/agents")).json();
     let sessions: Vec<_> = agents["items"].as_array().unwrap().iter().map(|agent| &agent["session_id"]).collect();
     assert_eq!(sessions, [&json!(format!("of-{OWNER}"))]);
 }
@@ -121,7 +101,7 @@ fn an_unknown_user_makes_the_receiver_look_at_nothing() {
     let Some(receiver) = start_as_owner(&sandbox, settings) else {
         return;
     };
-    assert_eq!(send_as_user(ANOTHER, &receiver, "GET /hook/status", "").status, 403);
+    assert_eq!(send_as_user(ANOTHER, &receiver, receiver.request("GET", "/hook/status")).status, 403);
     let secret = sandbox.home().join("secret.jsonl");
     let listeners = ["unknown", "own"].map(|session| {
         let socket = build_socket_path(&sandbox, session);
@@ -138,10 +118,10 @@ fn an_unknown_user_makes_the_receiver_look_at_nothing() {
         fs::write(&secret, format!("{entry}\n")).unwrap();
         chown(&secret, Some(OWNER), Some(OWNER)).unwrap();
         let claims = build_claiming_event(&sandbox, session);
-        let answer = send_as_user(user, &receiver, "POST /hook/stop", &claims.to_string());
+        let answer = send_as_user(user, &receiver, receiver.request("POST", "/hook/stop").json(&claims.to_string()));
         assert_eq!(answer.status, 200, "{answer:?}");
         let id = answer.json()["agent_id"].clone();
-        let page = |path: &str| send_as_user(OWNER, &receiver, &format!("GET {path}"), "").json();
+        let page = |path: &str| send_as_user(OWNER, &receiver, receiver.request("GET", path)).json();
         let turns = page(&format!("/api/agents/{id}/turns")).to_string();
         let agent = page(&format!("/api/agents/{id}"));
         let events = page("/api/events").to_string();

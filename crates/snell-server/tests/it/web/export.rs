@@ -1,11 +1,12 @@
 //! One agent as a file that needs nothing else.
 
 use serde_json::json;
+use snell_test_support::http::HttpResponse;
 
 use super::{create_waiting_agent, start_with_stopped_clock};
-use crate::support::{TestApp, TestResponse};
+use crate::support::TestApp;
 
-fn get_export(app: &TestApp, id: i64) -> TestResponse {
+fn get_export(app: &TestApp, id: i64) -> HttpResponse {
     let path = format!("/agents/{id}/export.html");
     let answer = app.request("GET", &path).without_chunking().send();
     assert_eq!(answer.status, 200, "{}", answer.body);

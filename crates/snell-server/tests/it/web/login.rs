@@ -1,14 +1,15 @@
 //! The way in for browsers where a token is required.
 
 use snell_server::AccessToken;
+use snell_test_support::http::HttpResponse;
 
-use crate::support::{TestApp, TestResponse};
+use crate::support::TestApp;
 
 fn start_with_token() -> TestApp {
     TestApp::with_settings(|settings| settings.token = Some(AccessToken::new("correct-horse")))
 }
 
-fn post_login(app: &TestApp, body: &str, headers: &[&str]) -> TestResponse {
+fn post_login(app: &TestApp, body: &str, headers: &[&str]) -> HttpResponse {
     let mut request = app.request("POST", "/login").header("Content-Type: application/x-www-form-urlencoded");
     for header in headers {
         request = request.header(header);
@@ -17,7 +18,7 @@ fn post_login(app: &TestApp, body: &str, headers: &[&str]) -> TestResponse {
 }
 
 /// The cookie that the server sets, as a browser sends it back.
-fn read_cookie(answer: &TestResponse) -> String {
+fn read_cookie(answer: &HttpResponse) -> String {
     let set = answer.header("set-cookie").unwrap();
     format!("Cookie: {}", set.split(';').next().unwrap())
 }

@@ -18,8 +18,9 @@ mod views;
 
 use serde_json::{Value, json};
 use snell_server::ServeSettings;
+use snell_test_support::http::HttpResponse;
 
-use crate::support::{TestApp, TestResponse};
+use crate::support::TestApp;
 
 /// A server whose clock stands still, so that the same thing is rendered the same way twice.
 fn start_with_stopped_clock() -> TestApp {
@@ -31,7 +32,7 @@ fn stop_clock(settings: &mut ServeSettings) {
 }
 
 /// A page that is there.
-fn get_page(app: &TestApp, path: &str) -> TestResponse {
+fn get_page(app: &TestApp, path: &str) -> HttpResponse {
     let answer = app.get(path);
     assert_eq!(answer.status, 200, "{path}: {}", answer.body);
     answer

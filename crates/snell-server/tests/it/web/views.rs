@@ -97,7 +97,7 @@ fn a_head_is_answered_like_a_look_but_without_a_body() {
     for path in ["/", "/agents/1", "/fragments/agents/1"] {
         let (head, look) = (app.request("HEAD", path).send(), app.get(path));
         assert_eq!((head.status, head.body.as_str()), (200, ""), "{path}");
-        let without_date = |answer: &crate::support::TestResponse| {
+        let without_date = |answer: &snell_test_support::http::HttpResponse| {
             let mut headers = answer.headers.clone();
             headers.retain(|(name, _)| name != "date");
             headers

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use snell::{Engine, Event, EventName};
 
 use super::{MarkdownTable, NOTHING, render_yes};
-use crate::serve::{ANYWHERE, ServeProcess};
+use crate::serve::{ANYWHERE, start_server};
 use crate::support::CliSandbox;
 
 /// Blocks one command, changes another, and adds context to prompts.
@@ -135,7 +135,7 @@ fn call_guest(sandbox: &CliSandbox, event: &str, payload: &Value) -> Integration
 }
 
 fn call_receiver(sandbox: &CliSandbox, event: &str, payload: &Value) -> IntegrationOutcome {
-    let receiver = ServeProcess::start(sandbox, ANYWHERE);
+    let receiver = start_server(sandbox, ANYWHERE);
     let route = if event == "PreToolUse" { "pre-tool-use" } else { "user-prompt-submit" };
     let answer = receiver.send_event(route, payload);
     IntegrationOutcome {
@@ -161,7 +161,7 @@ fn find_first_variant(ways: &IntegrationVariants, does: impl Fn(IntegrationCall)
 
 /// Whether the page knows the agent afterwards.
 fn is_agent_listed(sandbox: &CliSandbox) -> bool {
-    let receiver = ServeProcess::start(sandbox, ANYWHERE);
+    let receiver = start_server(sandbox, ANYWHERE);
     receiver.get_json("/api/agents")["items"] != json!([])
 }
 

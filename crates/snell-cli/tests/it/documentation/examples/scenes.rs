@@ -5,11 +5,9 @@ mod recordings;
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Child, Stdio};
 
 use snell_test_support::skip::find_program;
 
@@ -214,32 +212,6 @@ impl ExampleScene {
             (text(&sandbox.data()), "/home/me/.local/share/snell"),
             (text(&sandbox.home()), "/home/me"),
         ]
-    }
-}
-
-/// The receiver, on a free port.
-pub struct ExampleServer {
-    process: Child,
-    pub port: u16,
-}
-
-impl ExampleServer {
-    /// The receiver, and the line that it prints.
-    pub fn start(sandbox: &CliSandbox) -> (Self, String) {
-        let mut command = sandbox.command(&["serve", "--addr", "127.0.0.1:0", "--log", "off"]);
-        let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let line = line.trim_end().to_owned();
-        let port = line.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap();
-        (Self { process, port }, line)
-    }
-}
-
-impl Drop for ExampleServer {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 
