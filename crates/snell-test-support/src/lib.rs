@@ -11,6 +11,8 @@ pub mod cli_output;
 pub mod files;
 pub mod http;
 pub mod process;
+#[cfg(feature = "scripts")]
+pub mod scripts;
 pub mod serve_process;
 pub mod skip;
 pub mod sse;

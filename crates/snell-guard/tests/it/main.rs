@@ -16,5 +16,4 @@ mod secrets;
 mod self_protection;
 mod shell;
 mod symlinks;
-mod syntax;
 mod tool_calls;

@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::Value as Json;
+use snell_test_support::scripts::SHELL_TOKENS;
 
 use super::FuzzedCall;
 use crate::corpus::{CorpusRow, read_corpus};
-use crate::syntax::properties::TOKENS;
 
 static ROWS: LazyLock<Vec<CorpusRow>> = LazyLock::new(read_corpus);
 static COMMANDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
@@ -116,7 +116,7 @@ fn any_mutation() -> impl Strategy<Value = CommandMutation> {
         (0..AROUND.len(), index(), index()).prop_map(|(around, at, end)| CommandMutation::Wrap(around, at, end)),
         (0..AROUND.len(), 1..12_usize).prop_map(|(around, times)| CommandMutation::Nest(around, times)),
         index().prop_map(CommandMutation::Truncate),
-        (index(), prop::sample::select(TOKENS)).prop_map(|(at, token)| CommandMutation::Insert(at, token)),
+        (index(), prop::sample::select(SHELL_TOKENS)).prop_map(|(at, token)| CommandMutation::Insert(at, token)),
         (index(), prop::sample::select(ODDITIES)).prop_map(|(at, token)| CommandMutation::Insert(at, token)),
         (index(), index(), 1..30_usize).prop_map(|(at, end, times)| CommandMutation::Repeat(at, end, times)),
         (index(), index()).prop_map(|(at, end)| CommandMutation::Remove(at, end)),

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use snell_guard::interpret::{CoverageGap, GuardCoverage, limits};
+use snell_test_support::scripts::{any_mutilated_script, any_token_soup};
 
 use super::find_invocations;
-use crate::syntax::properties::{any_mutilated_script, any_token_soup};
 
 /// Texts that grow when they are followed, and the limit that ends it.
 fn list_growing_texts() -> Vec<(&'static str, String)> {

@@ -2,7 +2,7 @@
 
 use snell_shell::{ParsedScript, RedirectKind, ShellCommandKind, ShellWord, WordPart};
 
-use super::tree_walk::visit_commands;
+use crate::tree_walk::visit_commands;
 
 /// The arguments of the first command.
 pub(super) fn predict_argv(parsed: &ParsedScript) -> Vec<String> {

@@ -2,37 +2,7 @@
 
 use proptest::prelude::*;
 use snell_shell::{parse, parse_counting_steps};
-
-use super::tree_walk::VALID;
-
-/// Pieces of which bash's syntax consists, and some that are nothing.
-pub(crate) const TOKENS: &[&str] = &[
-    "a", "b", " ", "\n", ";", "&", "|", "&&", "||", "|&", ";;", ";&", "(", ")", "{", "}", "[[", "]]", "((", "))", "<",
-    ">", ">>", "<<", "<<-", "<<<", "<(", ">(", ">&", "&>", "2>", "$", "$(", "${", "$((", "$[", "`", "'", "\"", "\\",
-    "\\\n", "$'", "$\"", "#", "!", "*", "?", "[", "]", "@(", "=", "+=", "~", ":", "-", ",", "..", "%", "/", "^", "@",
-    "if", "then", "else", "elif", "fi", "for", "in", "do", "done", "while", "until", "case", "esac", "select",
-    "function", "coproc", "time", "{a,b}", "{1..3}", "a=", "a=(", "x[", "<<A\n", "\nA\n", "<<'A'\n", "${x:-", "${#",
-    "${!", "\0", "\r", "é", "\u{202e}", "\u{feff}", "\t",
-];
-
-/// Texts of tokens.
-pub(crate) fn any_token_soup() -> impl Strategy<Value = String> {
-    prop::collection::vec(prop::sample::select(TOKENS), 0..40).prop_map(|tokens| tokens.concat())
-}
-
-/// Valid scripts, with a few things done to them.
-pub(crate) fn any_mutilated_script() -> impl Strategy<Value = String> {
-    let change = (any::<prop::sample::Index>(), 0..3_usize, prop::option::of(prop::sample::select(TOKENS)));
-    (prop::sample::select(VALID), prop::collection::vec(change, 1..4)).prop_map(|(script, changes)| {
-        let mut characters: Vec<char> = script.chars().collect();
-        for (place, removed, token) in changes {
-            let at = place.index(characters.len() + 1);
-            let end = (at + removed).min(characters.len());
-            characters.splice(at..end, token.unwrap_or_default().chars());
-        }
-        characters.into_iter().collect()
-    })
-}
+use snell_test_support::scripts::{any_mutilated_script, any_token_soup};
 
 fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![any_token_soup(), any_mutilated_script(), any::<String>()]

@@ -79,37 +79,3 @@ fn visit_word<'s>(word: &'s ShellWord, see: &mut dyn FnMut(&'s ShellCommand)) {
         }
     }
 }
-
-/// Scripts that bash reads, of every construct, to be mutilated.
-pub(super) const VALID: &[&str] = &[
-    "a b c; d && e || f & g | h |& i",
-    "if a; then b; elif c; then d; else e; fi >x",
-    "while a; do b; done < x; until c; do d; done",
-    "for x in a b; do c; done; for y; do d; done",
-    "for ((i=0; i<3; i++)); do a; done; for ((;;)) { b; }",
-    "select x in a b; do c; done",
-    "case $x in a|b) c;; (d) e;& *) f;;& g) esac",
-    "f() { a; }; function g { b; } 2>x; function h() (c)",
-    "coproc N { a; }; coproc b c",
-    "[[ -f a && ( b == c* || ! d =~ ^(x|y)$ ) ]] && (( a + (b) ))",
-    "[[ -n $a || b < c ]]; [[ a -eq b ]]",
-    "cat <<A <<'B' | c\n$x `y` $(z)\nA\n$b\nB\nd e",
-    "cat <<-A\n\tb\n\tA\nc",
-    "echo $(cat <<A\nb\nA\n) c",
-    "a \"b $c ${d:-e} $(f \"g\") `h`\" 'i' $'j\\n' $\"k\" \\l",
-    "a ${b#c} ${d%%e} ${f/g/h} ${i:1:2} ${j^^} ${#k} ${!l} ${m[1]} ${n@Q}",
-    "a $((1 + (2))) $((b); c) $[3]",
-    "a=1 b+=2 c[3]=4 d=(e [5]=f) g",
-    "export a=(1 2) b=3; declare -A c",
-    "a >b 2>&1 <c >>d &>e 3<>f {g}>h <<<i >|j",
-    "a <(b) >(c | d)",
-    "! a | b; time -p c; ! { d; }",
-    "{ a; b; }; (c; d) | { e; }",
-    "a {b,c}{1..3} ~/d *.e [f-g]?",
-    "a # b\nc \\\nd",
-    "a `b \\`c\\` \"d\"` \"`e \\\"f\\\"`\"",
-    "if a\nthen\n  b\nfi\n\nwhile c\ndo\n  d\ndone",
-    "a && {\n b\n} ||\n (c\n)",
-    "x=$(a | b) y=\"$(c)\" d",
-    "f() if a; then b; fi\nf",
-];

@@ -11,9 +11,10 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use snell_shell::{ParsedScript, SyntaxProblemKind, format_tree, parse};
+use snell_test_support::scripts::{VALID_SCRIPTS, any_mutilated_script, any_token_soup};
+use snell_test_support::skip::require_program;
 
-use super::properties::{any_mutilated_script, any_token_soup};
-use super::word_expansion::{predict_argv, predict_tell_output};
+use crate::word_expansion::{predict_argv, predict_tell_output};
 
 /// Whether a difference is to be expected.
 type DifferencePredicate = fn(&str, &ParsedScript) -> bool;
@@ -52,17 +53,6 @@ fn read_trial_count(usual: usize) -> usize {
     asked.unwrap_or(usual)
 }
 
-/// Where bash is, if it is.
-#[expect(clippy::print_stderr, reason = "says why nothing was tried")]
-fn find_bash() -> Option<&'static Path> {
-    let places = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
-    let found = places.into_iter().map(Path::new).find(|path| path.exists());
-    if found.is_none() {
-        eprintln!("there is no bash here: nothing was compared");
-    }
-    found
-}
-
 /// Whether bash takes a text. It reports faults in `[[ … ]]`, but its exit code does not tell.
 fn is_accepted_by_bash(bash: &Path, text: &str) -> bool {
     let output = Command::new(bash)
@@ -79,7 +69,7 @@ fn is_accepted_by_bash(bash: &Path, text: &str) -> bool {
 
 #[test]
 fn bash_takes_a_text_exactly_if_we_find_nothing_that_stops_it() {
-    let Some(bash) = find_bash() else { return };
+    let Some(bash) = require_program("bash") else { return };
     let mut runner = TestRunner::deterministic();
     let texts = prop_oneof![3 => any_mutilated_script(), 1 => any_token_soup()];
     let mut differences = BTreeSet::new();
@@ -87,7 +77,7 @@ fn bash_takes_a_text_exactly_if_we_find_nothing_that_stops_it() {
         let text = texts.new_tree(&mut runner).expect("a text").current();
         let parsed = parse(&text);
         let ours = parsed.problems.iter().all(|p| p.runs_until.is_none());
-        if !text.contains('\0') && is_accepted_by_bash(bash, &text) != ours && !is_known_difference(&text, &parsed) {
+        if !text.contains('\0') && is_accepted_by_bash(&bash, &text) != ours && !is_known_difference(&text, &parsed) {
             differences.insert(format!("{text:?}\n  {}", format_tree(&parsed).replace('\n', "\n  ")));
         }
     }
@@ -97,9 +87,9 @@ fn bash_takes_a_text_exactly_if_we_find_nothing_that_stops_it() {
 
 #[test]
 fn bash_takes_what_is_to_be_mutilated() {
-    let Some(bash) = find_bash() else { return };
-    for text in super::tree_walk::VALID {
-        assert!(is_accepted_by_bash(bash, text), "{text}");
+    let Some(bash) = require_program("bash") else { return };
+    for text in VALID_SCRIPTS {
+        assert!(is_accepted_by_bash(&bash, text), "{text}");
         assert_eq!(parse(text).problems, [], "{text}");
     }
 }
@@ -135,7 +125,7 @@ fn expand_with_bash(bash: &Path, place: &Path, text: &str) -> (Vec<String>, bool
 
 #[test]
 fn bash_makes_the_same_words_of_literal_texts() {
-    let Some(bash) = find_bash() else { return };
+    let Some(bash) = require_program("bash") else { return };
     let place = create_stub_dir();
     let mut runner = TestRunner::deterministic();
     let texts = literal_script();
@@ -143,7 +133,7 @@ fn bash_makes_the_same_words_of_literal_texts() {
     for _ in 0..read_trial_count(600) {
         let text = texts.new_tree(&mut runner).expect("a text").current();
         let parsed = parse(&text);
-        let (theirs, rejected) = expand_with_bash(bash, place.path(), &text);
+        let (theirs, rejected) = expand_with_bash(&bash, place.path(), &text);
         let ours_rejected = parsed.problems.iter().any(|p| p.runs_until.is_some());
         let ours = predict_tell_output(&parsed);
         if is_known_difference(&text, &parsed) {
@@ -311,7 +301,7 @@ const BROKEN: &[&str] = &[
 
 #[test]
 fn bash_runs_what_stands_before_the_line_that_it_cannot_read_and_nothing_else() {
-    let Some(bash) = find_bash() else { return };
+    let Some(bash) = require_program("bash") else { return };
     let place = create_stub_dir();
     let mut runner = TestRunner::deterministic();
     let texts = (literal_script(), prop::sample::select(BROKEN), literal_script());
@@ -326,7 +316,7 @@ fn bash_runs_what_stands_before_the_line_that_it_cannot_read_and_nothing_else() 
             continue;
         };
         let ours = predict_tell_output(&parse(&text[..until]));
-        assert_eq!(ours, expand_with_bash(bash, place.path(), &text).0, "{text:?}\n{}", format_tree(&parsed));
+        assert_eq!(ours, expand_with_bash(&bash, place.path(), &text).0, "{text:?}\n{}", format_tree(&parsed));
         compared += 1;
     }
     assert!(compared > 100, "only {compared} were compared");
@@ -342,11 +332,11 @@ fn create_stub_dir() -> tempfile::TempDir {
 
 #[test]
 fn bash_goes_on_after_a_fault_in_an_array() {
-    let Some(bash) = find_bash() else { return };
+    let Some(bash) = require_program("bash") else { return };
     let place = create_stub_dir();
     for broken in ["x=(a; b)", "x=(a | tell b", "{ x=(a & b) }", "if false; then x=(a (b))", "export x=(a; tell b)"] {
         let text = format!("tell first\n{broken}\ntell second");
-        let (theirs, _) = expand_with_bash(bash, place.path(), &text);
+        let (theirs, _) = expand_with_bash(&bash, place.path(), &text);
         assert_eq!(theirs, ["1", "first", "", "1", "second", ""], "{text}");
         assert_eq!(predict_tell_output(&parse(&text)), theirs, "{text}");
     }
