@@ -1,7 +1,9 @@
-//! Judges a tool call before it runs: not which words occur in it, but what would happen.
+//! Judges a tool call before it runs, by its effects instead of the words in it.
+//!
+//! [`Guard`] judges calls in one project and follows symlinks; [`judge_call`] judges one call by its text alone.
 //!
 //! ```text
-//!  text ── syntax ──► tree ── shell ──► Invocations ── unwrap ──► Invocations ── effects ──► Effects ── rules ──► Judgement
+//!  text ── snell-shell ──► tree ── interpret, wrappers ──► Invocations ── effects ──► Effects ── rules ──► GuardJudgement
 //! ```
 
 pub mod effects;

@@ -1,7 +1,7 @@
 //! How secrets look, what they are called, and to whom they belong.
 //!
 //! Masking asks where the secrets in a text are, and the guard asks whether a command sends one away. Both read the
-//! tables of this crate: [`forms`](SecretScanner::for_forms) of secrets with their issuers, and names of variables,
+//! tables of this crate: [`forms`](SecretScanner::with_forms_only) of secrets with their issuers, and names of variables,
 //! fields and headers.
 //!
 //! ```text

@@ -1,21 +1,21 @@
 //! The receiver: hook events over HTTP, a live stream of what happens, and pages of what happened.
 //!
-//! [`serve`] is the only way in; beside it, [`tmux`] is for whoever else has to do with agents' terminals. It takes a [`ServerListener`] that is bound already, so a test and the real program take the same
-//! path, on whatever port.
+//! [`serve()`] is the entry point. It takes a [`ServerListener`] that is bound already, so tests and the program run the same code
+//! on any port. [`reconciler::tmux`] is public for commands that use an agent's terminal.
 //!
 //! ```text
-//!  request ── connections ──► front (gate, headers, log) ──► routes
-//!                                                              │
-//!        POST /hook/… ── hook (body ► Observation) ──► writer ─┤► store        one thread, one transaction for many
-//!        GET  /api/…  ── api ──► readers ──────────────────────┤► store        a few threads
-//!        GET  /, /agents/… ── web ──► readers ─────────────────┤► store        pages for people
-//!        GET  /api/events/stream ── stream ◄── follower ◄──────┘► store        one thread, whoever wrote
+//!  request ── http: acceptor ──► middleware (gate, headers, log) ──► routes
+//!                                                                      │
+//!        POST /hook/… ── ingest: body ► EventRecord ──► writer ────────┤► store     one thread, one transaction for many
+//!        GET  /api/…  ── api ──► store_pool ───────────────────────────┤► store     a few threads
+//!        GET  /, /agents/… ── web ──► store_pool ──────────────────────┤► store     pages for people
+//!        GET  /api/events/stream ── stream ◄── follower ◄──────────────┘► store     one thread
 //!                                                   │
-//!                                     pulse ──► hybrid ──► caretaker ──► store   looks after agents that fell silent
+//!                 reconciler: hook_activity ──► poll_mode ──► thread ──► store       watches agents that fell silent
 //! ```
 //!
-//! What is acknowledged is committed. What the stream tells was read from the database, so it does not matter whether this
-//! process wrote it or a hook beside it. Everything that waits is bounded, and what does not fit is told so.
+//! An acknowledged event is committed. The stream sends only what it read from the database, so it does not matter whether this
+//! process wrote it or a hook did. Every queue is bounded, and a client that does not fit gets an error.
 //!
 //! It needs a tokio runtime with I/O and time enabled; two workers are enough.
 

@@ -1,11 +1,10 @@
-//! Shell text to a tree: what bash would see, without running anything.
+//! A bash parser: shell text to a tree, without running anything.
 //!
-//! One pass from left to right, by the rules of `bash -c`: `lists` and `commands` are the grammar, `tokens` says what
-//! stands next, `words` puts a word together out of `quotes`, `expansions` and plain text, and `braces` and `patterns`
-//! find in the plain text what has a meaning there. Nothing is read twice, with three exceptions that have limits:
-//! backquotes and here-documents (whose text is unescaped first, see `again`) and `((` (see `arithmetic`).
+//! One pass from left to right, by the rules of `bash -c`: `grammar` reads commands, `tokens` says what comes next, `words` reads
+//! words with their quotes, expansions and patterns. No text is read twice, with three exceptions that have limits: backquotes and
+//! here-documents, whose text is unescaped first (`reparse`), and `((` (`words::arithmetic`).
 //!
-//! Whatever is wrong is a [`Problem`], and reading goes on: a guard must see all that could run.
+//! A syntax error is a [`SyntaxProblem`], and parsing goes on: a guard must see everything that could run.
 
 mod ast;
 mod cursor;

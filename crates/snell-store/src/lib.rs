@@ -4,9 +4,9 @@
 //! it in, in one transaction: it finds the agent, sees what the event changes, keeps what was said, and keeps the event.
 //!
 //! ```text
-//!  Observation ── mask ──► correlate ──► transition ──► turns ──► rows
-//!                              ▲              ▲
-//!                        known sessions   transcript, process
+//!  EventRecord ── record: mask ──► derive: correlate ► transition ► turns ──► db: rows, change feed
+//!       │                               ▲             ▲
+//!  queue, daemon                  known sessions   transcript, process
 //! ```
 //!
 //! Any number of processes may do this at once on one file. Everything that decides is written once, above the trait

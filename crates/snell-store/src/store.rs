@@ -329,7 +329,7 @@ impl Store {
         self.backend.checkpoint(CheckpointMode::IfNeeded)
     }
 
-    /// As [`Store::tidy`], for a process that is about to end.
+    /// As [`Store::run_maintenance`], for a process that is about to end.
     ///
     /// # Errors
     ///

@@ -71,7 +71,7 @@ pub struct ProjectFile {
     /// What trust says about what was read.
     pub status: TrustStatus,
     /// What is to be typed to have it trusted: `snell trust`, with `--all` where a guest would not read it, and with the
-    /// project if it [has to be named](crate::EngineBuilder::trusted_as).
+    /// project if it [has to be named](crate::EngineBuilder::trust_command_argument).
     pub command: String,
     /// What it says about the files that a session gets.
     pub context: ContextSettings,

@@ -210,7 +210,7 @@ pub(crate) fn print_note(text: &str) {
     write_stderr(&format!("snell: {}\n", escape_invisible(text)));
 }
 
-/// As [`note`], unless that would have to wait for somebody to read it.
+/// As [`print_note`], but drops the note instead of waiting for a reader.
 pub(crate) fn print_note_nowait(text: &str) {
     write_stderr_nowait(&format!("snell: {}\n", escape_invisible(text)));
 }

@@ -34,7 +34,7 @@ pub(crate) fn drop_deep_values(json: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// A member of the document with more values than this is left out by [`thin`]. So a long list costs only itself: what stands
+/// A member of the document with more values than this is left out by [`drop_long_members`]. So a long list costs only itself: what stands
 /// beside it can be read.
 const MAX_MEMBER_VALUES: usize = MAX_JSON_VALUES / 8;
 

@@ -35,7 +35,7 @@ pub enum BackgroundMode {
     InProcess,
     /// Under a supervising process that outlives the host.
     Detached {
-        /// The program that calls [`supervise`], and its arguments.
+        /// The program that calls [`supervise_jobs`], and its arguments.
         supervisor: Vec<OsString>,
         /// The file to which each outcome is appended as a line of JSON.
         record: PathBuf,
