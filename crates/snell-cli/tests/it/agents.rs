@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
+use snell_test_support::payload::merge_fields;
 use snell_test_support::process::{Signal, send_signal, spawn_dead_pid, spawn_with_stdin};
 use snell_test_support::skip::require_util_linux_script;
 use snell_test_support::wait::wait_until;
@@ -13,11 +14,8 @@ use crate::support::CliSandbox;
 /// Three agents: one works, one waits for its user, one is idle; and one that has ended.
 fn create_four_agents() -> CliSandbox {
     let sandbox = CliSandbox::with_frozen_clock();
-    let of = |name: &str, more: Value| {
-        let mut payload = json!({"session_id": name, "cwd": sandbox.home().join(name)});
-        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        payload
-    };
+    let of =
+        |name: &str, more: Value| merge_fields(json!({"session_id": name, "cwd": sandbox.home().join(name)}), &more);
     for name in ["idler", "worker", "asker", "leaver"] {
         std::fs::create_dir(sandbox.home().join(name)).unwrap();
         sandbox.send_hook_event("11:00:00", "SessionStart", of(name, json!({"source": "startup"})));

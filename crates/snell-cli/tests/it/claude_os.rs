@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use snell_test_support::payload::merge_fields;
 
 use crate::support::CliSandbox;
 
@@ -49,8 +50,7 @@ fn the_documents_configuration_calls_its_scripts() {
             .file(SETTINGS, EXAMPLE)
             .script(".claude/hooks/session_lifecycle.py", "cat > session_lifecycle.json")
             .script(".claude/hooks/tool_tracking.py", "cat > tool_tracking.json");
-        let mut payload = json!({"session_id": "s", "transcript_path": "/t.jsonl"});
-        payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let payload = merge_fields(json!({"session_id": "s", "transcript_path": "/t.jsonl"}), &fields);
         let ran = sandbox.run_event(event, &payload);
         assert_eq!((ran.code, ran.warnings(), ran.messages()), (0, vec![], vec![]), "{event}");
         assert_eq!(ran.statuses(), ["ok"], "{event}");

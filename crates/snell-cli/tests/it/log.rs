@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 use snell_store::{DecisionRecord, EventRecord, HookRunRecord, Store};
 use snell_test_support::files::parse_json_lines;
+use snell_test_support::payload::merge_fields;
 use snell_test_support::process::{CommandOutput, Signal, send_signal, spawn_with_stdin};
 use snell_test_support::wait::wait_until;
 
@@ -130,8 +131,7 @@ fn every_filter_finds_what_it_names() {
     let elsewhere = json!({"session_id": "another", "cwd": sandbox.home(), "prompt": "Hello."});
     let mut command = sandbox.command(&["hook"]);
     command.env("CLAUDE_PID", "1").env("SNELL_NOW", "2026-03-01T11:45:00Z");
-    let mut payload = json!({"hook_event_name": "UserPromptSubmit"});
-    payload.as_object_mut().unwrap().extend(elsewhere.as_object().unwrap().clone());
+    let payload = merge_fields(json!({"hook_event_name": "UserPromptSubmit"}), &elsewhere);
     spawn_with_stdin(&mut command, payload.to_string()).wait_with_output().unwrap();
     let cases: &[(&[&str], &[&str])] = &[
         (&["--agent", "2"], &["UserPromptSubmit"]),

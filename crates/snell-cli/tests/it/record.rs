@@ -3,11 +3,13 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use snell_test_support::database::extract_first_column;
+use snell_test_support::payload::merge_fields;
 use snell_test_support::process::{CommandOutput, LiveProcess, Signal, send_signal, spawn_with_stdin};
 use snell_test_support::wait::wait_until;
 
 use crate::hook::slow_hooks::SLOW;
-use crate::hook::{HookSandbox, RecordingMode, extract_first_column};
+use crate::hook::{HookSandbox, RecordingMode};
 use crate::support::CliSandbox;
 
 /// A hook that refuses what has this word in it, and one that nobody waits for.
@@ -26,8 +28,7 @@ fn run_event(sandbox: &CliSandbox, event: &str, fields: Value) -> CommandOutput 
 }
 
 fn run_event_with(sandbox: &CliSandbox, event: &str, args: &[&str], fields: Value) -> CommandOutput {
-    let mut payload = json!({"session_id": "s1", "agent_name": "lantern"});
-    payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    let payload = merge_fields(json!({"session_id": "s1", "agent_name": "lantern"}), &fields);
     sandbox.run_snell(&[&["run", event], args].concat(), &payload.to_string())
 }
 

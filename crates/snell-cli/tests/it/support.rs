@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use snell_test_support::files::{parse_json_lines, write_file, write_file_with_mode, write_script};
+use snell_test_support::payload::merge_fields;
 use snell_test_support::process::{CommandOutput, run_with_stdin, spawn_with_stdin};
 use snell_test_support::skip::require_util_linux_script;
 use snell_test_support::wait::wait_until;
@@ -150,15 +151,12 @@ impl CliSandbox {
     /// Tells `snell hook` an event, as Claude Code does, at this time of the day on which [`CliSandbox::with_frozen_clock`] is.
     /// The test itself is the agent's process. Fields that are not given are filled in.
     pub fn send_hook_event(&self, time: &str, event: &str, payload: Value) -> CommandOutput {
-        let mut fields = serde_json::json!({
+        let fields = serde_json::json!({
             "session_id": "session-one",
             "hook_event_name": event,
             "cwd": self.project(),
         });
-        let Value::Object(payload) = payload else {
-            panic!("a payload is an object");
-        };
-        fields.as_object_mut().unwrap().extend(payload);
+        let fields = merge_fields(fields, &payload);
         let mut command = self.command(&["hook"]);
         command.env("SNELL_NOW", format!("2026-03-01T{time}Z"));
         let ran = run_with_stdin(&mut command, fields.to_string());

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use snell::{Event, Timestamp};
 use snell_store::{EventRecord, Store};
+use snell_test_support::payload::merge_fields;
 use snell_test_support::wait::wait_until;
 
 use crate::support::TestApp;
@@ -120,8 +121,8 @@ fn what_an_agent_says_after_its_turn_has_ended_is_found() {
     let transcript = app.data_dir().join("transcript.jsonl");
     std::fs::write(&transcript, "").unwrap();
     let tell = |route: &str, more: Value| {
-        let mut body = json!({"session_id": "s1", "cwd": app.data_dir(), "transcript_path": transcript});
-        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let body =
+            merge_fields(json!({"session_id": "s1", "cwd": app.data_dir(), "transcript_path": transcript}), &more);
         app.send_event(route, &body)
     };
     tell("session-start", json!({}));

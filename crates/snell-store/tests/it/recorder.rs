@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use snell_store::{AgentFilter, EventRecorder, LogFilter, Store, StoreError};
+use snell_test_support::database::list_damaged_databases;
 use snell_test_support::files::set_file_mode;
 
 use crate::support::{TestStore, build_event, build_prompt, build_stop};
@@ -19,13 +20,6 @@ fn count_stored_events(directory: &Path) -> usize {
     let mut store = Store::open(&directory.join("snell.db")).unwrap().store;
     let all = LogFilter { limit: u32::MAX, ..LogFilter::default() };
     store.query_log(&all).unwrap().len()
-}
-
-fn list_damaged_databases(directory: &Path) -> Vec<String> {
-    let entries = fs::read_dir(directory).unwrap();
-    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let is_log = |name: &String| name.ends_with("-wal") || name.ends_with("-shm");
-    names.filter(|name| name.starts_with("snell.db.damaged-") && !is_log(name)).collect()
 }
 
 #[test]

@@ -10,6 +10,7 @@ use snell_store::{
     AgentFilter, AgentView, EventRecord, EventSender, ExportLine, IngestReceipt, LogEntry, LogFilter, ProcessIdentity,
     SessionView, Store, TurnView,
 };
+use snell_test_support::database;
 use tempfile::TempDir;
 
 /// When the tests take place.
@@ -215,10 +216,7 @@ impl TestStore {
 
     /// The first column of what the database answers, as another program reads it.
     pub fn query_texts(&self, sql: &str) -> Vec<String> {
-        let connection = rusqlite::Connection::open(self.path_of("snell.db")).unwrap();
-        let mut statement = connection.prepare(sql).unwrap();
-        let found = statement.query_map([], |row| row.get(0)).unwrap();
-        found.collect::<Result<_, _>>().unwrap()
+        database::query_texts(&self.path_of("snell.db"), sql)
     }
 
     /// Appends lines to a transcript, and answers its path.

@@ -1,6 +1,7 @@
 //! What a hook reads on its standard input, finds in its environment, and where it runs.
 
 use serde_json::{Value, json};
+use snell_test_support::payload::merge_fields;
 
 use super::{build_command_hook, create_project};
 use crate::support::CliSandbox;
@@ -8,11 +9,7 @@ use crate::support::CliSandbox;
 /// The fields of each event beside those that every event has.
 fn list_event_fields() -> Vec<(&'static str, Value)> {
     let call = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t1"});
-    let with = |more: Value| {
-        let mut fields = call.clone();
-        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        fields
-    };
+    let with = |more: Value| merge_fields(call.clone(), &more);
     let task =
         json!({"task_id": "1", "task_subject": "s", "task_description": "d", "teammate_name": "t", "team_name": "n"});
     vec![

@@ -10,6 +10,7 @@ mod symlinks;
 mod unreadable_calls;
 
 use serde_json::{Value, json};
+use snell_test_support::database::query_texts;
 use snell_test_support::process::CommandOutput;
 
 use crate::support::CliSandbox;
@@ -84,9 +85,6 @@ fn assert_judgements(sandbox: &CliSandbox, cases: &[(&str, &str)]) {
 
 /// What the database keeps of what the guard said, in the order in which it was said.
 fn list_stored_verdicts(sandbox: &CliSandbox) -> Vec<String> {
-    let database = rusqlite::Connection::open(sandbox.database()).unwrap();
     let sql = "SELECT decision || ' ' || rule || ' ' || tier FROM guard_verdicts ORDER BY guard_verdict_id";
-    let mut statement = database.prepare(sql).unwrap();
-    let rows = statement.query_map([], |row| row.get(0)).unwrap();
-    rows.map(Result::unwrap).collect()
+    query_texts(&sandbox.database(), sql)
 }

@@ -10,6 +10,7 @@ use std::process::{Command, Output, Stdio};
 
 use rustix::fs::{CWD, FileType, Mode as FileMode, mknodat};
 use serde_json::{Value, json};
+use snell_test_support::payload::merge_fields;
 use snell_test_support::process::{CommandOutput, send_signal, spawn_with_stdin, wait_for_output};
 use snell_test_support::wait::wait_until;
 
@@ -203,8 +204,7 @@ fn no_form_of_a_payload_keeps_a_call_from_being_judged() {
     ];
     for fields in cases {
         let watched = HookSandbox::new(RecordingMode::Alone);
-        let mut payload = build_bash_payload(&watched, "rm -rf ~/");
-        payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let payload = merge_fields(build_bash_payload(&watched, "rm -rf ~/"), &fields);
         for arguments in [&["hook", "--agent", "claude"][..], &["hook"]] {
             let output = run_to_end(&mut watched.sandbox.command(arguments), &payload);
             assert!(is_denied(&output), "{fields} {arguments:?}: {output:?}");

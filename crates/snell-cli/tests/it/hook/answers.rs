@@ -3,6 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use snell_test_support::payload::merge_fields;
 use snell_test_support::process::wait_for_output;
 
 use super::{HookSandbox, RecordingMode, render_answering_hook, run_in_both_modes};
@@ -67,8 +68,7 @@ fn every_event_is_kept_and_nothing_is_said_about_it() {
 fn the_answer_is_in_the_agents_own_words_and_the_decision_is_kept() {
     let tool = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf build"}, "tool_use_id": "t1"});
     let specific = |event: &str, fields: Value| {
-        let mut output = json!({"hookEventName": event});
-        output.as_object_mut().unwrap().extend(super::into_json_object(fields));
+        let output = merge_fields(json!({"hookEventName": event}), &fields);
         json!({"hookSpecificOutput": output})
     };
     let cases = [

@@ -8,22 +8,16 @@ use std::process::Command;
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
+use snell_test_support::database::{extract_first_column, list_damaged_databases};
 use snell_test_support::files::{read_file_mode, set_file_mode};
 use snell_test_support::process::{CommandOutput, run_with_stdin, spawn_with_stdin};
 use snell_test_support::wait::wait_until;
 
-use super::{HookSandbox, RecordingMode, extract_first_column, render_answering_hook, run_in_both_modes};
+use super::{HookSandbox, RecordingMode, render_answering_hook, run_in_both_modes};
 use crate::support::CliSandbox;
 
 fn run_with_payload(command: &mut Command, payload: &Value) -> CommandOutput {
     run_with_stdin(command, payload.to_string())
-}
-
-fn list_damaged_databases(watched: &HookSandbox) -> Vec<String> {
-    let entries = fs::read_dir(watched.sandbox.data()).unwrap().flatten();
-    let names = entries.map(|entry| entry.file_name().into_string().unwrap());
-    let is_log = |name: &String| name.ends_with("-wal") || name.ends_with("-shm");
-    names.filter(|name| name.starts_with("snell.db.damaged-") && !is_log(name)).collect()
 }
 
 #[test]
@@ -186,7 +180,7 @@ fn a_damaged_database_is_moved_aside_and_the_next_call_works() {
             let trouble = watched.run_hook(&watched.build_payload("s1", "Stop", json!({})));
             assert_eq!(trouble.stderr.lines().count(), 1, "{mode:?} {what}: {trouble:?}");
             assert!(trouble.expect_single_warning().contains("snell.db.damaged-"), "{mode:?} {what}: {trouble:?}");
-            assert_eq!(list_damaged_databases(&watched).len(), 1, "{mode:?} {what}");
+            assert_eq!(list_damaged_databases(&watched.sandbox.data()).len(), 1, "{mode:?} {what}");
             watched.send_prompt("s1", "Go on.");
             assert_eq!((watched.count_rows("events"), watched.count_pending()), (2, 0), "{mode:?} {what}");
             assert_eq!(watched.query_value("PRAGMA integrity_check"), "ok", "{mode:?} {what}");
@@ -208,7 +202,7 @@ fn many_who_find_the_database_damaged_move_it_aside_once_and_lose_nothing() {
             }
         });
         watched.send_prompt("s1", "Go on.");
-        assert_eq!((list_damaged_databases(watched).len(), watched.count_rows("events")), (1, 13));
+        assert_eq!((list_damaged_databases(&watched.sandbox.data()).len(), watched.count_rows("events")), (1, 13));
     });
 }
 
@@ -300,7 +294,7 @@ fn a_database_of_a_later_version_is_left_alone_and_what_happens_meanwhile_waits(
         let alone = [("SNELL_SCRIBE", "off")];
         let trouble = watched.run_hook_with_env(&alone, &watched.build_payload("s1", "Stop", json!({})));
         assert!(trouble.expect_single_warning().contains("newer"), "{trouble:?}");
-        assert_eq!((list_damaged_databases(watched).len(), watched.count_pending()), (0, 1));
+        assert_eq!((list_damaged_databases(&watched.sandbox.data()).len(), watched.count_pending()), (0, 1));
         database.pragma_update(None, "user_version", version).unwrap();
         watched.send_prompt("s1", "Go on.");
         assert_eq!((watched.count_rows("events"), watched.count_pending()), (3, 0));

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::json;
+use snell_test_support::database::query_rows;
 use snell_test_support::process::spawn_with_stdin;
 use snell_test_support::skip::report_skipped;
 
-use super::{HookSandbox, RecordingMode, open_read_only, render_answering_hook, select_rows};
+use super::{HookSandbox, RecordingMode, render_answering_hook};
 
 /// Events in all, and how many hooks record side by side.
 const EVENTS: usize = 120;
@@ -49,8 +50,7 @@ fn check_events_on_full_disk(watched: &HookSandbox, about: &str) {
         return report_skipped(&format!("not everybody may mount a disk: {output:?}"));
     }
     assert!(output.status.success(), "{about}: {output:?}");
-    let database = open_read_only(&project.join("copy/snell.db"));
-    let stored = select_rows(&database, "SELECT tool_use_id FROM events");
+    let stored = query_rows(&project.join("copy/snell.db"), "SELECT tool_use_id FROM events");
     let stored: BTreeSet<_> = stored.iter().filter_map(|row| row["tool_use_id"].as_str()).collect();
     let read = |number: usize, kind: &str| watched.sandbox.read(&format!("said/{number}.{kind}"));
     let (mut silent, mut missing) = (0, Vec::new());

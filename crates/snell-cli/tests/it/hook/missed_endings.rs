@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 
 use serde_json::{Value, json};
+use snell_test_support::payload::merge_fields;
 use snell_test_support::process::LiveProcess;
 use snell_test_support::wait::wait_until;
 
@@ -34,9 +35,7 @@ fn start_working_agent(watched: &HookSandbox, pid: &str) -> std::path::PathBuf {
 #[test]
 fn nobody_seems_to_work_for_long_whose_turn_has_ended() {
     let said = |fields: Value| {
-        let mut line = json!({"sessionId": "s1", "timestamp": "2026-01-05T10:00:00Z", "isSidechain": false});
-        line.as_object_mut().unwrap().extend(super::into_json_object(fields));
-        line
+        merge_fields(json!({"sessionId": "s1", "timestamp": "2026-01-05T10:00:00Z", "isSidechain": false}), &fields)
     };
     let interrupted = said(json!({
         "type": "user",

@@ -28,9 +28,9 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Command;
 
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use snell_test_support::database::{extract_first_column, query_rows};
+use snell_test_support::payload::merge_fields;
 use snell_test_support::process::{CommandOutput, find_processes, run_with_stdin};
 use snell_test_support::wait::wait_until;
 
@@ -83,14 +83,15 @@ impl HookSandbox {
 
     /// What Claude Code sends for an event of a session.
     pub fn build_payload(&self, session: &str, event: &str, fields: Value) -> Value {
-        let mut payload = json!({
-            "session_id": session,
-            "cwd": self.sandbox.project().to_str().unwrap(),
-            "permission_mode": "default",
-            "hook_event_name": event,
-        });
-        payload.as_object_mut().unwrap().extend(into_json_object(fields));
-        payload
+        merge_fields(
+            json!({
+                "session_id": session,
+                "cwd": self.sandbox.project().to_str().unwrap(),
+                "permission_mode": "default",
+                "hook_event_name": event,
+            }),
+            &fields,
+        )
     }
 
     pub fn hook_command(&self) -> Command {
@@ -125,7 +126,7 @@ impl HookSandbox {
     /// What the database answers, as objects.
     pub fn query_rows(&self, sql: &str) -> Vec<Value> {
         self.wait_until_stored();
-        select_rows(&open_read_only(&self.database_path()), sql)
+        query_rows(&self.database_path(), sql)
     }
 
     /// Waits until the scribe, if there is one, has stored what it was handed: on a crowded machine hooks do not.
@@ -177,47 +178,6 @@ impl HookSandbox {
             wait_until(|| std::os::unix::net::UnixStream::connect(&socket).ok());
         }
     }
-}
-
-/// The database, to be read only: even closing it must change nothing.
-fn open_read_only(path: &std::path::Path) -> Connection {
-    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
-    connection.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
-    connection
-}
-
-fn select_rows(connection: &Connection, sql: &str) -> Vec<Value> {
-    let mut statement = connection.prepare(sql).unwrap();
-    let names: Vec<_> = statement.column_names().map(str::to_owned).collect();
-    let mut rows = statement.query([]).unwrap();
-    let mut found = Vec::new();
-    while let Some(row) = rows.next().unwrap() {
-        let values = names.iter().enumerate().map(|(index, name)| {
-            let value = match row.get_ref(index).unwrap() {
-                ValueRef::Null => Value::Null,
-                ValueRef::Integer(number) => number.into(),
-                ValueRef::Real(number) => number.into(),
-                ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
-                ValueRef::Blob(_) => panic!("there are no blobs"),
-            };
-            (name.clone(), value)
-        });
-        found.push(Value::Object(values.collect()));
-    }
-    found
-}
-
-/// The first column of each row.
-pub fn extract_first_column(rows: &[Value]) -> Vec<String> {
-    let first = |row: &Value| row.as_object().unwrap().values().next().unwrap().as_str().unwrap().to_owned();
-    rows.iter().map(first).collect()
-}
-
-fn into_json_object(value: Value) -> Map<String, Value> {
-    let Value::Object(object) = value else {
-        panic!("{value} is no object");
-    };
-    object
 }
 
 /// A `[[hook]]` for this event that says this.

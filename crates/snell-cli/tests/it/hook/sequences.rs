@@ -12,10 +12,11 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use snell_store::{ReconcileScope, Store};
+use snell_test_support::database::extract_first_column;
 use snell_test_support::files::find_repository_root;
 use snell_test_support::process::LiveProcess;
 
-use super::{HookSandbox, RecordingMode, extract_first_column};
+use super::{HookSandbox, RecordingMode};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

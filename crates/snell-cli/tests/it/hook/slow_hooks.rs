@@ -4,9 +4,10 @@ use std::fs;
 use std::process::Child;
 
 use serde_json::{Value, json};
+use snell_test_support::database::extract_first_column;
 use snell_test_support::process::{Signal, send_signal, spawn_with_stdin};
 
-use super::{HookSandbox, RecordingMode, extract_first_column};
+use super::{HookSandbox, RecordingMode};
 
 /// Takes until it is let go, or nothing of its project is left: who kills `snell` leaves its hooks without a deadline, and this
 /// one would then wait for a file that cannot come any more.

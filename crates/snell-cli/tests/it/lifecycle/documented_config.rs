@@ -1,6 +1,7 @@
 //! The configuration of the document as it stands there, with `snell run`: its scripts get what Claude Code would send.
 
 use serde_json::{Value, json};
+use snell_test_support::payload::merge_fields;
 
 use crate::support::CliSandbox;
 
@@ -41,12 +42,13 @@ fn list_events() -> [(&'static str, &'static str, Value); 6] {
 }
 
 fn build_payload(sandbox: &CliSandbox, event: &str, fields: &Value) -> Value {
-    let mut payload = json!({
-        "session_id": "5a3c", "prompt_id": "p1", "transcript_path": "/home/me/.claude/projects/x/5a3c.jsonl",
-        "cwd": sandbox.project(), "permission_mode": "default", "effort": {"level": "high"}, "hook_event_name": event,
-    });
-    payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-    payload
+    merge_fields(
+        json!({
+            "session_id": "5a3c", "prompt_id": "p1", "transcript_path": "/home/me/.claude/projects/x/5a3c.jsonl",
+            "cwd": sandbox.project(), "permission_mode": "default", "effort": {"level": "high"}, "hook_event_name": event,
+        }),
+        fields,
+    )
 }
 
 fn create_project(lifecycle: &str, tracking: &str) -> CliSandbox {

@@ -7,6 +7,7 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 use snell_test_support::cli_output::render_context_answer;
+use snell_test_support::database::remove_database;
 use snell_test_support::process::{Signal, run_with_stdin, send_signal};
 use snell_test_support::wait::wait_until;
 
@@ -83,19 +84,13 @@ fn with_today_file(stage: LifecycleSandbox) -> LifecycleSandbox {
     stage
 }
 
-fn remove_database(stage: &LifecycleSandbox) {
-    for name in ["snell.db", "snell.db-wal", "snell.db-shm"] {
-        let _ = fs::remove_file(stage.sandbox().data().join(name));
-    }
-}
-
 fn list_outages() -> Vec<DatabaseOutage> {
     vec![
         DatabaseOutage {
             can_be_read: Some(true),
             lines: 0..=0,
             ..build_outage("missing", |stage| {
-                remove_database(stage);
+                remove_database(&stage.sandbox().data());
                 Box::new(())
             })
         },
@@ -130,7 +125,7 @@ fn list_outages() -> Vec<DatabaseOutage> {
         DatabaseOutage {
             can_be_read: Some(true),
             ..build_outage("garbage", |stage| {
-                remove_database(stage);
+                remove_database(&stage.sandbox().data());
                 fs::write(stage.watched.database_path(), "garbage ".repeat(2000)).unwrap();
                 Box::new(())
             })
@@ -148,12 +143,12 @@ fn list_outages() -> Vec<DatabaseOutage> {
             })
         },
         build_outage("a directory in its place", |stage| {
-            remove_database(stage);
+            remove_database(&stage.sandbox().data());
             fs::create_dir(stage.watched.database_path()).unwrap();
             Box::new(())
         }),
         build_outage("a device in its place", |stage| {
-            remove_database(stage);
+            remove_database(&stage.sandbox().data());
             symlink("/dev/full", stage.watched.database_path()).unwrap();
             Box::new(())
         }),

@@ -20,6 +20,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use snell_test_support::payload::merge_fields;
 use snell_test_support::process::{CommandOutput, run_with_stdin};
 
 use crate::hook::{HookSandbox, RecordingMode};
@@ -72,8 +73,7 @@ impl LifecycleSandbox {
 
     /// As [`LifecycleSandbox::send_event`], with further variables.
     fn send_event_with_env(&self, time: &str, variables: &[(&str, &str)], event: &str, fields: Value) -> CommandOutput {
-        let mut all = json!({"transcript_path": self.transcript_path()});
-        all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let all = merge_fields(json!({"transcript_path": self.transcript_path()}), &fields);
         let now = format_time(time);
         let own = self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let variables: Vec<_> = own.chain([("SNELL_NOW", now.as_str())]).chain(variables.iter().copied()).collect();

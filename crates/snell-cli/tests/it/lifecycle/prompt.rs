@@ -1,6 +1,7 @@
 //! A prompt: a sign of life, how full the context is, and whether the session has a status.
 
 use serde_json::json;
+use snell_test_support::payload::merge_fields;
 
 use super::{INFO, LifecycleSandbox, WARNING, format_stored_time, run_in_both_modes};
 use crate::hook::render_answering_hook;
@@ -91,11 +92,8 @@ fn once_the_context_was_emptied_it_is_told_again() {
             "s1" => stage.transcript_path(),
             _ => stage.sandbox().home().join("s2.jsonl"),
         };
-        let again = |fields: serde_json::Value| {
-            let mut all = json!({"session_id": id, "transcript_path": transcript});
-            all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-            all
-        };
+        let again =
+            |fields: serde_json::Value| merge_fields(json!({"session_id": id, "transcript_path": transcript}), &fields);
         stage.send_event("12:00:21", "SessionStart", again(json!({"source": source}))).assert_silent();
         let prompt = |time: &str| stage.send_event(time, PROMPT, again(json!({"prompt": "Go on."})));
         prompt("12:00:30").assert_context_answer_in(&format!("{what}: it is empty"), PROMPT, "");

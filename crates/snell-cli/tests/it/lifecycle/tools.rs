@@ -1,6 +1,7 @@
 //! Tools: what the session's state is before, during and after them, and what is kept of each call.
 
 use serde_json::{Value, json};
+use snell_test_support::payload::merge_fields;
 
 use super::{LifecycleSandbox, format_stored_time, run_in_both_modes};
 use crate::hook::render_answering_hook;
@@ -11,9 +12,7 @@ fn build_tool_call(id: &str, name: &str, input: Value) -> Value {
 }
 
 fn build_tool_result(id: &str, name: &str, fields: Value) -> Value {
-    let mut all = build_tool_call(id, name, json!({"command": "make"}));
-    all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-    all
+    merge_fields(build_tool_call(id, name, json!({"command": "make"})), &fields)
 }
 
 #[test]

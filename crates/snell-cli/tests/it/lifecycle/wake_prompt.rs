@@ -1,6 +1,7 @@
 //! The prompt by which an agent is woken, and the answer that says which of its workers have finished.
 
 use serde_json::{Value, json};
+use snell_test_support::payload::merge_fields;
 use snell_test_support::process::LiveProcess;
 
 use super::{INFO, LifecycleSandbox};
@@ -107,8 +108,7 @@ fn only_workers_of_this_conversation_are_told() {
     let (one, other) = (one.pid().to_string(), other.pid().to_string());
     let tell = |time: &str, session: &str, event: &str, fields: Value| {
         let pid = if session == "s1" { &one } else { &other };
-        let mut all = json!({"session_id": session});
-        all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let all = merge_fields(json!({"session_id": session}), &fields);
         stage.send_event_with_env(time, &[("CLAUDE_PID", pid.as_str())], event, all)
     };
     for session in ["s1", "s2"] {

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use serde_json::{Value, json};
+use snell_test_support::database::{assert_database_intact, query_texts};
 use snell_test_support::http::HttpRequest;
 use snell_test_support::serve_process::ServeProcess;
 use snell_test_support::skip::report_skipped;
 use snell_test_support::wait::wait_until;
 
-use super::{assert_database_intact, query_texts};
 use crate::support::CliSandbox;
 
 /// More events than fit anywhere here.

@@ -7,11 +7,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use snell_test_support::database::{assert_database_intact, count_rows, query_texts};
 use snell_test_support::http::{HttpRequest, find_unused_address};
 use snell_test_support::serve_process::ServeProcess;
 use snell_test_support::sse::SseClient;
 
-use super::{assert_database_intact, count_rows, query_rows, query_texts};
+use super::query_rows;
 use crate::support::CliSandbox;
 
 const KILLED: usize = 20;

@@ -5,8 +5,9 @@ use std::sync::Barrier;
 use std::thread;
 
 use serde_json::json;
+use snell_test_support::database::{assert_database_intact, count_rows};
 
-use super::{ANYWHERE, assert_database_intact, count_rows, query_rows, start_server};
+use super::{ANYWHERE, query_rows, start_server};
 use crate::support::CliSandbox;
 
 const CLIENTS: usize = 32;

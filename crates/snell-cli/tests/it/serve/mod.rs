@@ -17,6 +17,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, Params, Row};
 use serde_json::{Value, json};
+use snell_test_support::payload::merge_fields;
 use snell_test_support::serve_process::ServeProcess;
 use snell_test_support::wait::WAIT_TIMEOUT;
 
@@ -52,28 +53,10 @@ fn query_rows<T>(
     rows.map(Result::unwrap).collect()
 }
 
-/// The first column, as text.
-fn query_texts(database: &Path, sql: &str) -> Vec<String> {
-    query_rows(database, sql, [], |row| row.get(0))
-}
-
-fn count_rows(database: &Path, of: &str) -> i64 {
-    query_rows(database, &format!("SELECT count(*) FROM {of}"), [], |row| row.get(0))[0]
-}
-
-#[track_caller]
-fn assert_database_intact(database: &Path) {
-    assert_eq!(query_texts(database, "PRAGMA integrity_check"), ["ok"]);
-    assert!(query_rows(database, "PRAGMA foreign_key_check", [], |_| Ok(())).is_empty());
-}
-
 /// What an agent of the sandbox tells `snell hook`, with these variables.
 fn run_hook(sandbox: &CliSandbox, variables: &[(&str, &str)], event: &str, fields: Value) {
-    let mut payload = json!({"session_id": "s1", "hook_event_name": event, "cwd": sandbox.project()});
-    let Value::Object(fields) = fields else {
-        panic!("{fields} is no object");
-    };
-    payload.as_object_mut().unwrap().extend(fields);
+    let payload = json!({"session_id": "s1", "hook_event_name": event, "cwd": sandbox.project()});
+    let payload = merge_fields(payload, &fields);
     let mut command = sandbox.command(&["hook"]);
     command.envs(variables.iter().copied());
     let child = snell_test_support::process::spawn_with_stdin(&mut command, payload.to_string());

@@ -4,11 +4,12 @@ use std::net::TcpListener;
 use std::path::Path;
 
 use serde_json::json;
+use snell_test_support::database::query_texts;
 use snell_test_support::http::find_unused_address;
 use snell_test_support::process::{spawn_with_stdin, wait_for_output};
 use snell_test_support::wait::wait_until;
 
-use super::{query_texts, run_hook, start_server};
+use super::{run_hook, start_server};
 use crate::support::CliSandbox;
 
 /// A process that tells of a prompt.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
+use snell_test_support::payload::merge_fields;
 
 use crate::support::CliSandbox;
 
@@ -28,9 +29,7 @@ impl TranscriptFixture {
 
     /// What hooks say of the session.
     pub fn build_payload(&self, more: Value) -> Value {
-        let mut payload = json!({"session_id": self.session, "cwd": self.cwd, "transcript_path": self.path});
-        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        payload
+        merge_fields(json!({"session_id": self.session, "cwd": self.cwd, "transcript_path": self.path}), &more)
     }
 
     /// The user says something; answers when that was.

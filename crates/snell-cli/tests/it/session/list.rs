@@ -1,6 +1,7 @@
 //! What is shown of sessions.
 
 use serde_json::{Value, json};
+use snell_test_support::payload::merge_fields;
 
 use super::{begin_session, query_text, run_snell_with_env};
 use crate::support::CliSandbox;
@@ -9,11 +10,7 @@ use crate::support::CliSandbox;
 fn record_several_sessions() -> CliSandbox {
     let sandbox = CliSandbox::with_frozen_clock();
     let of = |session: &str| json!({"session_id": session, "cwd": sandbox.home().join(session)});
-    let with = |session: &str, more: Value| {
-        let mut payload = of(session);
-        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        payload
-    };
+    let with = |session: &str, more: Value| merge_fields(of(session), &more);
     let chief = [
         ("CLAUDE_SESSION_ROLE", "chief"),
         ("CLAUDE_SESSION_MODE", "mission"),

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use snell::{AgentProduct, Decision, Event, EventName, Verdict};
+use snell_test_support::payload::merge_fields;
 
 /// All events of Claude Code.
 const EVENTS: [&str; 31] = [
@@ -40,8 +41,7 @@ const EVENTS: [&str; 31] = [
 ];
 
 fn parse_event(name: &str, more: Value) -> Event {
-    let mut payload = json!({"session_id": "s", "hook_event_name": name});
-    payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let payload = merge_fields(json!({"session_id": "s", "hook_event_name": name}), &more);
     Event::from_json(None, payload.to_string().as_bytes()).unwrap().0
 }
 

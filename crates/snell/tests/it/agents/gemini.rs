@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 use snell::{AgentProduct, Event, EventName, Verdict};
+use snell_test_support::payload::merge_fields;
 
 fn find_gemini() -> &'static AgentProduct {
     AgentProduct::find_by_name("gemini").unwrap()
 }
 
 fn decode(name: &str, fields: Value) -> Event {
-    let mut payload =
-        json!({"session_id": "s", "cwd": "/w", "hook_event_name": name, "timestamp": "2026-03-01T12:00:00Z"});
-    payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    let payload = json!({"session_id": "s", "cwd": "/w", "hook_event_name": name, "timestamp": "2026-03-01T12:00:00Z"});
+    let payload = merge_fields(payload, &fields);
     find_gemini().decode(None, payload.as_object().unwrap().clone()).unwrap()
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use snell::{AgentProduct, SupportLevel};
+use snell_test_support::payload::merge_fields;
 
 fn into_json_object(payload: Value) -> Map<String, Value> {
     match payload {
@@ -22,11 +23,6 @@ fn build_tool_call_payload() -> Value {
         "session_id": "s", "transcript_path": "/t.jsonl", "cwd": "/w", "permission_mode": "default",
         "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "u",
     })
-}
-
-fn merge_fields(mut payload: Value, more: Value) -> Value {
-    payload.as_object_mut().unwrap().extend(into_json_object(more));
-    payload
 }
 
 #[test]
@@ -59,14 +55,14 @@ fn an_event_that_claude_code_may_know_by_now_is_still_its_own() {
     let named = |name: &str| json!({"session_id": "s", "hook_event_name": name});
     let transcript = json!({"transcript_path": "/t.jsonl"});
     let cases = [
-        (merge_fields(named("Brainwave"), transcript.clone()), &[][..], Some("claude")),
+        (merge_fields(named("Brainwave"), &transcript), &[][..], Some("claude")),
         (named("Brainwave"), &["CLAUDECODE"], Some("claude")),
         (named("Brainwave"), &[], None),
         (named("Brainwave"), &["CLAUDE_PROJECT_DIR"], None),
         (json!({"hook_event_name": "Brainwave", "transcript_path": "/t"}), &["CLAUDECODE"], None),
         // Names in the style of other agents.
-        (merge_fields(named("pre_tool"), transcript.clone()), &[], None),
-        (merge_fields(named("preToolUse"), transcript), &["CLAUDECODE"], None),
+        (merge_fields(named("pre_tool"), &transcript), &[], None),
+        (merge_fields(named("preToolUse"), &transcript), &["CLAUDECODE"], None),
         (json!({"session_id": "s", "transcript_path": "/t"}), &["CLAUDECODE"], None),
         (json!({"event": "PreToolUse", "session_id": "s"}), &[], None),
         (json!({}), &["CLAUDECODE"], None),
@@ -79,16 +75,16 @@ fn an_event_that_claude_code_may_know_by_now_is_still_its_own() {
 #[test]
 fn another_agent_that_runs_claude_codes_files_is_not_taken_for_it() {
     let cases = [
-        ("Cursor", merge_fields(build_tool_call_payload(), json!({"cursor_version": "3.9.16"}))),
+        ("Cursor", merge_fields(build_tool_call_payload(), &json!({"cursor_version": "3.9.16"}))),
         ("Cline", json!({"clineVersion": "4", "hookName": "PreToolUse", "taskId": "t"})),
         ("Windsurf", json!({"agent_action_name": "pre_run_command", "tool_info": {}})),
-        ("Codex", merge_fields(build_tool_call_payload(), json!({"turn_id": "t", "model": "gpt-5.5"}))),
+        ("Codex", merge_fields(build_tool_call_payload(), &json!({"turn_id": "t", "model": "gpt-5.5"}))),
         ("Grok Build", json!({"hookEventName": "pre_tool_use", "workspaceRoot": "/w", "sessionId": "s"})),
         ("Antigravity", json!({"toolCall": {"name": "x"}, "conversationId": "c"})),
         ("Copilot", json!({"sessionId": "s", "toolArgs": {}, "toolName": "bash"})),
-        ("Goose", merge_fields(build_tool_call_payload(), json!({"matcher_context": "Bash"}))),
-        ("Qwen Code", merge_fields(build_tool_call_payload(), json!({"permission_mode": "yolo"}))),
-        ("Factory droid", merge_fields(build_tool_call_payload(), json!({"permission_mode": "auto-low"}))),
+        ("Goose", merge_fields(build_tool_call_payload(), &json!({"matcher_context": "Bash"}))),
+        ("Qwen Code", merge_fields(build_tool_call_payload(), &json!({"permission_mode": "yolo"}))),
+        ("Factory droid", merge_fields(build_tool_call_payload(), &json!({"permission_mode": "auto-low"}))),
     ];
     let claude_code = |name: &str| (name == "CLAUDECODE").then(|| "1".to_owned());
     for (agent, payload) in cases {
@@ -112,9 +108,9 @@ fn gemini_cli_is_known_by_its_events_its_transcript_and_its_variable() {
     let named = |name: &str| json!({"session_id": "s", "hook_event_name": name});
     let transcript = json!({"transcript_path": "/home/me/.gemini/tmp/p/chats/session-1.jsonl"});
     let cases = [
-        (merge_fields(build_tool_call_payload(), json!({"hook_event_name": "BeforeTool"})), &["CLAUDECODE"][..], true),
+        (merge_fields(build_tool_call_payload(), &json!({"hook_event_name": "BeforeTool"})), &["CLAUDECODE"][..], true),
         (named("PreCompress"), &["CLAUDECODE"], true),
-        (merge_fields(named("SessionStart"), transcript), &["CLAUDECODE"], true),
+        (merge_fields(named("SessionStart"), &transcript), &["CLAUDECODE"], true),
         (named("SessionStart"), &["GEMINI_SESSION_ID"], true),
         (named("SessionStart"), &["GEMINI_SESSION_ID", "CLAUDECODE"], false),
         // It has no such event: an agent that it started inherited its variable.
@@ -148,7 +144,7 @@ fn a_hook_file_says_who_calls_unless_the_payload_shows_another() {
         |name, payload: Value| AgentProduct::identify(&into_json_object(payload), &|_| None, Some(name)).name;
     assert_eq!(identify("claude", build_tool_call_payload()), "claude");
     assert_eq!(identify("claude", json!({"event": "PreToolUse"})), "claude");
-    assert_eq!(identify("claude", merge_fields(build_tool_call_payload(), json!({"cursor_version": "3"}))), "cursor");
+    assert_eq!(identify("claude", merge_fields(build_tool_call_payload(), &json!({"cursor_version": "3"}))), "cursor");
     assert_eq!(identify("nobody", build_tool_call_payload()), "unknown");
     let foreign_call = json!({"event": "pre_tool_use", "tool_name": "bash", "tool_input": {}});
     assert_eq!(identify("claude", foreign_call), "unknown");

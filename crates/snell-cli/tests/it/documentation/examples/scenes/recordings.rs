@@ -1,6 +1,7 @@
 //! Scenes in which something has happened already. It is noon on the day on which tests record.
 
 use serde_json::{Value, json};
+use snell_test_support::payload::merge_fields;
 use snell_test_support::process::spawn_with_stdin;
 
 use crate::support::CliSandbox;
@@ -12,8 +13,7 @@ pub fn freeze_clock_at_noon(sandbox: CliSandbox) -> CliSandbox {
 
 /// Tells of a session in a directory of its name in the home directory.
 fn send_session_event(sandbox: &CliSandbox, time: &str, name: &str, event: &str, more: &Value) {
-    let mut payload = json!({"session_id": name, "cwd": sandbox.home().join(name)});
-    payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let payload = merge_fields(json!({"session_id": name, "cwd": sandbox.home().join(name)}), more);
     sandbox.send_hook_event(time, event, payload);
 }
 
