@@ -54,24 +54,24 @@ impl SessionSelector {
     }
 
     /// The one session that is meant.
-    pub(crate) fn resolve(&self, memory: &mut StoreHandle) -> anyhow::Result<SessionRow> {
+    pub(crate) fn resolve(&self, store_handle: &mut StoreHandle) -> anyhow::Result<SessionRow> {
         if let Some(id) = &self.session {
-            let session = find_by_prefix(id, memory)?;
-            return load_session_row(session.conversation_id, memory);
+            let session = find_by_prefix(id, store_handle)?;
+            return load_session_row(session.conversation_id, store_handle);
         }
-        if memory.has_no_records() {
+        if store_handle.has_no_records() {
             bail!("nothing has been recorded yet, so there is no session");
         }
-        match find_by_env(memory)? {
-            Some(conversation_id) => load_session_row(conversation_id, memory),
-            None => find_by_location(memory),
+        match find_by_env(store_handle)? {
+            Some(conversation_id) => load_session_row(conversation_id, store_handle),
+            None => find_by_location(store_handle),
         }
     }
 }
 
-fn load_session_row(conversation_id: i64, memory: &mut StoreHandle) -> anyhow::Result<SessionRow> {
+fn load_session_row(conversation_id: i64, store_handle: &mut StoreHandle) -> anyhow::Result<SessionRow> {
     let filter = SessionFilter { conversation_id: Some(conversation_id), ..SessionFilter::default() };
-    let mut rows = memory.query(|store| store.list_sessions(&filter))?;
+    let mut rows = store_handle.query(|store| store.list_sessions(&filter))?;
     match rows.pop() {
         Some(row) => Ok(row),
         None => bail!("the session was removed, because it was old"),
@@ -79,24 +79,24 @@ fn load_session_row(conversation_id: i64, memory: &mut StoreHandle) -> anyhow::R
 }
 
 /// The one session whose id begins like this. An id that is whole counts, also if others begin with it.
-pub(crate) fn find_by_prefix(id: &str, memory: &mut StoreHandle) -> anyhow::Result<SessionView> {
-    if memory.has_no_records() {
+pub(crate) fn find_by_prefix(id: &str, store_handle: &mut StoreHandle) -> anyhow::Result<SessionView> {
+    if store_handle.has_no_records() {
         bail!("nothing has been recorded yet");
     }
     if id.trim().is_empty() {
         // It comes from a variable that is not set, and would lead to whichever session is the only one.
         bail!("the session's id is empty; write it, or the beginning of it");
     }
-    let mut found = memory.query(|store| store.find_sessions(id))?;
+    let mut found = store_handle.query(|store| store.find_sessions(id))?;
     if let Some(exact) = found.iter().position(|session| has_session_id(session, id)) {
         return Ok(found.swap_remove(exact));
     }
     if found.len() == 1 {
         return Ok(found.remove(0));
     }
-    let now = memory.now();
+    let now = store_handle.now();
     if found.is_empty() {
-        let latest = memory.query(|store| store.find_sessions(""))?;
+        let latest = store_handle.query(|store| store.find_sessions(""))?;
         if latest.is_empty() {
             bail!("no session has been recorded yet");
         }
@@ -120,17 +120,17 @@ fn has_session_id(session: &SessionView, id: &str) -> bool {
 
 /// The session that the environment names, by its number. One that is not known is not passed over: what is said would
 /// otherwise be said of another session.
-fn find_by_env(memory: &mut StoreHandle) -> anyhow::Result<Option<i64>> {
+fn find_by_env(store_handle: &mut StoreHandle) -> anyhow::Result<Option<i64>> {
     let mut known = Vec::new();
     for (variable, id) in read_session_ids(&EnvVars::read()) {
-        let found = memory.query(|store| store.find_sessions(&id))?;
+        let found = store_handle.query(|store| store.find_sessions(&id))?;
         match found.iter().find(|session| has_session_id(session, &id)) {
             Some(session) => known.push(session.conversation_id),
             // What an agent is known by is enough; its other id may not have been told yet.
             None if known.is_empty() => bail!(
                 "{variable} is \"{}\", and no such session is known; {NAME_ONE}{}",
                 truncate_to_width(&id, MAX_ID_CELLS),
-                format_candidates(memory)?
+                format_candidates(store_handle)?
             ),
             None => {}
         }
@@ -142,21 +142,21 @@ fn find_by_env(memory: &mut StoreHandle) -> anyhow::Result<Option<i64>> {
         return Ok(Some(own));
     }
     // What an agent starts inherits the id that the agent's launcher gave it. Its process shows whose it is.
-    let open = memory.query(|store| store.list_local_open_sessions())?;
+    let open = store_handle.query(|store| store.list_local_open_sessions())?;
     let nearest = find_nearest_sessions(&ProcessIdentity::list_own_ancestors(), &open);
     let is_own = matches!(nearest[..], [session] if session.row.conversation_id == own);
     Ok(Some(if is_own { own } else { launchers }))
 }
 
 /// The session that the caller's surroundings lead to.
-fn find_by_location(memory: &mut StoreHandle) -> anyhow::Result<SessionRow> {
-    let now = memory.now();
+fn find_by_location(store_handle: &mut StoreHandle) -> anyhow::Result<SessionRow> {
+    let now = store_handle.now();
     let seat = CallerLocation {
         ancestors: ProcessIdentity::list_own_ancestors(),
         pane: read_tmux_pane(&EnvVars::read()),
         project: project::find_project_root(&std::env::current_dir()?).to_string_lossy().into_owned(),
     };
-    let open = memory.query(|store| {
+    let open = store_handle.query(|store| {
         open_store::reconcile_agents(store, now)?;
         store.list_local_open_sessions()
     })?;
@@ -170,7 +170,7 @@ fn find_by_location(memory: &mut StoreHandle) -> anyhow::Result<SessionRow> {
         FoundBy::Project => format!("in {}", seat.project),
     };
     if found.is_empty() {
-        bail!("no session is open {place}; {NAME_ONE}{}", format_candidates(memory)?);
+        bail!("no session is open {place}; {NAME_ONE}{}", format_candidates(store_handle)?);
     }
     let are = if found.len() == 1 { "is" } else { "are" };
     bail!(
@@ -214,12 +214,12 @@ impl CallerLocation {
 }
 
 /// The open sessions, to choose from.
-fn format_candidates(memory: &mut StoreHandle) -> anyhow::Result<String> {
-    let open = memory.query(|store| store.list_sessions(&SessionFilter::default()))?;
+fn format_candidates(store_handle: &mut StoreHandle) -> anyhow::Result<String> {
+    let open = store_handle.query(|store| store.list_sessions(&SessionFilter::default()))?;
     if open.is_empty() {
         return Ok(" (`snell session list --all` shows those that have ended)".into());
     }
-    let now = memory.now();
+    let now = store_handle.now();
     Ok(format!(": {}", format_session_list(open.iter().map(label_row), now)))
 }
 

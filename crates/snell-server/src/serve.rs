@@ -50,21 +50,21 @@ pub async fn serve(settings: ServeSettings, listener: ServerListener, shutdown: 
     let (app, threads, _socket, unix) = start_backend(&settings, address, phases.clone())?;
     let tcp = TcpListener::from_std(tcp).map_err(system_error("listening"))?;
     let metrics = app.metrics.clone();
-    let front = RequestPipeline::new(gate, routes::build_router(app), metrics);
-    let (house, mut everybody_left) = ConnectionAcceptor::new(front, &settings, phases);
+    let pipeline = RequestPipeline::new(gate, routes::build_router(app), metrics);
+    let (acceptor, mut connections_closed) = ConnectionAcceptor::new(pipeline, &settings, phases);
     if let Some(unix) = unix {
-        tokio::spawn(house.clone().accept_unix(unix));
+        tokio::spawn(acceptor.clone().accept_unix(unix));
     }
-    tokio::spawn(house.accept_tcp(tcp));
+    tokio::spawn(acceptor.accept_tcp(tcp));
     announce_ready(address, ready);
 
     shutdown.await;
     tracing::info!("the server ends");
     phase.send_replace(ShutdownPhase::Closing);
-    if tokio::time::timeout(settings.grace, everybody_left.recv()).await.is_err() {
+    if tokio::time::timeout(settings.grace, connections_closed.recv()).await.is_err() {
         tracing::warn!("some requests took too long, and are given up");
         phase.send_replace(ShutdownPhase::Closed);
-        let _ = tokio::time::timeout(settings.grace, everybody_left.recv()).await;
+        let _ = tokio::time::timeout(settings.grace, connections_closed.recv()).await;
     }
     // Nobody can hand the writer anything now: it stores what it has, and ends. The socket goes last.
     threads.shut_down().await;

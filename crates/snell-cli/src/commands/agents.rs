@@ -50,24 +50,24 @@ struct AgentsSnapshot {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut memory = StoreHandle::open()?;
+    let mut store_handle = StoreHandle::open()?;
     if args.watch {
-        watch_agents(args, &mut memory)?;
+        watch_agents(args, &mut store_handle)?;
         return Ok(DONE);
     }
-    let look = load_agents(args, &mut memory)?;
+    let look = load_agents(args, &mut store_handle)?;
     if args.json {
         output::print_json(&look.agents)?;
     } else {
-        output::print_text(&render_agents(&look, memory.now()));
+        output::print_text(&render_agents(&look, store_handle.now()));
     }
     Ok(DONE)
 }
 
-fn watch_agents(args: &Args, memory: &mut StoreHandle) -> anyhow::Result<()> {
+fn watch_agents(args: &Args, store_handle: &mut StoreHandle) -> anyhow::Result<()> {
     let mut last = None;
     repeat_until_signal(WATCH_INTERVAL, || {
-        let look = load_agents(args, memory)?;
+        let look = load_agents(args, store_handle)?;
         let changed = last.as_ref() != Some(&look);
         if args.json {
             if changed {
@@ -75,23 +75,23 @@ fn watch_agents(args: &Args, memory: &mut StoreHandle) -> anyhow::Result<()> {
             }
         } else if output::is_terminal() {
             // Times pass also when nothing happens.
-            output::redraw_screen(&render_agents(&look, memory.now()));
+            output::redraw_screen(&render_agents(&look, store_handle.now()));
         } else if changed {
             let gap = if last.is_some() { "\n" } else { "" };
-            output::print_text(&format!("{gap}{}", render_agents(&look, memory.now())));
+            output::print_text(&format!("{gap}{}", render_agents(&look, store_handle.now())));
         }
         last = Some(look);
         Ok(())
     })
 }
 
-fn load_agents(args: &Args, memory: &mut StoreHandle) -> anyhow::Result<AgentsSnapshot> {
-    if memory.has_no_records() {
+fn load_agents(args: &Args, store_handle: &mut StoreHandle) -> anyhow::Result<AgentsSnapshot> {
+    if store_handle.has_no_records() {
         return Ok(AgentsSnapshot { agents: Vec::new(), ended: 0 });
     }
-    let now = memory.now();
+    let now = store_handle.now();
     let filter = AgentFilter { ended_after: args.all.then_some(Timestamp::MIN), ..AgentFilter::default() };
-    memory.query(|store| {
+    store_handle.query(|store| {
         open_store::reconcile_agents(store, now)?;
         let mut agents = store.list_agents(&filter)?;
         open_store::sort_by_urgency(&mut agents);

@@ -28,10 +28,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut memory = StoreHandle::open()?;
-    let session = session_arg::find_by_prefix(&args.session, &mut memory)?;
+    let mut store_handle = StoreHandle::open()?;
+    let session = session_arg::find_by_prefix(&args.session, &mut store_handle)?;
     match &args.output {
-        None => match write_session(&session, &mut memory, &mut output::stdout_writer(), escape_for_terminal) {
+        None => match write_session(&session, &mut store_handle, &mut output::stdout_writer(), escape_for_terminal) {
             // Whoever reads it has seen enough.
             Err(ExportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => {}
             Err(ExportError::Write(error)) => return Err(error).context("cannot write the session"),
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
             Ok(_) => {}
         },
         Some(path) => {
-            let lines = write_session_file(&session, &mut memory, path)?;
+            let lines = write_session_file(&session, &mut store_handle, path)?;
             output::print_line(&format!("Wrote {} to {}.", output::format_count(lines, "line"), path.display()));
         }
     }
@@ -57,13 +57,13 @@ enum ExportError {
 /// Writes the session line by line, and answers how many lines there were.
 fn write_session(
     session: &SessionView,
-    memory: &mut StoreHandle,
+    store_handle: &mut StoreHandle,
     to: &mut dyn Write,
     shown: fn(String) -> String,
 ) -> Result<usize, ExportError> {
     let mut lines = 0;
     let mut written = Ok(());
-    let told = memory.query(|store| {
+    let told = store_handle.query(|store| {
         store.export_session(session, &mut |exported| {
             written = serde_json::to_string(&exported)
                 .map_err(io::Error::from)
@@ -83,7 +83,7 @@ fn escape_for_terminal(line: String) -> String {
 }
 
 /// Writes the session beside the file, and puts it in its place when it is whole.
-fn write_session_file(session: &SessionView, memory: &mut StoreHandle, path: &Path) -> anyhow::Result<usize> {
+fn write_session_file(session: &SessionView, store_handle: &mut StoreHandle, path: &Path) -> anyhow::Result<usize> {
     let cannot = || format!("cannot write {}", path.display());
     let name = path.file_name().with_context(cannot)?;
     let mut half = std::ffi::OsString::from(".");
@@ -92,7 +92,7 @@ fn write_session_file(session: &SessionView, memory: &mut StoreHandle, path: &Pa
     let half = path.with_file_name(half);
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&half).with_context(cannot)?;
     let mut to = BufWriter::new(file);
-    let written = write_session(session, memory, &mut to, std::convert::identity).and_then(|lines| {
+    let written = write_session(session, store_handle, &mut to, std::convert::identity).and_then(|lines| {
         let whole = to.get_ref().sync_all().and_then(|()| fs::rename(&half, path));
         whole.map(|()| lines).map_err(ExportError::Write)
     });

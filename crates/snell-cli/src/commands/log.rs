@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    which: LogFilterArgs,
+    filter_args: LogFilterArgs,
     #[command(flatten)]
     pruning: LogPruneArgs,
 }
@@ -114,16 +114,16 @@ struct PruneReport {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut memory = StoreHandle::open()?;
+    let mut store_handle = StoreHandle::open()?;
     if args.pruning.prune {
-        prune_log(&args.pruning, args.json, &mut memory)?;
+        prune_log(&args.pruning, args.json, &mut store_handle)?;
         return Ok(DONE);
     }
-    let filter = args.which.to_log_filter(memory.now())?;
+    let filter = args.filter_args.to_log_filter(store_handle.now())?;
     if args.follow {
-        follow_log(args, &filter, &mut memory)?;
+        follow_log(args, &filter, &mut store_handle)?;
     } else {
-        print_entries(args, &filter, &mut memory)?;
+        print_entries(args, &filter, &mut store_handle)?;
     }
     Ok(DONE)
 }
@@ -163,25 +163,25 @@ fn canonical_event_name(name: &str) -> String {
     EventName::parse(name).as_str().to_owned()
 }
 
-fn print_entries(args: &Args, filter: &LogFilter, memory: &mut StoreHandle) -> anyhow::Result<()> {
+fn print_entries(args: &Args, filter: &LogFilter, store_handle: &mut StoreHandle) -> anyhow::Result<()> {
     let mut found = Vec::new();
-    if !memory.has_no_records() {
+    if !store_handle.has_no_records() {
         // One more tells whether there are more.
         let one_more = LogFilter { limit: filter.limit.saturating_add(1), ..filter.clone() };
-        found = memory.query(|store| store.query_log(&one_more))?;
+        found = store_handle.query(|store| store.query_log(&one_more))?;
     }
     let limit = usize::try_from(filter.limit)?;
     let more = found.len() > limit;
     found.truncate(limit);
     for entry in &found {
-        print_entry(args, entry, memory.now())?;
+        print_entry(args, entry, store_handle.now())?;
     }
     if args.json {
         return Ok(());
     }
     match found.last() {
         Some(last) if more => output::print_note(&format!("there is more; older entries: --before {}", last.id)),
-        None if memory.has_no_records() => output::print_note("nothing has been recorded yet"),
+        None if store_handle.has_no_records() => output::print_note("nothing has been recorded yet"),
         None => output::print_note("no entry is like that"),
         Some(_) => {}
     }
@@ -197,21 +197,21 @@ fn print_entry(args: &Args, entry: &LogEntry, now: Timestamp) -> anyhow::Result<
     }
 }
 
-fn follow_log(args: &Args, filter: &LogFilter, memory: &mut StoreHandle) -> anyhow::Result<()> {
+fn follow_log(args: &Args, filter: &LogFilter, store_handle: &mut StoreHandle) -> anyhow::Result<()> {
     // The newest entry that was seen, whether or not it was shown.
-    let mut reached = None;
+    let mut last_seen_id = None;
     repeat_until_signal(FOLLOW_INTERVAL, || {
-        if memory.has_no_records() {
-            reached = Some(0);
+        if store_handle.has_no_records() {
+            last_seen_id = Some(0);
             return Ok(());
         }
-        let found = memory.query(|store| {
+        let found = store_handle.query(|store| {
             let last = store.last_event_id()?;
-            let Some(after) = reached else {
-                let limit = args.which.limit.unwrap_or(DEFAULT_FOLLOW_LIMIT);
+            let Some(after) = last_seen_id else {
+                let limit = args.filter_args.limit.unwrap_or(DEFAULT_FOLLOW_LIMIT);
                 let mut found = store.query_log(&LogFilter { limit, ..filter.clone() })?;
                 found.reverse();
-                reached = Some(found.last().map_or(last, |entry| entry.id.max(last)));
+                last_seen_id = Some(found.last().map_or(last, |entry| entry.id.max(last)));
                 return Ok(found);
             };
             if last == after {
@@ -225,11 +225,11 @@ fn follow_log(args: &Args, filter: &LogFilter, memory: &mut StoreHandle) -> anyh
             })?;
             let full = u32::try_from(found.len()).is_ok_and(|found| found == FOLLOW_BATCH_SIZE);
             let newest = found.last().map_or(0, |entry| entry.id);
-            reached = Some(if full { newest } else { newest.max(last) });
+            last_seen_id = Some(if full { newest } else { newest.max(last) });
             Ok(found)
         })?;
         for entry in &found {
-            print_entry(args, entry, memory.now())?;
+            print_entry(args, entry, store_handle.now())?;
         }
         Ok(())
     })
@@ -246,7 +246,7 @@ fn load_retention() -> anyhow::Result<RetentionPeriod> {
     Ok(engine.settings().keep)
 }
 
-fn prune_log(args: &LogPruneArgs, json: bool, memory: &mut StoreHandle) -> anyhow::Result<()> {
+fn prune_log(args: &LogPruneArgs, json: bool, store_handle: &mut StoreHandle) -> anyhow::Result<()> {
     let keep = match args.keep.as_deref() {
         Some(text) => match RetentionPeriod::parse(text) {
             Some(keep) => keep,
@@ -254,14 +254,14 @@ fn prune_log(args: &LogPruneArgs, json: bool, memory: &mut StoreHandle) -> anyho
         },
         None => load_retention()?,
     };
-    let before = time::retention_cutoff(keep, memory.now());
+    let before = time::retention_cutoff(keep, store_handle.now());
     let removed = match before {
-        Some(before) if !memory.has_no_records() => remove_old_events(args, before, memory)?,
+        Some(before) if !store_handle.has_no_records() => remove_old_events(args, before, store_handle)?,
         _ => PruneCounts::default(),
     };
     if !args.dry_run {
         let long_ago = std::time::SystemTime::now().checked_sub(ONCE_MARKER_MAX_AGE).context("the clock is wrong")?;
-        OnceMarkers::in_data_dir(memory.data_dir()).prune(long_ago);
+        OnceMarkers::in_data_dir(store_handle.data_dir()).prune(long_ago);
     }
     let report = PruneReport { keep: time::format_retention(keep), before, dry_run: args.dry_run, removed };
     if json {
@@ -272,11 +272,15 @@ fn prune_log(args: &LogPruneArgs, json: bool, memory: &mut StoreHandle) -> anyho
     Ok(())
 }
 
-fn remove_old_events(args: &LogPruneArgs, before: Timestamp, memory: &mut StoreHandle) -> anyhow::Result<PruneCounts> {
+fn remove_old_events(
+    args: &LogPruneArgs,
+    before: Timestamp,
+    store_handle: &mut StoreHandle,
+) -> anyhow::Result<PruneCounts> {
     if args.dry_run {
-        return memory.query(|store| store.count_older_than(before));
+        return store_handle.query(|store| store.count_older_than(before));
     }
-    let removed = memory.query(|store| {
+    let removed = store_handle.query(|store| {
         store.prune(before, &mut |so_far| {
             output::print_progress(&format!("removed {} …", output::format_count(so_far.events, "event")));
         })

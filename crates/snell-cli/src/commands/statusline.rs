@@ -85,14 +85,14 @@ fn compute_context_percent(told: &Value) -> Option<f64> {
 
 /// Records what was told, and answers how many other agents wait for their user.
 fn record_and_count_waiting(session: Option<&str>, percent: Option<f64>, model: Option<&str>) -> anyhow::Result<usize> {
-    let mut memory = StoreHandle::open()?;
-    if memory.has_no_records() {
+    let mut store_handle = StoreHandle::open()?;
+    if store_handle.has_no_records() {
         return Ok(0);
     }
     if let (Some(session), Some(percent)) = (session, percent) {
-        record_context_usage(&mut memory, session, percent, model)?;
+        record_context_usage(&mut store_handle, session, percent, model)?;
     }
-    let waiting = memory.query(|store| {
+    let waiting = store_handle.query(|store| {
         let mut agents = store.list_agents(&AgentFilter::default())?;
         agents.retain(|agent| agent.state == AgentState::AwaitingInput);
         if let (Some(session), false) = (session, agents.is_empty()) {
@@ -103,6 +103,6 @@ fn record_and_count_waiting(session: Option<&str>, percent: Option<f64>, model: 
         }
         Ok(agents.len())
     });
-    memory.close_without_cleanup();
+    store_handle.close_without_cleanup();
     waiting
 }

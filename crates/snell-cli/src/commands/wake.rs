@@ -24,17 +24,17 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut memory = StoreHandle::open()?;
-    if memory.has_no_records() {
+    let mut store_handle = StoreHandle::open()?;
+    if store_handle.has_no_records() {
         bail!("nothing has been recorded yet, so there is no agent");
     }
     let care = if args.force { WakeMode::Forced } else { WakeMode::Checked };
-    let typed = match find_agent_by_number(&args.agent, &mut memory)? {
-        Some(number) => tmux_wake::wake_agent(&mut memory, number, care)?,
+    let typed = match find_agent_by_number(&args.agent, &mut store_handle)? {
+        Some(number) => tmux_wake::wake_agent(&mut store_handle, number, care)?,
         None => {
-            let session = session_arg::find_by_prefix(&args.agent, &mut memory);
+            let session = session_arg::find_by_prefix(&args.agent, &mut store_handle);
             let session = if is_number(&args.agent) { session.context("no agent has that number")? } else { session? };
-            tmux_wake::wake_session(&mut memory, session.conversation_id, care)?
+            tmux_wake::wake_session(&mut store_handle, session.conversation_id, care)?
         }
     };
     output::print_line(&typed.to_string());
@@ -42,11 +42,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 /// The number, if an agent has it.
-fn find_agent_by_number(text: &str, memory: &mut StoreHandle) -> anyhow::Result<Option<i64>> {
+fn find_agent_by_number(text: &str, store_handle: &mut StoreHandle) -> anyhow::Result<Option<i64>> {
     let Ok(number) = text.parse() else {
         return Ok(None);
     };
-    let agent = memory.query(|store| store.find_agent_location(number))?;
+    let agent = store_handle.query(|store| store.find_agent_location(number))?;
     Ok(agent.map(|agent| agent.agent_id))
 }
 

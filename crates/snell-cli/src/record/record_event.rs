@@ -291,7 +291,7 @@ impl HookRecorder {
 /// Records how full the context of a session is, as its agent says. A session that is not known is not recorded, so one
 /// whose user wants no records has none of these either.
 pub(crate) fn record_context_usage(
-    memory: &mut StoreHandle,
+    store_handle: &mut StoreHandle,
     session_id: &str,
     percent: f64,
     model: Option<&str>,
@@ -299,12 +299,12 @@ pub(crate) fn record_context_usage(
     let request =
         DaemonRequest::Context { session_id: session_id.to_owned(), percent, model: model.map(str::to_owned) };
     if DaemonMode::from_env() != DaemonMode::Off
-        && let DeliveryOutcome::Done(response) = daemon::send_and_wait(memory.data_dir(), &request)
+        && let DeliveryOutcome::Done(response) = daemon::send_and_wait(store_handle.data_dir(), &request)
     {
         print_warnings(&response.remarks);
         return Ok(());
     }
-    memory.query(|store| store.set_context_usage(session_id, percent, model)).map(drop)
+    store_handle.query(|store| store.set_context_usage(session_id, percent, model)).map(drop)
 }
 
 fn print_warnings(warnings: &[String]) {

@@ -56,58 +56,58 @@ enum AgentLiveness {
 
 /// Wakes up the agent of a session.
 pub(crate) fn wake_session(
-    memory: &mut StoreHandle,
+    store_handle: &mut StoreHandle,
     conversation_id: i64,
     care: WakeMode,
 ) -> anyhow::Result<WakeReport> {
     let filter = SessionFilter { conversation_id: Some(conversation_id), ..SessionFilter::default() };
-    let session = memory.query(|store| store.list_sessions(&filter))?.pop();
+    let session = store_handle.query(|store| store.list_sessions(&filter))?.pop();
     let session = session.context("the session was removed, because it was old")?;
-    let agent = locate_agent(memory, session.agent_id)?;
+    let agent = locate_agent(store_handle, session.agent_id)?;
     let id = &session.session_id;
     if agent.conversation_id != Some(conversation_id) {
         bail!("agent {} has left the session {id} for another one", agent.agent_id);
     }
-    wake_agent(memory, session.agent_id, care)
+    wake_agent(store_handle, session.agent_id, care)
 }
 
 /// Wakes up an agent. Whoever else does so at the same time waits, so that each line stays together with its Enter.
-pub(crate) fn wake_agent(memory: &mut StoreHandle, number: i64, care: WakeMode) -> anyhow::Result<WakeReport> {
-    let _turn = WakeLock::acquire(memory.data_dir(), number)?;
-    let mut agent = locate_agent(memory, number)?;
+pub(crate) fn wake_agent(store_handle: &mut StoreHandle, number: i64, care: WakeMode) -> anyhow::Result<WakeReport> {
+    let _turn = WakeLock::acquire(store_handle.data_dir(), number)?;
+    let mut agent = locate_agent(store_handle, number)?;
     if care == WakeMode::Checked && agent.state == AgentState::AwaitingInput {
-        agent = reconcile_and_locate(memory, number)?;
+        agent = reconcile_and_locate(store_handle, number)?;
         if agent.state == AgentState::AwaitingInput {
-            bail!(explain_awaiting_user(&agent, memory));
+            bail!(explain_awaiting_user(&agent, store_handle));
         }
     }
     type_wake_line(&agent, care)
 }
 
-fn locate_agent(memory: &mut StoreHandle, number: i64) -> anyhow::Result<AgentLocation> {
-    let agent = memory.query(|store| store.find_agent_location(number))?;
+fn locate_agent(store_handle: &mut StoreHandle, number: i64) -> anyhow::Result<AgentLocation> {
+    let agent = store_handle.query(|store| store.find_agent_location(number))?;
     agent.with_context(|| format!("agent {number} was removed, because it was old"))
 }
 
 /// Where an agent is, once its transcript was looked at: no hook tells when its user turns something down.
-fn reconcile_and_locate(memory: &mut StoreHandle, number: i64) -> anyhow::Result<AgentLocation> {
-    let now = memory.now();
-    memory.query(|store| match store.reconcile_agents(ReconcileScope::Agent(number), now) {
+fn reconcile_and_locate(store_handle: &mut StoreHandle, number: i64) -> anyhow::Result<AgentLocation> {
+    let now = store_handle.now();
+    store_handle.query(|store| match store.reconcile_agents(ReconcileScope::Agent(number), now) {
         Err(StoreError::Locked) => Ok(()),
         other => other,
     })?;
-    locate_agent(memory, number)
+    locate_agent(store_handle, number)
 }
 
 /// Why an agent is left alone that waits for its user.
-fn explain_awaiting_user(agent: &AgentLocation, memory: &StoreHandle) -> String {
+fn explain_awaiting_user(agent: &AgentLocation, store_handle: &StoreHandle) -> String {
     let (number, since) = (agent.agent_id, agent.state_since);
     format!(
         "agent {number} waits for a decision of its user, and Enter might make it ({} since {}, {} ago: {}); wake it up \
          when that is done, or with `snell wake {number} --force`",
         agent.state,
         format_time(since),
-        format_elapsed(since, memory.now()),
+        format_elapsed(since, store_handle.now()),
         shorten_to_one_line(&agent.why, MAX_REASON_CELLS)
     )
 }

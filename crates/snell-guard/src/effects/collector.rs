@@ -37,12 +37,12 @@ impl<'a> EffectCollector<'a> {
         view: AnalysisScope,
         list: &'a mut Vec<Effect>,
     ) -> Self {
-        let line =
+        let args =
             called.as_ref().map(|called| ParsedArgs::parse(called.program, called.arguments)).unwrap_or_default();
-        let mut scene = Self {
+        let mut collector = Self {
             invocation,
             context: world,
-            args: line,
+            args,
             cwd: invocation.cwd.as_deref().map(Cow::Borrowed),
             program_call: None,
             dry_run: false,
@@ -54,15 +54,15 @@ impl<'a> EffectCollector<'a> {
         if let Some(called) = &called {
             for (outer, before) in &called.outer {
                 let line = ParsedArgs::parse(outer, before);
-                scene.dry_run |= line.surely_has_any_flag(outer.idle_flags);
-                scene.apply_cwd_flags(outer, &line);
+                collector.dry_run |= line.surely_has_any_flag(outer.idle_flags);
+                collector.apply_cwd_flags(outer, &line);
             }
-            let line = std::mem::take(&mut scene.args);
-            scene.apply_cwd_flags(called.program, &line);
-            scene.args = line;
+            let line = std::mem::take(&mut collector.args);
+            collector.apply_cwd_flags(called.program, &line);
+            collector.args = line;
         }
-        scene.program_call = called;
-        scene
+        collector.program_call = called;
+        collector
     }
 
     /// `-C directory`, as often as it is given.

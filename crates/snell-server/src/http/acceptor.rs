@@ -73,13 +73,13 @@ pub(crate) struct ConnectionAcceptor {
 impl ConnectionAcceptor {
     /// A house, and what ends when nobody is in it any more.
     pub(crate) fn new(
-        front: RequestPipeline,
+        pipeline: RequestPipeline,
         settings: &ServeSettings,
         phase: watch::Receiver<ShutdownPhase>,
     ) -> (Self, mpsc::Receiver<Infallible>) {
         let (presence, absence) = mpsc::channel(1);
         let house = Self {
-            pipeline: Arc::new(front),
+            pipeline: Arc::new(pipeline),
             tcp_permits: Arc::new(Semaphore::new(settings.max_connections)),
             unix_permits: Arc::new(Semaphore::new(settings.max_connections)),
             refused_permits: Arc::new(Semaphore::new(MAX_REFUSED_CONNECTIONS.min(settings.max_connections))),
@@ -146,14 +146,14 @@ impl ConnectionAcceptor {
         via: RequestTransport,
         _permit: OwnedSemaphorePermit,
     ) {
-        let Self { pipeline: front, head_timeout, write_timeout, mut phase, _presence, .. } = self;
-        let _counted = front.count_connection();
+        let Self { pipeline, head_timeout, write_timeout, mut phase, _presence, .. } = self;
+        let _counted = pipeline.count_connection();
         let endless = Arc::new(AtomicBool::new(false));
         let stream = WriteTimeoutStream::new(stream, write_timeout, endless.clone());
         let service = service_fn(|request| {
-            let (front, endless) = (front.clone(), endless.clone());
+            let (pipeline, endless) = (pipeline.clone(), endless.clone());
             async move {
-                let answer = front.handle_request(via, request).await;
+                let answer = pipeline.handle_request(via, request).await;
                 endless.store(answer.extensions().get::<StreamingResponse>().is_some(), Ordering::Relaxed);
                 Ok::<_, Infallible>(answer)
             }

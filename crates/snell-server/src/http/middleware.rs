@@ -42,7 +42,7 @@ static DEFAULT_HEADERS: [(HeaderName, HeaderValue); 6] = [
 /// The largest head of a request that is answered.
 pub(crate) const MAX_HEAD_BYTES: usize = 64 * 1024;
 
-/// The front of the server.
+/// Checks, routes and answers every request.
 pub(crate) struct RequestPipeline {
     router: TowerToHyperService<Router>,
     metrics: Arc<ServerMetrics>,

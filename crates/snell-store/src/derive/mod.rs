@@ -262,15 +262,15 @@ fn derive_state_change(
         state: found.agent.state,
         last_words: told.or(remembered.as_deref()),
         current_tool,
-        call: call.as_deref(),
+        call_summary: call.as_deref(),
         why: &found.agent.why,
         is_unknown: found.agent.state_reported_at.is_none(),
         blocked: judgement.is_some_and(|judgement| judgement.is_block() || judgement.goes_on),
-        asked: judgement.and_then(DecisionRecord::ask_reason),
+        ask_reason: judgement.and_then(DecisionRecord::ask_reason),
     };
     let heard_again = StateTransition {
         state: AgentState::Idle,
-        tool: ToolChange::None,
+        tool: ToolChange::Clear,
         why: "it was heard of again".into(),
         end_reason: None,
     };
@@ -428,8 +428,8 @@ fn apply_state_change(found: &mut CorrelatedAgent, change: Option<StateTransitio
     agent.set_state(change.state, StateSource::Hook, change.why, at);
     match change.tool {
         ToolChange::Keep => {}
-        ToolChange::None => agent.current_tool = None,
-        ToolChange::Is(tool) => agent.current_tool = Some(tool),
+        ToolChange::Clear => agent.current_tool = None,
+        ToolChange::Set(tool) => agent.current_tool = Some(tool),
     }
     agent.end_reason.clone_from(&change.end_reason);
     if let (Some(reason), Some(conversation)) = (&change.end_reason, &mut found.conversation) {

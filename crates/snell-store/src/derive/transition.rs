@@ -23,8 +23,8 @@ pub(crate) struct StateTransition {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ToolChange {
     Keep,
-    None,
-    Is(String),
+    Clear,
+    Set(String),
 }
 
 /// How much is told of why the user is asked about a call.
@@ -41,7 +41,7 @@ pub(crate) struct TransitionInput<'a> {
     /// The tool that runs or waits for permission.
     pub(crate) current_tool: Option<&'a str>,
     /// What its call is about; told with a notification, which does not say so itself.
-    pub(crate) call: Option<&'a str>,
+    pub(crate) call_summary: Option<&'a str>,
     /// Why it is in its state.
     pub(crate) why: &'a str,
     /// Whether nothing was told yet of what the agent is doing.
@@ -49,7 +49,7 @@ pub(crate) struct TransitionInput<'a> {
     /// Whether the event was kept from happening.
     pub(crate) blocked: bool,
     /// Why the user is asked about it, if a hook or the guard wants that.
-    pub(crate) asked: Option<&'a str>,
+    pub(crate) ask_reason: Option<&'a str>,
 }
 
 /// What the event changes; nothing if it says nothing about the state.
@@ -64,24 +64,24 @@ pub(crate) fn compute_transition(event: &Event, before: TransitionInput<'_>) -> 
         EventName::PreToolUse | EventName::PermissionRequest if before.blocked && before.is_unknown => {
             let tool = event.tool_name().unwrap_or("a tool");
             let why = format!("it was about to use {tool}, which was blocked");
-            Some(build_transition(AgentState::Processing, ToolChange::None, why))
+            Some(build_transition(AgentState::Processing, ToolChange::Clear, why))
         }
         // A prompt that was blocked never reached the agent, and a tool that was blocked never ran.
         EventName::UserPromptSubmit | EventName::PreToolUse | EventName::PermissionRequest if before.blocked => None,
         EventName::UserPromptSubmit => {
-            Some(build_transition(AgentState::Processing, ToolChange::None, "the user submitted a prompt"))
+            Some(build_transition(AgentState::Processing, ToolChange::Clear, "the user submitted a prompt"))
         }
         EventName::PreToolUse => Some(handle_pre_tool(event, before)),
         EventName::PermissionRequest => {
             let tool = event.tool_name().unwrap_or("a tool");
             let why = describe_call(format!("it asks for permission to use {tool}"), event, before.product);
-            Some(build_transition(AgentState::AwaitingInput, ToolChange::Is(tool.to_owned()), why))
+            Some(build_transition(AgentState::AwaitingInput, ToolChange::Set(tool.to_owned()), why))
         }
         EventName::PostToolUse | EventName::PostToolUseFailure => Some(handle_post_tool(event)),
         EventName::Notification => handle_notification(event, before),
         // A stop that was blocked makes the agent go on.
         EventName::Stop if before.blocked => {
-            Some(build_transition(AgentState::Processing, ToolChange::None, "a hook told it to go on"))
+            Some(build_transition(AgentState::Processing, ToolChange::Clear, "a hook told it to go on"))
         }
         EventName::Stop => Some(handle_stop(before.last_words)),
         EventName::Other(name) => handle_other_event(name, event, before.state),
@@ -92,7 +92,7 @@ pub(crate) fn compute_transition(event: &Event, before: TransitionInput<'_>) -> 
 /// Whether the event is about a tool, and says nothing about what the agent as a whole is doing.
 fn is_irrelevant_to_state(event: &Event, before: TransitionInput<'_>) -> bool {
     let in_subagent = event.subagent.as_ref().is_some_and(|subagent| subagent.id.is_some());
-    let ends = matches!(event.name.as_str(), "PostToolUse" | "PostToolUseFailure" | "PermissionDenied");
+    let is_tool_end = matches!(event.name.as_str(), "PostToolUse" | "PostToolUseFailure" | "PermissionDenied");
     let other_tool = before.current_tool.is_some() && before.current_tool != event.tool_name();
     match (&event.name, before.state) {
         // The user has to be asked, whoever wants it.
@@ -103,7 +103,7 @@ fn is_irrelevant_to_state(event: &Event, before: TransitionInput<'_>) -> bool {
         // Tools run side by side. When one ends, the user still has to answer about the other; and what a subagent does
         // answers no question.
         (_, AgentState::AwaitingInput) => {
-            (in_subagent && before.current_tool.is_none()) || (other_tool && (ends || in_subagent))
+            (in_subagent && before.current_tool.is_none()) || (other_tool && (is_tool_end || in_subagent))
         }
         _ => false,
     }
@@ -131,7 +131,7 @@ fn handle_session_start(event: &Event, state: AgentState) -> Option<StateTransit
         Some(source) => labels::describe_session_start(source),
         None => "a session began".to_owned(),
     };
-    Some(build_transition(AgentState::Idle, ToolChange::None, why))
+    Some(build_transition(AgentState::Idle, ToolChange::Clear, why))
 }
 
 fn handle_session_end(event: &Event) -> Option<StateTransition> {
@@ -141,34 +141,34 @@ fn handle_session_end(event: &Event) -> Option<StateTransition> {
     }
     Some(StateTransition {
         end_reason: Some(reason.to_owned()),
-        ..build_transition(AgentState::Ended, ToolChange::None, labels::describe_session_end(reason))
+        ..build_transition(AgentState::Ended, ToolChange::Clear, labels::describe_session_end(reason))
     })
 }
 
 fn handle_pre_tool(event: &Event, before: TransitionInput<'_>) -> StateTransition {
     let tool = event.tool_name().unwrap_or("a tool");
-    let now = ToolChange::Is(tool.to_owned());
-    if let Some(reason) = before.asked {
+    let tool_change = ToolChange::Set(tool.to_owned());
+    if let Some(reason) = before.ask_reason {
         let why = describe_call(format!("the user is asked about {tool}"), event, before.product);
         let reason = to_single_line(reason, MAX_REASON_CHARS);
         let why = if reason.is_empty() { why } else { format!("{why} ({reason})") };
-        return build_transition(AgentState::AwaitingInput, now, why);
+        return build_transition(AgentState::AwaitingInput, tool_change, why);
     }
     if question_text::find_question_tool(before.product, tool).is_some() {
         let why = describe_call(format!("it asks the user ({tool})"), event, before.product);
-        build_transition(AgentState::AwaitingInput, now, why)
+        build_transition(AgentState::AwaitingInput, tool_change, why)
     } else {
-        build_transition(AgentState::Processing, now, format!("it uses {tool}"))
+        build_transition(AgentState::Processing, tool_change, format!("it uses {tool}"))
     }
 }
 
 fn handle_post_tool(event: &Event) -> StateTransition {
     let tool = event.tool_name().unwrap_or("a tool");
     if event.raw.get("is_interrupt") == Some(&Value::Bool(true)) {
-        return build_transition(AgentState::Idle, ToolChange::None, format!("the user interrupted {tool}"));
+        return build_transition(AgentState::Idle, ToolChange::Clear, format!("the user interrupted {tool}"));
     }
     let how = if event.has_tool_failed() { "failed" } else { "ended" };
-    build_transition(AgentState::Processing, ToolChange::None, format!("{tool} {how}"))
+    build_transition(AgentState::Processing, ToolChange::Clear, format!("{tool} {how}"))
 }
 
 fn handle_notification(event: &Event, before: TransitionInput<'_>) -> Option<StateTransition> {
@@ -177,7 +177,7 @@ fn handle_notification(event: &Event, before: TransitionInput<'_>) -> Option<Sta
     let message = event.message.as_deref().unwrap_or_default();
     let describe = |kind: &str| {
         let is_permission = kind.starts_with("permission");
-        match (message, before.call.filter(|_| is_permission)) {
+        match (message, before.call_summary.filter(|_| is_permission)) {
             // What it waits for is known already, and better.
             _ if waits_for_tool && is_permission => before.why.to_owned(),
             ("", _) => labels::describe_needed_input(kind),
@@ -197,7 +197,7 @@ fn handle_notification(event: &Event, before: TransitionInput<'_>) -> Option<Sta
         // It has waited for a prompt for a while. If it seemed to work, or to wait for permission, its user interrupted
         // it, and no hook told us.
         Some(kind) if kinds.idle.contains(&kind) && (state == AgentState::Processing || waits_for_tool) => {
-            Some(build_transition(AgentState::Idle, ToolChange::None, "it says that it waits for a prompt"))
+            Some(build_transition(AgentState::Idle, ToolChange::Clear, "it says that it waits for a prompt"))
         }
         None if kinds.permission_phrases.iter().any(|phrase| message.contains(phrase)) => {
             Some(build_transition(AgentState::AwaitingInput, ToolChange::Keep, describe("permission")))
@@ -209,9 +209,9 @@ fn handle_notification(event: &Event, before: TransitionInput<'_>) -> Option<Sta
 /// The end of a turn; the last words may be a question.
 pub(crate) fn handle_stop(last_words: Option<&str>) -> StateTransition {
     if last_words.map(intent::classify_last_words) == Some(TurnIntent::Question) {
-        build_transition(AgentState::AwaitingInput, ToolChange::None, explain_question(last_words))
+        build_transition(AgentState::AwaitingInput, ToolChange::Clear, explain_question(last_words))
     } else {
-        build_transition(AgentState::Idle, ToolChange::None, "it ended its turn")
+        build_transition(AgentState::Idle, ToolChange::Clear, "it ended its turn")
     }
 }
 
@@ -228,11 +228,11 @@ fn handle_other_event(name: &str, event: &Event, state: AgentState) -> Option<St
     match name {
         "StopFailure" => {
             let error = text("error").unwrap_or("unknown");
-            Some(build_transition(AgentState::Idle, ToolChange::None, labels::describe_turn_error(error)))
+            Some(build_transition(AgentState::Idle, ToolChange::Clear, labels::describe_turn_error(error)))
         }
         "PermissionDenied" => {
             let tool = event.tool_name().unwrap_or("a tool");
-            Some(build_transition(AgentState::Processing, ToolChange::None, format!("{tool} was not permitted")))
+            Some(build_transition(AgentState::Processing, ToolChange::Clear, format!("{tool} was not permitted")))
         }
         "Elicitation" => {
             let server = text("mcp_server_name").unwrap_or("a server");

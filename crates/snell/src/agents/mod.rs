@@ -115,7 +115,7 @@ pub struct AgentReply {
     pub stderr: Option<String>,
     /// The exit code.
     pub exit_code: u8,
-    /// The reason, if the product is told a denial: it may not know a question, or a change of the input.
+    /// The reason, if an ask or a changed input became a denial because the product does not support it.
     pub refusal: Option<String>,
     /// Whether an agent that is about to stop goes on because of the answer, without being denied.
     pub continues_turn: bool,
@@ -185,8 +185,8 @@ impl AgentProduct {
         if let Some(product) = find(&|product| product.has_payload_mark(&caller)) {
             return product;
         }
-        let by_variable = || find(&|product| product.has_env_mark(&caller));
-        let by_variable = || by_variable().map(|product| product.unless_event_is_foreign(&caller));
+        let find_by_variable = || find(&|product| product.has_env_mark(&caller));
+        let by_variable = || find_by_variable().map(|product| product.or_unknown_if_event_is_foreign(&caller));
         let named = match registered {
             Some(name) => Self::find_by_name(name),
             None => find(&|product| product.is_vocabulary_confirmed(&caller))
@@ -201,7 +201,7 @@ impl AgentProduct {
     }
 
     /// It, if it has the event that the payload names. A variable may have been inherited from it.
-    fn unless_event_is_foreign(&'static self, caller: &CallerEvidence<'_>) -> &'static Self {
+    fn or_unknown_if_event_is_foreign(&'static self, caller: &CallerEvidence<'_>) -> &'static Self {
         let name = caller.payload_text("hook_event_name");
         let is_own = self.support == SupportLevel::DenyOnly || name.is_some_and(|name| self.events.contains(&name));
         if is_own { self } else { &deny_only::UNKNOWN }

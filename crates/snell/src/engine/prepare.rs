@@ -23,14 +23,14 @@ impl Engine {
         &self,
         hook: &Hook,
         event: &Event,
-        scene: &HookContext<'_>,
+        context: &HookContext<'_>,
         envelope: &Envelope,
         timeout: Duration,
     ) -> Result<HookTask, String> {
-        let cwd = choose_working_directory(hook, event, scene);
+        let cwd = choose_working_directory(hook, event, context);
         let (program, args): (OsString, Vec<OsString>) = match &hook.action {
             HookAction::Http(call) => {
-                let request = build_http_request(call, envelope, scene.runner, timeout);
+                let request = build_http_request(call, envelope, context.runner, timeout);
                 return Ok(HookTask { condition: None, work: HookWork::Http(request) });
             }
             // Never selected; whoever asks all the same is told.
@@ -41,11 +41,11 @@ impl Engine {
             HookAction::Exec { program, args } => {
                 let before = std::iter::once(program).chain(args);
                 let args = args.iter().zip(before).map(|(word, before)| {
-                    if is_code_flag(before) { word.into() } else { expand_project_variable(hook, word, scene) }
+                    if is_code_flag(before) { word.into() } else { expand_project_variable(hook, word, context) }
                 });
-                (resolve_program(expand_project_variable(hook, program, scene), &cwd), args.collect())
+                (resolve_program(expand_project_variable(hook, program, context), &cwd), args.collect())
             }
-            HookAction::Script { path } => (resolve_script(hook, path, scene).into(), Vec::new()),
+            HookAction::Script { path } => (resolve_script(hook, path, context).into(), Vec::new()),
         };
         let request = self.build_process_request(program, args, envelope, cwd, timeout);
         let condition = match &hook.condition {
@@ -96,16 +96,16 @@ pub(super) fn build_job(task: HookTask, hook: &Hook, event: &Event, now: Option<
 }
 
 /// Where the paths of a permission rule begin.
-pub(super) fn build_rule_roots<'a>(event: &'a Event, scene: &HookContext<'a>) -> RuleRoots<'a> {
-    RuleRoots { cwd: event.cwd.as_deref().unwrap_or(scene.project), project: scene.project, home: scene.home }
+pub(super) fn build_rule_roots<'a>(event: &'a Event, context: &HookContext<'a>) -> RuleRoots<'a> {
+    RuleRoots { cwd: event.cwd.as_deref().unwrap_or(context.project), project: context.project, home: context.home }
 }
 
 /// The event's directory where the contract says so and it is still there, else the project.
-fn choose_working_directory(hook: &Hook, event: &Event, scene: &HookContext<'_>) -> PathBuf {
+fn choose_working_directory(hook: &Hook, event: &Event, context: &HookContext<'_>) -> PathBuf {
     match hook.contract.working_directory {
-        WorkingDirectoryPolicy::Project => scene.project.to_owned(),
+        WorkingDirectoryPolicy::Project => context.project.to_owned(),
         WorkingDirectoryPolicy::Event => {
-            event.cwd.as_ref().filter(|cwd| cwd.is_dir()).cloned().unwrap_or_else(|| scene.project.to_owned())
+            event.cwd.as_ref().filter(|cwd| cwd.is_dir()).cloned().unwrap_or_else(|| context.project.to_owned())
         }
     }
 }
@@ -126,12 +126,12 @@ pub(super) fn resolve_program(program: OsString, cwd: &Path) -> OsString {
 }
 
 /// The script that a string entry names, from the project.
-pub(super) fn resolve_script(hook: &Hook, written: &str, scene: &HookContext<'_>) -> PathBuf {
+pub(super) fn resolve_script(hook: &Hook, written: &str, context: &HookContext<'_>) -> PathBuf {
     let path = written.trim();
     let path = strip_project_variable(hook, path).unwrap_or(path);
-    match (path.strip_prefix("~/"), scene.home) {
+    match (path.strip_prefix("~/"), context.home) {
         (Some(rest), Some(home)) => home.join(rest),
-        _ => scene.project.join(path),
+        _ => context.project.join(path),
     }
 }
 
@@ -148,11 +148,11 @@ pub(super) fn strip_project_variable<'a>(hook: &Hook, word: &'a str) -> Option<&
 
 /// Puts the project in place of the variable for it, which no shell does where none is used: only where a word is
 /// nothing but a path that begins with it. In any other text the project's name might come to mean something.
-pub(super) fn expand_project_variable(hook: &Hook, word: &str, scene: &HookContext<'_>) -> OsString {
+pub(super) fn expand_project_variable(hook: &Hook, word: &str, context: &HookContext<'_>) -> OsString {
     let is_plain = |rest: &&str| rest.chars().all(|c| c.is_alphanumeric() || "/._-+@".contains(c));
     match strip_project_variable(hook, word).filter(is_plain) {
-        Some("") => scene.project.into(),
-        Some(rest) => scene.project.join(rest).into(),
+        Some("") => context.project.into(),
+        Some(rest) => context.project.join(rest).into(),
         None => word.into(),
     }
 }

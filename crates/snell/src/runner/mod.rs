@@ -86,14 +86,14 @@ pub(crate) struct HookRunner {
 impl fmt::Debug for HookRunner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The environment holds secrets; it has no place in a debug print.
-        f.debug_struct("Runner").field("running", &self.running).finish_non_exhaustive()
+        f.debug_struct("HookRunner").field("running", &self.running).finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for HookHttpRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Headers hold what variables held.
-        f.debug_struct("HttpRequest").field("url", &self.url).finish_non_exhaustive()
+        f.debug_struct("HookHttpRequest").field("url", &self.url).finish_non_exhaustive()
     }
 }
 

@@ -30,34 +30,36 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut memory = StoreHandle::open()?;
-    let sessions = load_sessions(args, &mut memory)?;
+    let mut store_handle = StoreHandle::open()?;
+    let sessions = load_sessions(args, &mut store_handle)?;
     if args.json {
         output::print_json(&sessions)?;
     } else if sessions.is_empty() {
-        output::print_line(explain_empty_list(args, &mut memory)?);
+        output::print_line(explain_empty_list(args, &mut store_handle)?);
     } else {
-        build_session_table(&sessions, memory.now()).print();
+        build_session_table(&sessions, store_handle.now()).print();
     }
     Ok(DONE)
 }
 
-fn load_sessions(args: &Args, memory: &mut StoreHandle) -> anyhow::Result<Vec<SessionRow>> {
-    if memory.has_no_records() {
+fn load_sessions(args: &Args, store_handle: &mut StoreHandle) -> anyhow::Result<Vec<SessionRow>> {
+    if store_handle.has_no_records() {
         return Ok(Vec::new());
     }
-    let now = memory.now();
+    let now = store_handle.now();
     let filter = SessionFilter { ended_too: args.all, limit: args.limit, ..SessionFilter::default() };
-    memory.query(|store| {
+    store_handle.query(|store| {
         open_store::reconcile_agents(store, now)?;
         store.list_sessions(&filter)
     })
 }
 
 /// Why there is nothing to show.
-fn explain_empty_list(args: &Args, memory: &mut StoreHandle) -> anyhow::Result<&'static str> {
+fn explain_empty_list(args: &Args, store_handle: &mut StoreHandle) -> anyhow::Result<&'static str> {
     let any = SessionFilter { ended_too: true, limit: Some(1), ..SessionFilter::default() };
-    let ended = !args.all && !memory.has_no_records() && !memory.query(|store| store.list_sessions(&any))?.is_empty();
+    let ended = !args.all
+        && !store_handle.has_no_records()
+        && !store_handle.query(|store| store.list_sessions(&any))?.is_empty();
     Ok(if ended {
         "No session is open. `snell session list --all` shows those that have ended."
     } else {

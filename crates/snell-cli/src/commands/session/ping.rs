@@ -22,12 +22,12 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut memory = StoreHandle::open_for_writing()?;
-    let session = args.whose.resolve(&mut memory)?;
+    let mut store_handle = StoreHandle::open_for_writing()?;
+    let session = args.whose.resolve(&mut store_handle)?;
     let message = args.message.join(" ");
     let message = Some(message.trim()).filter(|message| !message.is_empty());
-    let now = memory.now();
-    memory.write_with_retry(|store| store.record_ping(session.conversation_id, message, now))?;
+    let now = store_handle.now();
+    store_handle.write_with_retry(|store| store.record_ping(session.conversation_id, message, now))?;
     output::print_line(&format!("{} has given a sign of itself.", session.session_id));
     Ok(DONE)
 }

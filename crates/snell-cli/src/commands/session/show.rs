@@ -35,16 +35,16 @@ struct SessionDetailView {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut memory = StoreHandle::open()?;
-    let now = memory.now();
-    if !memory.has_no_records() {
-        memory.query(|store| open_store::reconcile_agents(store, now))?;
+    let mut store_handle = StoreHandle::open()?;
+    let now = store_handle.now();
+    if !store_handle.has_no_records() {
+        store_handle.query(|store| open_store::reconcile_agents(store, now))?;
     }
     let session = match &args.id {
-        Some(id) => SessionSelector::from_id(Some(id)).resolve(&mut memory)?,
-        None => args.whose.resolve(&mut memory)?,
+        Some(id) => SessionSelector::from_id(Some(id)).resolve(&mut store_handle)?,
+        None => args.whose.resolve(&mut store_handle)?,
     };
-    let (mission, workers) = memory.query(|store| {
+    let (mission, workers) = store_handle.query(|store| {
         let mission = store.find_session_mission(&session)?;
         Ok((mission, store.list_workers(session.conversation_id)?))
     })?;

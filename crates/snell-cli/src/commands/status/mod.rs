@@ -102,26 +102,26 @@ struct AttentionItem {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut memory = StoreHandle::open()?;
-    let status = StatusReport::collect(args, &mut memory, store_probe::query_store)?;
+    let mut store_handle = StoreHandle::open()?;
+    let status = StatusReport::collect(args, &mut store_handle, store_probe::query_store)?;
     if args.json {
         output::print_json(&status)?;
     } else {
-        render::print_status(&status, memory.now());
+        render::print_status(&status, store_handle.now());
     }
     Ok(if status.attention.is_empty() { DONE } else { FAILED })
 }
 
 impl StatusReport {
-    fn collect(args: &Args, memory: &mut StoreHandle, ask: store_probe::StoreProbe) -> anyhow::Result<Self> {
+    fn collect(args: &Args, store_handle: &mut StoreHandle, ask: store_probe::StoreProbe) -> anyhow::Result<Self> {
         let mut attention = Vec::new();
         // Opening the database may change what lies on disk, so that is looked at afterwards.
-        let asked = ask(memory, &mut attention);
-        let premises = DataDirReport::inspect(memory.data_dir());
+        let asked = ask(store_handle, &mut attention);
+        let premises = DataDirReport::inspect(store_handle.data_dir());
         attention.extend(attention::find_file_problems(&premises));
-        let outbox = Outbox::in_data_dir(memory.data_dir());
+        let outbox = Outbox::in_data_dir(store_handle.data_dir());
         let outbox = OutboxStatus { receivers: outbox.list_backlogs(), refused: outbox.list_refused() };
-        attention.extend(attention::find_forwarding_problems(&outbox, memory.now()));
+        attention.extend(attention::find_forwarding_problems(&outbox, store_handle.now()));
         let project = find_project(args)?;
         let builder = CallerEnv::engine_builder(project.clone())?;
         let (engine, findings) = builder.survey().load();
@@ -150,9 +150,9 @@ impl StatusReport {
             remedy: finding.remedy,
         }));
         Ok(Self {
-            directory: memory.data_dir().to_owned(),
+            directory: store_handle.data_dir().to_owned(),
             database: DatabaseStatus {
-                path: memory.database_path(),
+                path: store_handle.database_path(),
                 state: asked.state,
                 error: asked.error,
                 bytes: premises.database_bytes,
@@ -163,7 +163,7 @@ impl StatusReport {
             recording: settings.handlers.is_enabled(BuiltinHandler::Track),
             keep: time::format_retention(settings.keep),
             scribe_running: premises.daemon_is_running,
-            pending: memory.count_pending(),
+            pending: store_handle.count_pending(),
             outbox,
             unreadable_notes: premises.unreadable_events,
             set_aside: premises.set_aside,
@@ -203,10 +203,10 @@ pub(crate) struct StatusSummary {
 
 /// How Snell's memory is, and what this project needs. Nothing is changed by looking.
 pub(crate) fn summarize_status(project: PathBuf) -> anyhow::Result<StatusSummary> {
-    let mut memory = StoreHandle::open()?;
+    let mut store_handle = StoreHandle::open()?;
     let args = Args { project: Some(project), json: false };
-    let status = StatusReport::collect(&args, &mut memory, store_probe::probe_read_only)?;
-    let lines = render::build_status_lines(&status, memory.now());
+    let status = StatusReport::collect(&args, &mut store_handle, store_probe::probe_read_only)?;
+    let lines = render::build_status_lines(&status, store_handle.now());
     let attention = status.attention.into_iter().map(|one| (one.what, one.remedy));
     Ok(StatusSummary { lines, attention: attention.collect() })
 }

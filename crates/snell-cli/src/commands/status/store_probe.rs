@@ -25,28 +25,28 @@ impl StoreProbeResult {
 }
 
 /// Looks at the database as it is, and changes nothing.
-pub(super) fn probe_read_only(memory: &mut StoreHandle, attention: &mut Vec<AttentionItem>) -> StoreProbeResult {
-    if matches!(memory.database_path().try_exists(), Ok(false)) {
+pub(super) fn probe_read_only(store_handle: &mut StoreHandle, attention: &mut Vec<AttentionItem>) -> StoreProbeResult {
+    if matches!(store_handle.database_path().try_exists(), Ok(false)) {
         return StoreProbeResult::from_state("none", None);
     }
-    match Store::open_read_only(&memory.database_path()) {
+    match Store::open_read_only(&store_handle.database_path()) {
         Ok(_) => StoreProbeResult::from_state("ok", None),
-        Err(error) => report_unusable(memory, error, attention),
+        Err(error) => report_unusable(store_handle, error, attention),
     }
 }
 
 /// Asks the store for all that is shown of it.
-pub(super) fn query_store(memory: &mut StoreHandle, attention: &mut Vec<AttentionItem>) -> StoreProbeResult {
-    if memory.has_no_records() {
+pub(super) fn query_store(store_handle: &mut StoreHandle, attention: &mut Vec<AttentionItem>) -> StoreProbeResult {
+    if store_handle.has_no_records() {
         return StoreProbeResult::from_state("none", None);
     }
-    let now = memory.now();
-    let (answer, remarks) = memory.try_query(|store| {
+    let now = store_handle.now();
+    let (answer, remarks) = store_handle.try_query(|store| {
         open_store::reconcile_agents(store, now)?;
         Ok((store.count_totals()?, store.list_agents(&AgentFilter::default())?))
     });
     // A database that was set aside just now is found on disk like all others.
-    let remarks = remarks.into_iter().filter(|_| memory.count_pending() > 0);
+    let remarks = remarks.into_iter().filter(|_| store_handle.count_pending() > 0);
     attention.extend(remarks.map(|what| AttentionItem {
         what,
         remedy: "nothing that waits is lost; it is stored when the database can be written".into(),
@@ -60,12 +60,16 @@ pub(super) fn query_store(memory: &mut StoreHandle, attention: &mut Vec<Attentio
                 ..StoreProbeResult::from_state("ok", None)
             }
         }
-        Err(error) => report_unusable(memory, error, attention),
+        Err(error) => report_unusable(store_handle, error, attention),
     }
 }
 
 /// A database that cannot be used.
-fn report_unusable(memory: &StoreHandle, error: StoreError, attention: &mut Vec<AttentionItem>) -> StoreProbeResult {
+fn report_unusable(
+    store_handle: &StoreHandle,
+    error: StoreError,
+    attention: &mut Vec<AttentionItem>,
+) -> StoreProbeResult {
     let (state, remedy) = match &error {
         StoreError::Locked => ("locked", "try again; if it stays locked, end the program that holds it"),
         StoreError::Damaged(_) => ("damaged", "it is moved aside, and a new one begun, with the next event"),
@@ -77,7 +81,7 @@ fn report_unusable(memory: &StoreHandle, error: StoreError, attention: &mut Vec<
     // Something else in the place of a file is found on disk, and named with its own remedy.
     if !is_misplaced {
         attention.push(AttentionItem {
-            what: format!("{}: {what}", memory.database_path().display()),
+            what: format!("{}: {what}", store_handle.database_path().display()),
             remedy: remedy.into(),
         });
     }

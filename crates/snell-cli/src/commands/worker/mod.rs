@@ -100,9 +100,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 
 fn start_worker(args: &WorkerStartArgs) -> anyhow::Result<u8> {
     let name = check_worker_name(&args.name)?;
-    let mut memory = StoreHandle::open_for_writing()?;
-    let session = args.whose.resolve(&mut memory)?;
-    let now = memory.now();
+    let mut store_handle = StoreHandle::open_for_writing()?;
+    let session = args.whose.resolve(&mut store_handle)?;
+    let now = store_handle.now();
     let note = WorkerUpdate {
         conversation_id: session.conversation_id,
         name,
@@ -110,7 +110,7 @@ fn start_worker(args: &WorkerStartArgs) -> anyhow::Result<u8> {
         status: WorkerStatus::Running,
         summary: None,
     };
-    let worker = memory.write_with_retry(|store| store.record_worker_update(&note, now))?;
+    let worker = store_handle.write_with_retry(|store| store.record_worker_update(&note, now))?;
     output::print_line(&format!("{} runs for {}.", worker.name, session.session_id));
     Ok(DONE)
 }
@@ -119,9 +119,9 @@ fn finish_worker(args: &WorkerDoneArgs) -> anyhow::Result<u8> {
     let name = check_worker_name(&args.name)?;
     let read = args.summary_file.as_deref().map(summary_file::read_summary).transpose()?;
     let summary = args.summary.as_deref().or(read.as_deref());
-    let mut memory = StoreHandle::open_for_writing()?;
-    let session = args.whose.resolve(&mut memory)?;
-    let now = memory.now();
+    let mut store_handle = StoreHandle::open_for_writing()?;
+    let session = args.whose.resolve(&mut store_handle)?;
+    let now = store_handle.now();
     let note = WorkerUpdate {
         conversation_id: session.conversation_id,
         name,
@@ -129,11 +129,11 @@ fn finish_worker(args: &WorkerDoneArgs) -> anyhow::Result<u8> {
         status: if args.failed { WorkerStatus::Failed } else { WorkerStatus::Done },
         summary: summary.map(str::trim).filter(|text| !text.is_empty()),
     };
-    let worker = memory.write_with_retry(|store| store.record_worker_update(&note, now))?;
-    let session = find_worker_session(&worker, session, &mut memory)?;
+    let worker = store_handle.write_with_retry(|store| store.record_worker_update(&note, now))?;
+    let session = find_worker_session(&worker, session, &mut store_handle)?;
     let how = if args.failed { "has failed" } else { "is done" };
     let typed = if args.wake {
-        let woken = tmux_wake::wake_session(&mut memory, session.conversation_id, tmux_wake::WakeMode::Checked);
+        let woken = tmux_wake::wake_session(&mut store_handle, session.conversation_id, tmux_wake::WakeMode::Checked);
         Some(woken.context("the worker is noted, but its session's agent was not woken up")?)
     } else {
         None
@@ -150,15 +150,15 @@ fn finish_worker(args: &WorkerDoneArgs) -> anyhow::Result<u8> {
 }
 
 fn list_workers(args: &WorkerListArgs) -> anyhow::Result<u8> {
-    let mut memory = StoreHandle::open()?;
-    let session = args.whose.resolve(&mut memory)?;
-    let workers = memory.query(|store| store.list_workers(session.conversation_id))?;
+    let mut store_handle = StoreHandle::open()?;
+    let session = args.whose.resolve(&mut store_handle)?;
+    let workers = store_handle.query(|store| store.list_workers(session.conversation_id))?;
     if args.json {
         output::print_json(&workers)?;
     } else if workers.is_empty() {
         output::print_line(&format!("{} has no workers.", session.session_id));
     } else {
-        build_worker_table(&workers, memory.now()).print();
+        build_worker_table(&workers, store_handle.now()).print();
     }
     Ok(DONE)
 }
@@ -167,13 +167,13 @@ fn list_workers(args: &WorkerListArgs) -> anyhow::Result<u8> {
 fn find_worker_session(
     worker: &SessionWorker,
     named: SessionRow,
-    memory: &mut StoreHandle,
+    store_handle: &mut StoreHandle,
 ) -> anyhow::Result<SessionRow> {
     let filter = SessionFilter { conversation_id: Some(worker.conversation_id), ..SessionFilter::default() };
     if worker.conversation_id == named.conversation_id {
         return Ok(named);
     }
-    let found = memory.query(|store| store.list_sessions(&filter))?.pop();
+    let found = store_handle.query(|store| store.list_sessions(&filter))?.pop();
     Ok(found.unwrap_or(named))
 }
 

@@ -68,10 +68,10 @@ pub(crate) fn render_state(agent: &AgentView, now: Timestamp) -> Markup {
 }
 
 /// What else is known of an agent, in a line.
-pub(crate) fn render_facts(agent: &AgentView, telling: TimeStyle) -> Markup {
+pub(crate) fn render_facts(agent: &AgentView, time_style: TimeStyle) -> Markup {
     html! {
         p.facts {
-            span.seen { "last active " (telling.render_ago(agent.last_seen_at)) }
+            span.seen { "last active " (time_style.render_ago(agent.last_seen_at)) }
             @if let Some(percent) = agent.context_percent { " " (render_context_meter(percent)) }
             @if let Some(session) = filter_blank(agent.tmux_session.as_deref()) {
                 " " span.tmux { span.label { "tmux " } code { (truncate_text(session, MAX_TEXT_CHARS)) } }

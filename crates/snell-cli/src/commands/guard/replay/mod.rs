@@ -91,13 +91,13 @@ impl ReplayFilterArgs {
         })
     }
 
-    fn find_project_id(&self, memory: &mut StoreHandle) -> anyhow::Result<Option<i64>> {
+    fn find_project_id(&self, store_handle: &mut StoreHandle) -> anyhow::Result<Option<i64>> {
         let Some(directory) = &self.project else {
             return Ok(None);
         };
         let root = project::find_project_root(directory);
         let root = root.to_string_lossy();
-        match memory.query(|store| store.find_project_id(&root))? {
+        match store_handle.query(|store| store.find_project_id(&root))? {
             None => bail!("nothing was recorded in the project {root}"),
             found => Ok(found),
         }
@@ -105,15 +105,15 @@ impl ReplayFilterArgs {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut memory = StoreHandle::open()?;
+    let mut store_handle = StoreHandle::open()?;
     let mut tally = ReplaySummary::default();
     // A mistake is one, also where there is nothing to be found.
-    let mut filter = args.which.to_log_filter(memory.now())?;
-    if memory.has_no_records() {
+    let mut filter = args.which.to_log_filter(store_handle.now())?;
+    if store_handle.has_no_records() {
         output::print_note("nothing has been recorded yet");
     } else {
-        filter.project_id = args.which.find_project_id(&mut memory)?;
-        replay_calls(args, filter, &mut memory, &mut tally)?;
+        filter.project_id = args.which.find_project_id(&mut store_handle)?;
+        replay_calls(args, filter, &mut store_handle, &mut tally)?;
     }
     if args.json {
         output::print_json_line(&tally.to_view())?;
@@ -127,7 +127,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 fn replay_calls(
     args: &Args,
     mut filter: LogFilter,
-    memory: &mut StoreHandle,
+    store_handle: &mut StoreHandle,
     tally: &mut ReplaySummary,
 ) -> anyhow::Result<()> {
     let mut guards = args.policy.new_project_cache()?;
@@ -136,7 +136,7 @@ fn replay_calls(
     let mut projects = AgentProjectCache::default();
     let mut progress = ReplayProgress::new();
     loop {
-        let page = memory.query(|store| RecordedCall::load_page(store, &filter, &mut projects))?;
+        let page = store_handle.query(|store| RecordedCall::load_page(store, &filter, &mut projects))?;
         let Some(last) = page.last() else {
             break;
         };
@@ -146,7 +146,7 @@ fn replay_calls(
             tally.add(&change);
             if args.all || change.is_changed() {
                 progress.clear();
-                print_replayed_call(args, &change, memory.now())?;
+                print_replayed_call(args, &change, store_handle.now())?;
             }
         }
         progress.update(tally.calls());
