@@ -137,7 +137,7 @@ impl HookProcess {
     }
 }
 
-/// Looks again and again until there is an answer; gives up after ten seconds.
+/// Looks again and again until there is an answer; gives up after a minute.
 pub async fn wait_until<T>(mut look: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
