@@ -80,5 +80,5 @@ fn the_readme_says_what_works() {
 
 #[test]
 fn the_page_about_events_says_what_hooks_can_do_about_each() {
-    compare_or_write_page("docs/events.md", &[("events", events::render_events_table())]);
+    compare_or_write_page("docs/reference/events.md", &[("events", events::render_events_table())]);
 }

@@ -10,7 +10,7 @@ use super::scenes::{SceneRequirement, create_first_hook_project};
 use crate::support::CliSandbox;
 
 fn read_getting_started() -> String {
-    fs::read_to_string(find_repository_root().join("docs/getting-started.md")).unwrap()
+    fs::read_to_string(find_repository_root().join("docs/guide/start.md")).unwrap()
 }
 
 /// Runs a program in the project of the first hook, and answers what it printed.

@@ -46,21 +46,21 @@ pub struct ExampleScene {
 
 pub const SCENES: &[ExampleScene] = &[
     ExampleScene {
-        page: "docs/getting-started.md",
+        page: "docs/guide/start.md",
         under: &["Your first hook", "Guest: inside Claude Code"],
         project: "/home/me/api",
         needs: &[SceneRequirement::Program("jq"), SceneRequirement::Silence],
         prepare: |sandbox| props::add_first_hook(recordings::freeze_clock_at_noon(sandbox)),
     },
     ExampleScene {
-        page: "docs/getting-started.md",
+        page: "docs/guide/start.md",
         under: &["Receive: events over HTTP", "From another machine"],
         project: "/home/me/api",
         needs: &[SceneRequirement::Program("jq"), SceneRequirement::Program("curl")],
         prepare: |sandbox| sandbox,
     },
     ExampleScene {
-        page: "docs/commands.md",
+        page: "docs/reference/commands.md",
         under: &["snell run", "snell list", "snell lint", "snell explain", "snell docs"],
         project: "/home/me/api",
         needs: &[SceneRequirement::Program("jq")],
@@ -70,56 +70,56 @@ pub const SCENES: &[ExampleScene] = &[
         },
     },
     ExampleScene {
-        page: "docs/commands.md",
+        page: "docs/reference/commands.md",
         under: &["snell guard check", "snell guard explain", "snell guard rules"],
         project: "/home/me/api",
         needs: &[],
         prepare: props::add_guard_calls,
     },
     ExampleScene {
-        page: "docs/commands.md",
+        page: "docs/reference/commands.md",
         under: &["snell install"],
         project: "/home/me/api",
         needs: &[],
         prepare: |sandbox| sandbox.home_file(".claude/settings.json", "{\"model\": \"opus\"}\n"),
     },
     ExampleScene {
-        page: "docs/commands.md",
+        page: "docs/reference/commands.md",
         under: &["snell notify"],
         project: "/home/me/api",
         needs: &[SceneRequirement::Silence],
         prepare: |sandbox| sandbox,
     },
     ExampleScene {
-        page: "docs/commands.md",
+        page: "docs/reference/commands.md",
         under: &["snell agents", "snell statusline"],
         project: "/home/me/api",
         needs: &[],
         prepare: recordings::record_three_agents,
     },
     ExampleScene {
-        page: "docs/commands.md",
+        page: "docs/reference/commands.md",
         under: &["snell log"],
         project: "/home/me/api",
         needs: &[],
         prepare: recordings::record_morning,
     },
     ExampleScene {
-        page: "docs/commands.md",
+        page: "docs/reference/commands.md",
         under: &["snell guard replay"],
         project: "/home/me/api",
         needs: &[],
         prepare: recordings::record_judged_calls,
     },
     ExampleScene {
-        page: "docs/commands.md",
+        page: "docs/reference/commands.md",
         under: &["snell status"],
         project: "/home/me/api",
         needs: &[],
         prepare: recordings::record_attention_items,
     },
     ExampleScene {
-        page: "docs/commands.md",
+        page: "docs/reference/commands.md",
         under: &["snell session"],
         project: "/home/me/api",
         needs: &[],
@@ -133,28 +133,28 @@ pub const SCENES: &[ExampleScene] = &[
         prepare: recordings::install_snell,
     },
     ExampleScene {
-        page: "docs/configuration.md",
+        page: "docs/reference/configuration.md",
         under: &["When something is written wrong"],
         project: "/home/me/api",
         needs: &[],
         prepare: props::add_faulty_files,
     },
     ExampleScene {
-        page: "docs/trust.md",
+        page: "docs/reference/trust.md",
         under: &["snell trust"],
         project: "/home/me/work",
         needs: &[],
         prepare: props::add_two_hooks,
     },
     ExampleScene {
-        page: "docs/page.md",
+        page: "docs/guide/read-the-page.md",
         under: &["The page"],
         project: "/home/me/api",
         needs: &[],
         prepare: |sandbox| sandbox,
     },
     ExampleScene {
-        page: "docs/server.md",
+        page: "docs/reference/http.md",
         under: &["Running it"],
         project: "/home/me/api",
         needs: &[],
@@ -164,9 +164,9 @@ pub const SCENES: &[ExampleScene] = &[
 
 /// Examples that are not played: the page, how they begin, and why.
 pub const NOT_PLAYED: &[(&str, &str, &str)] = &[
-    ("docs/commands.md", "snell wake", "needs an agent in tmux"),
-    ("docs/commands.md", "snell log --prune", "needs the record of months"),
-    ("docs/server.md", "curl -N", "never ends"),
+    ("docs/reference/commands.md", "snell wake", "needs an agent in tmux"),
+    ("docs/reference/commands.md", "snell log --prune", "needs the record of months"),
+    ("docs/reference/http.md", "curl -N", "never ends"),
 ];
 
 impl ExampleScene {
