@@ -130,7 +130,7 @@ fn add_files_and_environment(roff: &mut Roff) {
     }
     add_entry(roff, "$SNELL_HOME, else $XDG_DATA_HOME/snell, else ~/.local/share/snell", "What is recorded:");
     roff.control("RS", []);
-    for row in doc_tables::find_table_rows(docs::page_text("records"), "What is recorded, and where") {
+    for row in doc_tables::find_table_rows(docs::page_text("records"), "Data directory") {
         if let [file, meaning] = row.as_slice() {
             add_entry(roff, file, meaning);
         }
