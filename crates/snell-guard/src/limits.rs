@@ -45,7 +45,7 @@ const fn new_limit(of: &'static str, most: usize, beyond: LimitOutcome) -> Analy
 pub const LIMITS: &[AnalysisLimit] = &[
     new_limit("bytes of a command", tools::MAX_COMMAND, AskUser),
     new_limit("bytes of a command that are parsed", syntax::TEXT_BYTES, AskUser),
-    new_limit("syntax nodes: commands, words, parts of words", syntax::NODES, AskUser),
+    new_limit("commands, words and parts of words", syntax::NODES, AskUser),
     new_limit("nested constructs", syntax::DEPTH, AskUser),
     new_limit("nested backquotes and here-documents", syntax::REREADS, AskUser),
     new_limit("special characters in one word", syntax::SIGNS_IN_WORD, AskUser),

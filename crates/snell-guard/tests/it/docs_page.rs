@@ -51,8 +51,7 @@ fn the_page_says_what_the_limits_are_and_how_well_the_corpus_is_judged() {
 fn render_limits() -> String {
     let groups = [LimitOutcome::AskUser, LimitOutcome::TreatAsUnknown].map(|outcome| {
         let limits = LIMITS.iter().filter(|limit| limit.outcome == outcome);
-        let lines: String =
-            limits.map(|limit| format!("- {} {}\n", group_digits(limit.max), limit.subject)).collect();
+        let lines: String = limits.map(|limit| format!("- {} {}\n", group_digits(limit.max), limit.subject)).collect();
         format!("{}:\n\n{lines}", outcome.description())
     });
     groups.join("\n")
