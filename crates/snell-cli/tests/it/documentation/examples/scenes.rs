@@ -46,17 +46,38 @@ pub struct ExampleScene {
 
 pub const SCENES: &[ExampleScene] = &[
     ExampleScene {
-        page: "docs/guide/start.md",
-        under: &["Your first hook", "Guest: inside Claude Code"],
+        page: "docs/guide/write-hooks.md",
+        under: &["Check it", "Run it"],
         project: "/home/me/api",
-        needs: &[SceneRequirement::Program("jq"), SceneRequirement::Silence],
+        needs: &[SceneRequirement::Program("jq")],
         prepare: |sandbox| props::add_first_hook(recordings::freeze_clock_at_noon(sandbox)),
     },
     ExampleScene {
-        page: "docs/guide/start.md",
-        under: &["Receive: events over HTTP", "From another machine"],
+        page: "docs/guide/use-agents.md",
+        under: &["Install it in Claude Code", "Trust a project", "Check that it works", "Work as before", "Remove it"],
+        project: "/home/me/api",
+        needs: &[SceneRequirement::Silence],
+        prepare: |sandbox| props::add_first_hook(recordings::freeze_clock_at_noon(sandbox)),
+    },
+    ExampleScene {
+        page: "docs/guide/run-a-receiver.md",
+        under: &["Start it", "Send events", "Send events from scripts", "Only forward"],
         project: "/home/me/api",
         needs: &[SceneRequirement::Program("jq"), SceneRequirement::Program("curl")],
+        prepare: |sandbox| sandbox,
+    },
+    ExampleScene {
+        page: "README.md",
+        under: &["Install it"],
+        project: "/home/me/api",
+        needs: &[],
+        prepare: |sandbox| sandbox,
+    },
+    ExampleScene {
+        page: "docs/guide/set-up-the-guard.md",
+        under: &["Try a command"],
+        project: "/home/me/api",
+        needs: &[],
         prepare: |sandbox| sandbox,
     },
     ExampleScene {
@@ -148,14 +169,14 @@ pub const SCENES: &[ExampleScene] = &[
     },
     ExampleScene {
         page: "docs/guide/read-the-page.md",
-        under: &["The page"],
+        under: &["Open it"],
         project: "/home/me/api",
         needs: &[],
         prepare: |sandbox| sandbox,
     },
     ExampleScene {
         page: "docs/reference/http.md",
-        under: &["Running it"],
+        under: &["Server"],
         project: "/home/me/api",
         needs: &[],
         prepare: |sandbox| sandbox,
@@ -215,7 +236,7 @@ impl ExampleScene {
     }
 }
 
-/// The project of "Your first hook".
+/// The project of "Write a first hook".
 pub fn create_first_hook_project() -> CliSandbox {
     SCENES[0].create_sandbox()
 }
