@@ -99,13 +99,6 @@ pub const SCENES: &[ExampleScene] = &[
     },
     ExampleScene {
         page: "docs/reference/commands.md",
-        under: &["snell install"],
-        project: "/home/me/api",
-        needs: &[],
-        prepare: |sandbox| sandbox.home_file(".claude/settings.json", "{\"model\": \"opus\"}\n"),
-    },
-    ExampleScene {
-        page: "docs/reference/commands.md",
         under: &["snell notify"],
         project: "/home/me/api",
         needs: &[SceneRequirement::Silence],
@@ -147,15 +140,15 @@ pub const SCENES: &[ExampleScene] = &[
         prepare: recordings::record_two_sessions,
     },
     ExampleScene {
-        page: "docs/install.md",
-        under: &["snell doctor"],
+        page: "docs/reference/agents.md",
+        under: &["Doctor"],
         project: "/home/me/api",
         needs: &[SceneRequirement::Silence],
         prepare: recordings::install_snell,
     },
     ExampleScene {
         page: "docs/reference/configuration.md",
-        under: &["When something is written wrong"],
+        under: &["Errors and warnings"],
         project: "/home/me/api",
         needs: &[],
         prepare: props::add_faulty_files,
@@ -185,8 +178,6 @@ pub const SCENES: &[ExampleScene] = &[
 
 /// Examples that are not played: the page, how they begin, and why.
 pub const NOT_PLAYED: &[(&str, &str, &str)] = &[
-    ("docs/reference/commands.md", "snell wake", "needs an agent in tmux"),
-    ("docs/reference/commands.md", "snell log --prune", "needs the record of months"),
     ("docs/reference/http.md", "curl -N", "never ends"),
 ];
 
