@@ -81,7 +81,7 @@ fn render_scores() -> String {
         }
         let share = all.right * 1_000 / all.rows;
         let (name, share) = (expected.0.name(), format!("{}.{} %", share / 10, share % 10));
-        text += &format!("- `{name}`: {} of {} ({share}): {}\n", all.right, all.rows, parts.join(", "));
+        text += &format!("- `{name}`: {}/{} ({share}): {}\n", all.right, all.rows, parts.join(", "));
     }
     text
 }
