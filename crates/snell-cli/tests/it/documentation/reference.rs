@@ -44,7 +44,8 @@ pub fn find_section<'a>(page: &'a str, heading: &str) -> Option<&'a str> {
 fn every_command_has_a_section_that_names_its_options() {
     let sandbox = CliSandbox::new();
     let page_of_commands = read_page("reference/commands.md");
-    let shared = find_section(&page_of_commands, "Common options").unwrap().to_owned() + &read_page("reference/http.md");
+    let shared =
+        find_section(&page_of_commands, "Common options").unwrap().to_owned() + &read_page("reference/http.md");
     let found = parse_command_names(&sandbox.run_snell(&["--help"], "").stdout);
     assert!(found.len() > 20, "{found:?}");
     for command in found {

@@ -177,9 +177,7 @@ pub const SCENES: &[ExampleScene] = &[
 ];
 
 /// Examples that are not played: the page, how they begin, and why.
-pub const NOT_PLAYED: &[(&str, &str, &str)] = &[
-    ("docs/reference/http.md", "curl -N", "never ends"),
-];
+pub const NOT_PLAYED: &[(&str, &str, &str)] = &[("docs/reference/http.md", "curl -N", "never ends")];
 
 impl ExampleScene {
     pub fn contains_example(&self, example: &ConsoleExample) -> bool {
