@@ -1,5 +1,5 @@
 //! How far everything is followed, in one table. The constants stand where they are used; here is what they are for people,
-//! and `docs/guard.md` shows it.
+//! and `docs/reference/guard.md` shows it.
 
 use LimitOutcome::{AskUser, TreatAsUnknown};
 
@@ -10,11 +10,11 @@ use snell_shell::limits as syntax;
 /// How far something is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnalysisLimit {
-    /// Of what.
+    /// The counted thing.
     pub subject: &'static str,
-    /// So many.
+    /// The largest number that is followed.
     pub max: usize,
-    /// What then.
+    /// The result beyond it.
     pub outcome: LimitOutcome,
 }
 
@@ -28,11 +28,11 @@ pub enum LimitOutcome {
 }
 
 impl LimitOutcome {
-    /// As people are told.
+    /// The line above its limits on the page.
     pub fn description(self) -> &'static str {
         match self {
-            Self::AskUser => "the user is asked",
-            Self::TreatAsUnknown => "counts as unknown",
+            Self::AskUser => "Beyond these limits `on_failure` decides (rule `guard.limit`)",
+            Self::TreatAsUnknown => "Beyond these limits the value counts as unknown",
         }
     }
 }
@@ -43,40 +43,36 @@ const fn new_limit(of: &'static str, most: usize, beyond: LimitOutcome) -> Analy
 
 /// All of them, from the outside inwards.
 pub const LIMITS: &[AnalysisLimit] = &[
-    new_limit("bytes of a command that is looked at", tools::MAX_COMMAND, AskUser),
-    new_limit("bytes of a command that are read", syntax::TEXT_BYTES, AskUser),
+    new_limit("bytes of a command", tools::MAX_COMMAND, AskUser),
+    new_limit("bytes of a command that are parsed", syntax::TEXT_BYTES, AskUser),
     new_limit("commands, words and parts of words", syntax::NODES, AskUser),
-    new_limit("constructs within each other", syntax::DEPTH, AskUser),
-    new_limit("backquotes and here-documents within each other", syntax::REREADS, AskUser),
-    new_limit("signs with a meaning in one word", syntax::SIGNS_IN_WORD, AskUser),
-    new_limit("brace lists within each other", syntax::BRACE_DEPTH, AskUser),
-    new_limit("steps of following a command", shell::STEPS, AskUser),
-    new_limit("functions, texts and wrappers within each other", shell::DEPTH, AskUser),
-    new_limit("texts for other shells and `eval`", shell::TEXTS, AskUser),
-    new_limit("bytes of these texts together", shell::TEXT_BYTES, AskUser),
+    new_limit("nested constructs", syntax::DEPTH, AskUser),
+    new_limit("nested backquotes and here-documents", syntax::REREADS, AskUser),
+    new_limit("special characters in one word", syntax::SIGNS_IN_WORD, AskUser),
+    new_limit("nested brace lists", syntax::BRACE_DEPTH, AskUser),
+    new_limit("evaluation steps", shell::STEPS, AskUser),
+    new_limit("nested functions, `eval` strings and wrappers", shell::DEPTH, AskUser),
+    new_limit("strings for `eval` and other shells", shell::TEXTS, AskUser),
+    new_limit("bytes of these strings in total", shell::TEXT_BYTES, AskUser),
     new_limit("programs that would run", shell::INVOCATIONS, AskUser),
-    new_limit("ways to read one command", shell::READINGS, AskUser),
+    new_limit("interpretations of one command", shell::READINGS, AskUser),
     new_limit("words of one brace list or range", shell::BRACE_WORDS, AskUser),
-    new_limit("bytes of a value", shell::VALUE_BYTES, AskUser),
-    new_limit("bytes of a directory that is entered", shell::DIRECTORY_BYTES, AskUser),
-    new_limit("rounds of a loop over words that lead elsewhere", shell::ROUNDS, AskUser),
-    new_limit("rounds of a loop over names", shell::ROUNDS, TreatAsUnknown),
-    new_limit("values that a variable may have", shell::VALUES, TreatAsUnknown),
+    new_limit("bytes of a variable's value", shell::VALUE_BYTES, AskUser),
+    new_limit("bytes of the current directory's path", shell::DIRECTORY_BYTES, AskUser),
+    new_limit("iterations of a loop over paths", shell::ROUNDS, AskUser),
+    new_limit("iterations of a loop over plain names", shell::ROUNDS, TreatAsUnknown),
+    new_limit("possible values of a variable", shell::VALUES, TreatAsUnknown),
     new_limit("elements of an array", shell::ELEMENTS, TreatAsUnknown),
-    new_limit("steps of one calculation", shell::ARITHMETIC_STEPS, TreatAsUnknown),
-    new_limit("things of `xargs`, `parallel` and `find -exec`", wrappers::MAX_FANOUT_ITEMS, AskUser),
+    new_limit("steps of one arithmetic expression", shell::ARITHMETIC_STEPS, TreatAsUnknown),
+    new_limit("items of `xargs`, `parallel` and `find -exec`", wrappers::MAX_FANOUT_ITEMS, AskUser),
     new_limit("effects of one call", effects::MAX_EFFECTS, AskUser),
-    new_limit(
-        "words that are handed to programs, if places must not be read",
-        effects::protected_args::MAX_CHECKED_ARGS,
-        AskUser,
-    ),
-    new_limit("paths of one call, files of one patch", tools::MAX_PATHS, AskUser),
-    new_limit("bytes of a path that a tool is given", paths::MAX_PATH, AskUser),
-    new_limit("bytes of SQL in one text", effects::database::sql::MAX_SQL_BYTES, AskUser),
+    new_limit("arguments checked against `secrets`", effects::protected_args::MAX_CHECKED_ARGS, AskUser),
+    new_limit("paths of one call or files of one patch", tools::MAX_PATHS, AskUser),
+    new_limit("bytes of a path given to a tool", paths::MAX_PATH, AskUser),
+    new_limit("bytes of SQL in one string", effects::database::sql::MAX_SQL_BYTES, AskUser),
     new_limit("bytes of code in another language", interpreters::MAX_BYTES, AskUser),
-    new_limit("expressions of such code within each other", interpreters::MAX_DEPTH, AskUser),
-    new_limit("shell commands that such code runs", interpreters::MAX_SHELL_TEXTS, AskUser),
-    new_limit("words of a program that such code runs", interpreters::MAX_WORDS, AskUser),
-    new_limit("code within shell within code", interpreters::MAX_NESTED, AskUser),
+    new_limit("nested expressions in such code", interpreters::MAX_DEPTH, AskUser),
+    new_limit("shell commands run by such code", interpreters::MAX_SHELL_TEXTS, AskUser),
+    new_limit("arguments of a program run by such code", interpreters::MAX_WORDS, AskUser),
+    new_limit("levels of code in shell in code", interpreters::MAX_NESTED, AskUser),
 ];

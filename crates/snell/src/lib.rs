@@ -90,6 +90,6 @@ pub use verdict::{Decision, HookRun, HookRunStatus, Verdict};
 mod documentation {
     #[doc = include_str!("../README.md")]
     struct Readme;
-    #[doc = include_str!("../../../docs/getting-started.md")]
-    struct GettingStarted;
+    #[doc = include_str!("../../../docs/guide/build-an-agent.md")]
+    struct BuildAnAgent;
 }

@@ -1,13 +1,33 @@
-//! The exit codes of each command, from the table that stands in the documentation.
+//! The exit codes of each command, for its help and its man page.
 
-use super::doc_tables;
-use crate::commands::docs;
+/// The commands of a row, and the meaning of the codes 0, 1 and 2. `commands.md` has the short form.
+const EXIT_CODES: &[(&str, [&str; 3])] = &[
+    ("run", ["go on (allow or ask)", "Snell itself failed, was ended by a signal, or bad usage", "blocked"]),
+    (
+        "hook",
+        [
+            "whatever happens to Snell itself",
+            "bad usage",
+            "blocked, asked about or changed, and that could not be told on standard output",
+        ],
+    ),
+    ("guard check, of one call", ["go on (allow or ask)", "Snell itself failed, or bad usage", "denied"]),
+    (
+        "guard check, of calls on standard input",
+        ["every line was judged, whatever came of it", "a line was no call, Snell itself failed, or bad usage", NEVER],
+    ),
+    ("notify", ["whatever happens, bad usage included", NEVER, NEVER]),
+    ("install, uninstall", ["done, or nothing to do", "nothing was changed, or bad usage", NEVER]),
+    ("doctor", ["nothing is wrong", "something needs attention, or bad usage", NEVER]),
+    ("lint", ["no errors; there may be warnings", "errors, or bad usage", NEVER]),
+    ("status", ["all is well", "something needs attention, or bad usage", NEVER]),
+    ("statusline", ["whatever happens", "bad usage", NEVER]),
+    ("demo", ["it was played, or nobody read it any more", "it could not be played, or bad usage", NEVER]),
+    ("docs", ["it was shown", "there is no such page, or nothing was found; bad usage", NEVER]),
+    (OTHERS, ["done", "Snell itself failed, or bad usage", NEVER]),
+];
 
-/// Where the table stands.
-const PAGE: &str = "commands";
-const HEADING: &str = "Exit codes";
-
-/// How the row begins that counts for all commands which have none of their own.
+/// The row that counts for all commands which have none of their own.
 const OTHERS: &str = "the others";
 
 /// What stands where a command never ends with that code.
@@ -15,12 +35,12 @@ const NEVER: &str = "–";
 
 /// What is told about a command's exit codes.
 pub(super) fn describe_exit_codes(command: &str) -> String {
-    let rows = doc_tables::find_table_rows(docs::page_text(PAGE), HEADING);
-    let own: Vec<_> = rows.iter().filter_map(|row| Some((match_command_cell(row.first()?, command)?, row))).collect();
-    let others = || rows.iter().filter(|row| row.first().is_some_and(|of| of == OTHERS));
-    let own = if own.is_empty() { others().map(|row| ("", row)).collect() } else { own };
-    let told = own.into_iter().map(|(when, row)| {
-        let codes = row.iter().skip(1).enumerate().filter(|(_, meaning)| *meaning != NEVER);
+    let own: Vec<_> =
+        EXIT_CODES.iter().filter_map(|(commands, codes)| Some((match_commands(commands, command)?, codes))).collect();
+    let others = || EXIT_CODES.iter().filter(|(commands, _)| *commands == OTHERS);
+    let own = if own.is_empty() { others().map(|(_, codes)| ("", codes)).collect() } else { own };
+    let told = own.into_iter().map(|(when, codes)| {
+        let codes = codes.iter().enumerate().filter(|(_, meaning)| **meaning != NEVER);
         let lines = codes.map(|(code, meaning)| format!("\n  {code}  {meaning}"));
         format!("Exit codes{when}:{}", lines.collect::<String>())
     });
@@ -28,13 +48,13 @@ pub(super) fn describe_exit_codes(command: &str) -> String {
 }
 
 /// Whether a row is about a command; then, about which of its ways to be called: `check, of one call`.
-fn match_command_cell<'r>(cell: &'r str, command: &str) -> Option<&'r str> {
-    if let Some(when) = cell.strip_prefix(command)
+fn match_commands<'r>(commands: &'r str, command: &str) -> Option<&'r str> {
+    if let Some(when) = commands.strip_prefix(command)
         && (when.is_empty() || when.starts_with(", of "))
     {
         return Some(when.trim_start_matches(','));
     }
-    cell.split(", ").any(|named| named == command).then_some("")
+    commands.split(", ").any(|named| named == command).then_some("")
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
-use super::{doc_tables, with_all_exit_codes};
+use super::{doc_lists, with_all_exit_codes};
 use crate::commands::docs;
 
 /// The section of programs.
@@ -122,25 +122,18 @@ fn add_paragraph(roff: &mut Roff, paragraph: &str, sign: &str) {
 /// Files and variables, which are the same for all commands.
 fn add_files_and_environment(roff: &mut Roff) {
     roff.control("SH", ["FILES"]);
-    let read = doc_tables::find_table_rows(docs::page_text("configuration"), "Which files are read");
-    for row in &read {
-        if let [_, contract, file, whose] = row.as_slice() {
-            add_entry(roff, file, &format!("Hooks of {contract}, of the {whose}."));
-        }
+    for (contract, files) in doc_lists::find_list_entries(docs::page_text("configuration"), "Which files are read") {
+        add_entry(roff, &files, &format!("Hooks of {contract}."));
     }
     add_entry(roff, "$SNELL_HOME, else $XDG_DATA_HOME/snell, else ~/.local/share/snell", "What is recorded:");
     roff.control("RS", []);
-    for row in doc_tables::find_table_rows(docs::page_text("memory"), "What is recorded, and where") {
-        if let [file, meaning] = row.as_slice() {
-            add_entry(roff, file, meaning);
-        }
+    for (file, meaning) in doc_lists::find_list_entries(docs::page_text("records"), "Data directory") {
+        add_entry(roff, &file, &meaning);
     }
     roff.control("RE", []);
     roff.control("SH", ["ENVIRONMENT"]);
-    for row in doc_tables::find_table_rows(docs::page_text("commands"), "Environment") {
-        if let [variable, meaning] = row.as_slice() {
-            add_entry(roff, variable, meaning);
-        }
+    for (variable, meaning) in doc_lists::find_list_entries(docs::page_text("commands"), "Environment") {
+        add_entry(roff, &variable, &meaning);
     }
 }
 

@@ -3,7 +3,7 @@
 //! Exit codes, variables and files stand in tables of the documentation, which the binary carries. They are read from
 //! there when somebody asks, so there is one home for them.
 
-mod doc_tables;
+mod doc_lists;
 mod exit_codes;
 pub(crate) mod man_pages;
 

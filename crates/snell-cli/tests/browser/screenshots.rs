@@ -43,10 +43,10 @@ fn check_stored_picture(name: &str, picture: &[u8]) {
     let kept = fs::read(&kept).unwrap_or_else(|_| panic!("docs/pictures/{name}.png is made with SNELL_BLESS=1"));
     assert!(kept.starts_with(b"\x89PNG") && kept.len() <= MAX_BYTES);
     // Whoever does not see it is told what it shows.
-    let page = fs::read_to_string(docs.join("page.md")).unwrap();
+    let page = fs::read_to_string(docs.join("guide/read-the-page.md")).unwrap();
     let (before, _) = page
-        .split_once(&format!("](pictures/{name}.png)"))
-        .unwrap_or_else(|| panic!("docs/page.md shows pictures/{name}.png"));
+        .split_once(&format!("](../pictures/{name}.png)"))
+        .unwrap_or_else(|| panic!("docs/guide/read-the-page.md shows pictures/{name}.png"));
     let told = before.rsplit("![").next().unwrap();
     assert!(told.len() > 30, "{name}: {told}");
 }

@@ -1,8 +1,9 @@
-//! What `docs/guard.md` says in numbers is what the code does. `SNELL_BLESS=1` writes it anew.
+//! What `docs/reference/guard.md` says in numbers is what the code does. `SNELL_BLESS=1` writes it anew.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use snell_guard::limits::LIMITS;
+use snell_guard::limits::{LIMITS, LimitOutcome};
 use snell_guard::policy::GuardDecision;
 use snell_guard::rules::RULES;
 use snell_test_support::files::find_repository_root;
@@ -11,7 +12,7 @@ use crate::corpus::read_corpus;
 
 /// Compares what stands between two marks of the page, or writes it.
 fn compare_or_write_page(mark: &str, block: &str) {
-    let path = find_repository_root().join("docs/guard.md");
+    let path = find_repository_root().join("docs/reference/guard.md");
     let page = std::fs::read_to_string(&path).expect("the page is there");
     let (open, close) = (format!("<!-- {mark} -->\n"), format!("<!-- end of {mark} -->"));
     let (before, rest) = page.split_once(&open).expect("the block begins");
@@ -23,17 +24,17 @@ fn compare_or_write_page(mark: &str, block: &str) {
     }
     assert_eq!(
         written, block,
-        "docs/guard.md is out of date; run `SNELL_BLESS=1 cargo test -p snell-guard --test it docs_page`"
+        "docs/reference/guard.md is out of date; run `SNELL_BLESS=1 cargo test -p snell-guard --test it docs_page`"
     );
 }
 
-/// 1048576 as people read it.
+/// 1048576 as `1,048,576`.
 fn group_digits(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(' ');
+            text.push(',');
         }
         text.push(digit);
     }
@@ -48,37 +49,53 @@ fn the_page_says_what_the_limits_are_and_how_well_the_corpus_is_judged() {
 }
 
 fn render_limits() -> String {
-    let head = "| of | at most | beyond |\n|---|---|---|\n".to_owned();
-    LIMITS.iter().fold(head, |table, limit| {
-        let most = group_digits(limit.max);
-        table + &format!("| {} | {most} | {} |\n", limit.subject, limit.outcome.description())
-    })
+    let groups = [LimitOutcome::AskUser, LimitOutcome::TreatAsUnknown].map(|outcome| {
+        let limits = LIMITS.iter().filter(|limit| limit.outcome == outcome);
+        let lines: String = limits.map(|limit| format!("- {} {}\n", group_digits(limit.max), limit.subject)).collect();
+        format!("{}:\n\n{lines}", outcome.description())
+    });
+    groups.join("\n")
 }
 
 /// By what is expected, and by the first half of the class: what it is about.
 fn render_scores() -> String {
-    let mut classes: BTreeMap<(std::cmp::Reverse<GuardDecision>, String), (usize, usize)> = BTreeMap::new();
-    for row in read_corpus() {
+    let mut scores: BTreeMap<Reverse<GuardDecision>, BTreeMap<String, CorpusScore>> = BTreeMap::new();
+    let rows = read_corpus();
+    for row in &rows {
         let (found, _) = row.judge_row();
-        let right = match row.expected {
+        let is_right = match row.expected {
             GuardDecision::Ask => found >= GuardDecision::Ask,
             other => found == other,
         };
         let about = row.class.split('/').next().unwrap_or_default().to_owned();
-        for about in [about, "all".to_owned()] {
-            let score = classes.entry((std::cmp::Reverse(row.expected), about)).or_default();
-            score.0 += usize::from(right);
-            score.1 += 1;
+        scores.entry(Reverse(row.expected)).or_default().entry(about).or_default().count(is_right);
+    }
+    let mut text = format!("{} rules, {} rows. Right verdicts:\n\n", RULES.len(), rows.len());
+    for (expected, classes) in scores {
+        let mut all = CorpusScore::default();
+        let mut parts = Vec::new();
+        for (about, score) in &classes {
+            all.right += score.right;
+            all.rows += score.rows;
+            parts.push(format!("{about} {}/{}", score.right, score.rows));
         }
+        let share = all.right * 1_000 / all.rows;
+        let (name, share) = (expected.0.name(), format!("{}.{} %", share / 10, share % 10));
+        text += &format!("- `{name}`: {}/{} ({share}): {}\n", all.right, all.rows, parts.join(", "));
     }
-    let mut table = format!(
-        "{} rules, {} rows.\n\n| should be | about | right | of | share |\n|---|---|---|---|---|\n",
-        RULES.len(),
-        read_corpus().len()
-    );
-    for ((expected, about), (right, all)) in classes {
-        let share = right * 1_000 / all;
-        table += &format!("| {} | {about} | {right} | {all} | {}.{} % |\n", expected.0.name(), share / 10, share % 10);
+    text
+}
+
+/// How many rows of a class get the right verdict.
+#[derive(Default)]
+struct CorpusScore {
+    right: usize,
+    rows: usize,
+}
+
+impl CorpusScore {
+    fn count(&mut self, is_right: bool) {
+        self.right += usize::from(is_right);
+        self.rows += 1;
     }
-    table
 }

@@ -58,7 +58,7 @@ fn the_description_names_every_route_and_no_other() {
 
 #[test]
 fn the_documentation_names_every_route() {
-    let page = include_str!("../../../../docs/server.md");
+    let page = include_str!("../../../../docs/reference/http.md");
     for (method, path) in api_routes().chain(page_routes()) {
         assert!(page.contains(&format!("`{method} {path}`")), "{method} {path}");
     }

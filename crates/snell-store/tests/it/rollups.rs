@@ -200,7 +200,7 @@ fn what_was_counted_long_ago_is_removed_with_what_it_was_counted_of() {
     assert_eq!(rules, ["b"]);
 }
 
-/// What counting costs: the same events, with a hook that has run and with one that has not. `docs/performance.md` says how to
+/// What counting costs: the same events, with a hook that has run and with one that has not. `docs/internals/performance.md` says how to
 /// run it.
 #[test]
 #[ignore = "it prints how long events take to be stored, and judges nothing"]

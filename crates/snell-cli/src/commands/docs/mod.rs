@@ -44,45 +44,109 @@ pub(crate) fn topic_names() -> impl Iterator<Item = &'static str> {
 struct DocsPage {
     topic: &'static str,
     about: &'static str,
+    group: DocsGroup,
     text: &'static str,
+}
+
+/// The part of the documentation that a page belongs to.
+#[derive(Clone, Copy, PartialEq)]
+enum DocsGroup {
+    Guide,
+    Reference,
+    Internals,
+    Schemas,
+}
+
+impl DocsGroup {
+    const ALL: [Self; 4] = [Self::Guide, Self::Reference, Self::Internals, Self::Schemas];
+
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Guide => "Guide",
+            Self::Reference => "Reference",
+            Self::Internals => "Internals",
+            Self::Schemas => "JSON Schemas",
+        }
+    }
 }
 
 impl DocsPage {
     /// Whether it is for people, rather than a schema for programs.
     fn is_prose(&self) -> bool {
-        !self.topic.starts_with("schema-")
+        self.group != DocsGroup::Schemas
     }
 }
 
 macro_rules! page {
-    ($topic:literal, $about:literal) => {
-        page!($topic, $about, concat!($topic, ".md"))
+    ($group:ident, $topic:literal, $about:literal, $file:expr) => {
+        DocsPage {
+            topic: $topic,
+            about: $about,
+            group: DocsGroup::$group,
+            text: include_str!(concat!("../../../../../docs/", $file)),
+        }
     };
-    ($topic:literal, $about:literal, $file:expr) => {
-        DocsPage { topic: $topic, about: $about, text: include_str!(concat!("../../../../../docs/", $file)) }
+}
+
+macro_rules! guide {
+    ($topic:literal, $about:literal) => {
+        page!(Guide, $topic, $about, concat!("guide/", $topic, ".md"))
+    };
+}
+
+macro_rules! reference {
+    ($topic:literal, $about:literal) => {
+        page!(Reference, $topic, $about, concat!("reference/", $topic, ".md"))
+    };
+}
+
+macro_rules! internals {
+    ($topic:literal, $about:literal) => {
+        page!(Internals, $topic, $about, concat!("internals/", $topic, ".md"))
     };
 }
 
 const PAGES: &[DocsPage] = &[
-    page!("getting-started", "The demo, a first hook, and each of the four ways in"),
-    page!("configuration", "Which files are read, and snell.toml key by key"),
-    page!("contracts", "How each format's hooks are matched, run and understood"),
-    page!("events", "The events and their names"),
-    page!("install", "Snell in an agent's settings: two ways in, the way out, and the doctor"),
-    page!("guest", "Inside an agent with hooks of its own: what is read and answered"),
-    page!("trust", "Which projects' hooks may run where Snell is a guest"),
-    page!("memory", "What is recorded, how long it is kept, and what states mean"),
-    page!("lifecycle", "What is built in: files at the start, reminders, workers, who may send messages"),
-    page!("guard", "What is judged before it runs: decisions, policy, limits, what is missed"),
-    page!("server", "The receiver: events over HTTP, the stream, security"),
-    page!("page", "What the receiver shows in a browser, and how to read it"),
-    page!("notify", "Sending events to a receiver, here or on another machine"),
-    page!("running", "How a hook's process is run, and its limits"),
-    page!("commands", "Every command, its options and exit codes"),
-    page!("security", "What is defended against whom, what is promised, and which test proves it", "../SECURITY.md"),
-    page!("performance", "What Snell costs, and how to measure it"),
-    page!("schema-config", "JSON Schema of snell.toml", "schema/snell.toml.json"),
-    page!("schema-run", "JSON Schema of what `snell run` prints", "schema/run-result.json"),
+    guide!("start", "Build Snell, watch the demo, choose a way in"),
+    guide!("write-hooks", "Write a hook, check it, see it block a command"),
+    guide!("use-agents", "Install Snell in an agent, check it, trust a project, remove it"),
+    guide!("build-an-agent", "Run hooks from your own agent: snell run, or the Rust library"),
+    guide!("run-a-receiver", "Collect events over HTTP, from this machine and others"),
+    guide!("read-the-page", "What the receiver shows in a browser"),
+    guide!("set-up-the-guard", "Choose what the guard allows, asks about and denies"),
+    guide!("sessions", "Context files, reminders, workers, messages to people"),
+    guide!("troubleshoot", "Find the fault: the doctor, common problems, known limits"),
+    reference!("commands", "Every command, its options and exit codes"),
+    reference!("configuration", "Which files are read, and snell.toml key by key"),
+    reference!("contracts", "Hook file formats: matchers, input, output, failures"),
+    reference!("events", "The events, their names and fields"),
+    reference!("agents", "Agents that call Snell: settings, input, answers"),
+    reference!("trust", "Which projects' hooks may run inside an agent"),
+    reference!("guard", "The guard's decisions, policy, limits and known misses"),
+    reference!("records", "What is recorded, how long it is kept, what states mean"),
+    reference!("lifecycle", "Built-in handlers: context files, reminders, workers, messages"),
+    reference!("http", "The receiver's routes, stream, access rules and wire format"),
+    reference!("processes", "How a hook's process is run, and its limits"),
+    reference!("compatibility", "What works with which agent and format, as tests found it"),
+    reference!("comparison", "How Snell compares, and what it does not do"),
+    page!(Reference, "security", "Threats, promises, and the test that proves each promise", "../SECURITY.md"),
+    page!(Reference, "glossary", "The words that all pages use", "glossary.md"),
+    internals!("decisions", "Why Snell is built as it is"),
+    internals!("performance", "What Snell costs, and how to measure it"),
+    page!(Schemas, "schema-config", "JSON Schema of snell.toml", "schema/snell.toml.json"),
+    page!(Schemas, "schema-run", "JSON Schema of what `snell run` prints", "schema/run-result.json"),
+];
+
+/// Topics by their names in version 0.1.0, which still work in the next one.
+const FORMER_TOPICS: &[(&str, &str)] = &[
+    ("getting-started", "start"),
+    ("guest", "agents"),
+    ("install", "use-agents"),
+    ("memory", "records"),
+    ("notify", "run-a-receiver"),
+    ("page", "read-the-page"),
+    ("running", "processes"),
+    ("server", "http"),
 ];
 
 /// The text of a page; nothing if there is no such topic.
@@ -103,12 +167,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 
 fn print_topics() {
     let width = PAGES.iter().map(|page| page.topic.len()).max().unwrap_or_default();
-    let room = output::terminal_width().map(|terminal| terminal.saturating_sub(width + 2).max(1));
-    for page in PAGES {
-        let mut topic = page.topic;
-        for line in output::wrap_lines(page.about, room, usize::MAX) {
-            output::print_line(&format!("{topic:width$}  {line}"));
-            topic = "";
+    let room = output::terminal_width().map(|terminal| terminal.saturating_sub(width + 4).max(1));
+    for (index, group) in DocsGroup::ALL.into_iter().enumerate() {
+        if index > 0 {
+            output::print_line("");
+        }
+        output::print_line(group.heading());
+        for page in PAGES.iter().filter(|page| page.group == group) {
+            let mut topic = page.topic;
+            for line in output::wrap_lines(page.about, room, usize::MAX) {
+                output::print_line(&format!("  {topic:width$}  {line}"));
+                topic = "";
+            }
         }
     }
 }
@@ -116,6 +186,8 @@ fn print_topics() {
 /// The page of a topic, which may be named by its beginning if no other begins like that.
 fn find_page(topic: &str) -> anyhow::Result<&'static DocsPage> {
     let named = topic.strip_suffix(".md").unwrap_or(topic).to_lowercase();
+    let former = FORMER_TOPICS.iter().find(|(former, _)| *former == named);
+    let named = former.map_or(named, |(_, now)| (*now).to_owned());
     if let Some(page) = PAGES.iter().find(|page| page.topic == named) {
         return Ok(page);
     }

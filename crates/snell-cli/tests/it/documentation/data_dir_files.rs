@@ -1,4 +1,4 @@
-//! The page about memory names every file that lies in Snell's directory.
+//! The page about records names every file that lies in Snell's directory.
 
 use std::fs;
 
@@ -6,15 +6,17 @@ use serde_json::json;
 use snell_test_support::files::find_repository_root;
 
 use super::list_entries;
+use super::reference::find_section;
 use crate::serve::{ANYWHERE, start_server};
 use crate::support::CliSandbox;
 
-/// The names in the first column of the table, of which `…` stands for anything.
+/// The names before the colons of the list, of which `…` stands for anything.
 fn list_documented_files() -> Vec<String> {
-    let page = fs::read_to_string(find_repository_root().join("docs/memory.md")).unwrap();
-    let rows = page.lines().filter(|line| line.starts_with("| `"));
-    let names = rows.flat_map(|row| row.split('|').nth(1).unwrap().split('`').skip(1).step_by(2).map(str::to_owned));
-    names.collect()
+    let page = fs::read_to_string(find_repository_root().join("docs/reference/records.md")).unwrap();
+    let section = find_section(&page, "Data directory").unwrap();
+    let items = section.lines().take_while(|line| !line.starts_with('#')).filter_map(|line| line.strip_prefix("- "));
+    let names = items.filter_map(|item| item.split_once(": ")).map(|(names, _)| names);
+    names.flat_map(|names| names.split('`').skip(1).step_by(2).map(str::to_owned)).collect()
 }
 
 fn is_documented(file: &str, named: &[String]) -> bool {
@@ -27,7 +29,7 @@ fn is_documented(file: &str, named: &[String]) -> bool {
 
 /// Everything that leaves something behind has been done once; what comes only with a fault is tested where the fault is.
 #[test]
-fn the_page_about_memory_names_every_file_in_the_directory() {
+fn the_page_about_records_names_every_file_in_the_directory() {
     let hooks =
         json!({"PostToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": "true", "async": true}]}]});
     let sandbox = CliSandbox::new()
@@ -49,6 +51,6 @@ fn the_page_about_memory_names_every_file_in_the_directory() {
         assert!(names.contains(&expected), "{expected} is not there: {names:?}");
     }
     for name in names {
-        assert!(is_documented(name, &named), "docs/memory.md does not say what {name} is");
+        assert!(is_documented(name, &named), "docs/reference/records.md does not say what {name} is");
     }
 }

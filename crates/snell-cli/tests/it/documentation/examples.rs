@@ -199,9 +199,9 @@ fn find_shell_block(page: &str, words: &str) -> String {
 }
 
 #[test]
-fn what_the_readme_says_about_hosts_can_be_typed_as_it_is() {
+fn what_the_guide_says_about_hosts_can_be_typed_as_it_is() {
     let sandbox = CliSandbox::with_frozen_clock();
-    let ran = run_lines(&sandbox, &find_shell_block("README.md", "snell run PreToolUse --guard"));
+    let ran = run_lines(&sandbox, &find_shell_block("docs/guide/build-an-agent.md", "snell run PreToolUse --guard"));
     assert!(!ran.stderr.contains("snell:") && !ran.stderr.contains("event.json"), "{ran:?}");
     let verdicts: Vec<_> = ran.stdout.lines().filter(|line| line.starts_with("{\"event\"")).collect();
     assert_eq!(verdicts.len(), 2, "{ran:?}");
@@ -212,7 +212,7 @@ fn what_the_readme_says_about_hosts_can_be_typed_as_it_is() {
 #[test]
 fn what_is_said_about_completions_works_in_an_empty_home() {
     let sandbox = CliSandbox::new();
-    let ran = run_lines(&sandbox, &find_shell_block("docs/commands.md", "snell completions bash"));
+    let ran = run_lines(&sandbox, &find_shell_block("docs/reference/commands.md", "snell completions bash"));
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     for file in
         [".local/share/bash-completion/completions/snell", ".zfunc/_snell", ".config/fish/completions/snell.fish"]

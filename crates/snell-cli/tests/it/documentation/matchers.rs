@@ -87,7 +87,7 @@ fn assert_rows_hold(contract: &str, rows: &[MatcherTableRow], hook: fn(&str) -> 
 
 #[test]
 fn every_row_about_matchers_is_true() {
-    let page = fs::read_to_string(find_repository_root().join("docs/contracts.md")).unwrap();
+    let page = fs::read_to_string(find_repository_root().join("docs/reference/contracts.md")).unwrap();
     for contract in ["snell", "wave", "microai", "claude", "whale"] {
         let rows = parse_matcher_rows(find_section(&page, contract).unwrap(), "| matches | does not match |");
         assert_rows_hold(contract, &rows, |matcher| HookSpec { matcher: Some(matcher), ..HookSpec::default() });
@@ -97,7 +97,7 @@ fn every_row_about_matchers_is_true() {
 /// Those about files say in words which file is meant, and have tests of their own.
 #[test]
 fn every_row_about_rules_for_commands_and_addresses_is_true() {
-    let page = fs::read_to_string(find_repository_root().join("docs/contracts.md")).unwrap();
+    let page = fs::read_to_string(find_repository_root().join("docs/reference/contracts.md")).unwrap();
     let mut rows = parse_matcher_rows(find_section(&page, "claude").unwrap(), "| covers | does not cover |");
     let is_tried = |rule: &String| ["Bash", "WebFetch", "mcp__"].iter().any(|tool| rule.starts_with(tool));
     rows.retain(|row| row.matchers.iter().all(is_tried));

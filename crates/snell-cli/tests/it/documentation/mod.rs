@@ -16,16 +16,17 @@ use snell_test_support::files::find_repository_root;
 
 /// A page that people read.
 struct DocumentationPage {
-    /// From the root: `docs/guard.md`.
+    /// From the root: `docs/reference/guard.md`.
     name: String,
     text: String,
 }
 
-/// Every page: those at the root, those in `docs`, and those of single crates.
+/// Every page: those at the root, those in `docs` and its directories, and those of single crates.
 fn read_pages() -> Vec<DocumentationPage> {
     let root = find_repository_root();
     let crates = list_directories(&root.join("crates"));
-    let places = [root.clone(), root.join("docs")].into_iter().chain(crates);
+    let docs = root.join("docs");
+    let places = [root.clone(), docs.clone()].into_iter().chain(list_directories(&docs)).chain(crates);
     let mut pages: Vec<_> = places.flat_map(|place| list_files_ending(&place, ".md")).collect();
     pages.sort();
     let page = |path: PathBuf| DocumentationPage {

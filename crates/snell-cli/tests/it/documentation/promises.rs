@@ -85,7 +85,7 @@ fn every_test_that_proves_a_promise_is_there() {
 #[test]
 fn every_promise_names_a_test() {
     let page = fs::read_to_string(find_repository_root().join(PAGE)).unwrap();
-    let (_, promises) = page.split_once("\n## What is promised\n").expect("the section is there");
+    let (_, promises) = page.split_once("\n## Promises\n").expect("the section is there");
     let promises = promises.split("\n## ").next().unwrap();
     let rows = promises.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| promise"));
     for row in rows {

@@ -43,22 +43,23 @@ pub fn find_section<'a>(page: &'a str, heading: &str) -> Option<&'a str> {
 #[test]
 fn every_command_has_a_section_that_names_its_options() {
     let sandbox = CliSandbox::new();
-    let page_of_commands = read_page("commands.md");
-    let shared = find_section(&page_of_commands, "Where to look").unwrap().to_owned() + &read_page("server.md");
+    let page_of_commands = read_page("reference/commands.md");
+    let shared =
+        find_section(&page_of_commands, "Common options").unwrap().to_owned() + &read_page("reference/http.md");
     let found = parse_command_names(&sandbox.run_snell(&["--help"], "").stdout);
     assert!(found.len() > 20, "{found:?}");
     for command in found {
         let told = find_section(&page_of_commands, &format!("snell {command}"));
-        let told = told.unwrap_or_else(|| panic!("docs/commands.md has no section about snell {command}"));
+        let told = told.unwrap_or_else(|| panic!("docs/reference/commands.md has no section about snell {command}"));
         let help = sandbox.run_snell(&[&command, "--help"], "").stdout;
         let mut helps = vec![help.clone()];
         for part in parse_command_names(&help) {
-            assert!(told.contains(&part), "docs/commands.md does not tell of snell {command} {part}");
+            assert!(told.contains(&part), "docs/reference/commands.md does not tell of snell {command} {part}");
             helps.push(sandbox.run_snell(&[&command, &part, "--help"], "").stdout);
         }
         for option in helps.iter().flat_map(|help| parse_option_names(help)) {
             let is_told = told.contains(&option) || shared.contains(&option);
-            assert!(is_told, "docs/commands.md does not tell of {option} of snell {command}");
+            assert!(is_told, "docs/reference/commands.md does not tell of {option} of snell {command}");
         }
     }
 }
@@ -109,33 +110,36 @@ fn every_key_of_snell_toml_is_on_the_page_about_configuration() {
     let mut found = BTreeSet::new();
     collect_schema_keys(&schema, &mut found);
     assert!(found.len() > 50, "{found:?}");
-    let page = read_page("configuration.md");
+    let page = read_page("reference/configuration.md");
     let is_told = |key: &String| {
         let written = [format!("`{key}`"), format!("`{key}.…`"), format!("[{key}]"), format!("\n{key} = ")];
         written.iter().any(|written| page.contains(written))
     };
     let missing: Vec<_> = found.iter().filter(|key| !is_told(key)).collect();
-    assert!(missing.is_empty(), "docs/configuration.md does not tell of {missing:?}");
+    assert!(missing.is_empty(), "docs/reference/configuration.md does not tell of {missing:?}");
 }
 
 #[test]
 fn every_contract_and_every_event_has_its_place() {
-    let contracts = read_page("contracts.md");
+    let contracts = read_page("reference/contracts.md");
     for contract in CONTRACTS {
-        assert!(find_section(&contracts, contract).is_some(), "docs/contracts.md has no section about {contract}");
+        assert!(
+            find_section(&contracts, contract).is_some(),
+            "docs/reference/contracts.md has no section about {contract}"
+        );
     }
-    let events = read_page("events.md");
+    let events = read_page("reference/events.md");
     for name in EventName::all_names() {
-        assert!(events.contains(&format!("`{name}`")), "docs/events.md does not tell of {name}");
+        assert!(events.contains(&format!("`{name}`")), "docs/reference/events.md does not tell of {name}");
     }
 }
 
-/// "1.76 times" in the README was measured.
+/// "1.76 times" was measured.
 #[test]
-fn figures_of_the_readme_stand_on_the_page_about_performance() {
-    let readme = fs::read_to_string(find_repository_root().join("README.md")).unwrap();
-    let measured = read_page("performance.md");
-    let words: Vec<_> = readme.split_whitespace().collect();
+fn figures_of_other_pages_stand_on_the_page_about_performance() {
+    let pages = ["reference/compatibility.md", "reference/comparison.md"].map(read_page).concat();
+    let measured = read_page("internals/performance.md");
+    let words: Vec<_> = pages.split_whitespace().collect();
     let figures = words.windows(2).filter(|pair| pair[1].starts_with("times") && pair[0].parse::<f64>().is_ok());
     let figures: Vec<_> = figures.map(|pair| pair[0]).collect();
     assert!(figures.len() > 2, "{figures:?}");

@@ -1,4 +1,4 @@
-//! How long each view takes with a million events. It prints figures and judges nothing: `docs/performance.md` says how to
+//! How long each view takes with a million events. It prints figures and judges nothing: `docs/internals/performance.md` says how to
 //! run it.
 
 use std::time::{Duration, Instant};

@@ -38,7 +38,7 @@ const AGENTS: &[AgentTableRow] = &[
         sends: "",
     },
     AgentTableRow {
-        name: "agents with the flat format (\"microai\")",
+        name: "the flat format (`microai`)",
         installed_as: "microai",
         file: ".microai/settings.json",
         text: r#"{"hooks":{"PreToolUse":[{"matcher":"Bash","command":"true"}]}}"#,
@@ -100,13 +100,13 @@ fn describe_answer(agent: &AgentTableRow) -> String {
     assert_ne!(sandbox.run_snell(&["log", "--json"], "").stdout, "", "{}", agent.name);
     match (ran.code, ran.stderr.is_empty()) {
         (0, true) => render_yes(true),
-        (2, false) => "\"no\" only".to_owned(),
+        (2, false) => "deny only".to_owned(),
         _ => super::NOTHING.to_owned(),
     }
 }
 
 pub fn render_agents_table() -> String {
-    let mut table = MarkdownTable::new(["agent", "its hook files run", "can be installed in", "answered as its guest"]);
+    let mut table = MarkdownTable::new(["product", "runs its hook files", "`snell install`", "as a guest"]);
     for agent in AGENTS {
         table.push_row(
             agent.name,

@@ -16,12 +16,12 @@ type ContractQuestion = (&'static str, fn(&str) -> bool);
 type CapabilityCounter = (&'static str, fn(&HookCapabilities) -> bool);
 
 const QUESTIONS: &[ContractQuestion] = &[
-    ("blocks by exit code 2", |contract| is_tool_refused(contract, "exit 2", false)),
-    ("blocks by JSON", |contract| {
+    ("exit code 2 blocks", |contract| is_tool_refused(contract, "exit 2", false)),
+    ("JSON blocks", |contract| {
         let answer = json!({"decision": "block", "reason": "no", "allow": false, "message": "no"});
         is_tool_refused(contract, &render_printing_script(&answer), false)
     }),
-    ("lets the user decide (ask)", |contract| {
+    ("can ask the user", |contract| {
         let answer = json!({"decision": "ask", "reason": "sure?",
             "hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}});
         let sandbox = set_hook_script(
@@ -30,12 +30,12 @@ const QUESTIONS: &[ContractQuestion] = &[
         );
         run_full_event(&sandbox, "PreToolUse").decision() == "ask"
     }),
-    ("a hook that is killed is a failure, and told", |contract| {
+    ("a killed hook is a failure, and reported", |contract| {
         let sandbox = set_hook_script(create_project(contract, &["PreToolUse"], &HookSpec::default()), "kill -9 $$");
         let ran = run_full_event(&sandbox, "PreToolUse");
         ran.statuses() == ["failed"] && !(ran.messages().is_empty() && ran.warnings().is_empty())
     }),
-    ("its failure blocks, if it is written so", |contract| is_tool_refused(contract, "kill -9 $$", true)),
+    ("can fail closed", |contract| is_tool_refused(contract, "kill -9 $$", true)),
 ];
 
 /// Whether a hook that does this keeps a tool from running.
@@ -44,11 +44,11 @@ fn is_tool_refused(contract: &str, script: &str, closed: bool) -> bool {
     run_full_event(&set_hook_script(create_project(contract, &["PreToolUse"], &hook), script), "PreToolUse").code == 2
 }
 
-/// How many events there are with this, of all.
+/// How many events there are with this.
 fn count_events_with(events: &[HookCapabilities], has_it: fn(&HookCapabilities) -> bool) -> String {
     match events.iter().filter(|can| has_it(can)).count() {
         0 => NOTHING.to_owned(),
-        found => format!("{found} of {}", events.len()),
+        found => found.to_string(),
     }
 }
 
@@ -57,14 +57,15 @@ pub fn render_contracts_table() -> String {
     let mut table = MarkdownTable::new([""].into_iter().chain(head.iter().map(String::as_str)));
     let tried = try_all_contracts();
     let counts: &[CapabilityCounter] = &[
-        ("events on which hooks run", |can| can.run),
+        ("events that run hooks, of ALL", |can| can.run),
         ("… can block", |can| can.block),
         ("… can change a call", |can| can.change_input),
         ("… can change an output", |can| can.change_output),
         ("… can add context", |can| can.add_context),
     ];
     for (name, has_it) in counts {
-        table.push_row(name, tried.iter().map(|events| count_events_with(events, *has_it)));
+        let name = name.replace("ALL", &tried[0].len().to_string());
+        table.push_row(&name, tried.iter().map(|events| count_events_with(events, *has_it)));
     }
     for (name, holds) in QUESTIONS {
         table.push_row(name, ask_every_contract(|contract| render_yes(holds(contract))));
@@ -75,7 +76,7 @@ pub fn render_contracts_table() -> String {
             ask_every_contract(|contract| render_yes(supports_grammar(contract, grammar))),
         );
     }
-    table.push_row("timeouts are written in", ask_every_contract(detect_timeout_unit));
+    table.push_row("unit of timeouts", ask_every_contract(detect_timeout_unit));
     table.to_markdown()
 }
 

@@ -18,20 +18,20 @@ const EDIT: (&str, &str) = ("Edit", r#"{"file_path":"a.txt"}"#);
 const READ: (&str, &str) = ("Read", r#"{"file_path":"a.txt"}"#);
 
 pub const GRAMMARS: &[MatcherGrammar] = &[
-    MatcherGrammar { says: "a name", matcher: "Edit", rule: None, meant: EDIT, other: READ },
-    MatcherGrammar { says: "one of several names", matcher: "Edit|Write", rule: None, meant: EDIT, other: READ },
+    MatcherGrammar { says: "name", matcher: "Edit", rule: None, meant: EDIT, other: READ },
+    MatcherGrammar { says: "list of names", matcher: "Edit|Write", rule: None, meant: EDIT, other: READ },
     MatcherGrammar { says: "wildcards", matcher: "*dit", rule: None, meant: EDIT, other: READ },
     MatcherGrammar { says: "regular expressions", matcher: "^(Ed|Wr)it", rule: None, meant: EDIT, other: READ },
-    MatcherGrammar { says: "names whatever their case", matcher: "eDIT", rule: None, meant: EDIT, other: READ },
+    MatcherGrammar { says: "any case", matcher: "eDIT", rule: None, meant: EDIT, other: READ },
     MatcherGrammar {
-        says: "classes of tools",
+        says: "tool class",
         matcher: "shell",
         rule: None,
         meant: ("run_shell_command", r#"{"command":"ls"}"#),
         other: READ,
     },
     MatcherGrammar {
-        says: "what a call is about",
+        says: "argument of the call",
         matcher: "Bash(git:*)",
         rule: Some("Bash(git *)"),
         meant: ("Bash", r#"{"command":"git push"}"#),
@@ -65,7 +65,7 @@ pub fn detect_timeout_unit(contract: &str) -> String {
     match (read(json!(7)), read(json!("7s"))) {
         (number, _) if number == 7000 => "seconds",
         (number, _) if number == 7 => "milliseconds",
-        (_, text) if text == 7000 => "text with its unit",
+        (_, text) if text == 7000 => "written out, `10s`",
         _ => super::NOTHING,
     }
     .to_owned()

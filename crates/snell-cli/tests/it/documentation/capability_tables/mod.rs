@@ -66,9 +66,9 @@ fn compare_or_write_page(page: &str, blocks: &[(&str, String)]) {
 
 /// All blocks of a page are written by one test, so that no two write the same file.
 #[test]
-fn the_readme_says_what_works() {
+fn the_page_about_compatibility_says_what_works() {
     compare_or_write_page(
-        "README.md",
+        "docs/reference/compatibility.md",
         &[
             ("ways in", integrations::render_integrations_table()),
             ("contracts", contracts::render_contracts_table()),
@@ -80,5 +80,5 @@ fn the_readme_says_what_works() {
 
 #[test]
 fn the_page_about_events_says_what_hooks_can_do_about_each() {
-    compare_or_write_page("docs/events.md", &[("events", events::render_events_table())]);
+    compare_or_write_page("docs/reference/events.md", &[("events", events::render_events_table())]);
 }

@@ -46,21 +46,42 @@ pub struct ExampleScene {
 
 pub const SCENES: &[ExampleScene] = &[
     ExampleScene {
-        page: "docs/getting-started.md",
-        under: &["Your first hook", "Guest: inside Claude Code"],
+        page: "docs/guide/write-hooks.md",
+        under: &["Check it", "Run it"],
         project: "/home/me/api",
-        needs: &[SceneRequirement::Program("jq"), SceneRequirement::Silence],
+        needs: &[SceneRequirement::Program("jq")],
         prepare: |sandbox| props::add_first_hook(recordings::freeze_clock_at_noon(sandbox)),
     },
     ExampleScene {
-        page: "docs/getting-started.md",
-        under: &["Receive: events over HTTP", "From another machine"],
+        page: "docs/guide/use-agents.md",
+        under: &["Install it in Claude Code", "Trust a project", "Check that it works", "Work as before", "Remove it"],
+        project: "/home/me/api",
+        needs: &[SceneRequirement::Silence],
+        prepare: |sandbox| props::add_first_hook(recordings::freeze_clock_at_noon(sandbox)),
+    },
+    ExampleScene {
+        page: "docs/guide/run-a-receiver.md",
+        under: &["Start it", "Send events", "Send events from scripts", "Only forward"],
         project: "/home/me/api",
         needs: &[SceneRequirement::Program("jq"), SceneRequirement::Program("curl")],
         prepare: |sandbox| sandbox,
     },
     ExampleScene {
-        page: "docs/commands.md",
+        page: "README.md",
+        under: &["Install it"],
+        project: "/home/me/api",
+        needs: &[],
+        prepare: |sandbox| sandbox,
+    },
+    ExampleScene {
+        page: "docs/guide/set-up-the-guard.md",
+        under: &["Try a command"],
+        project: "/home/me/api",
+        needs: &[],
+        prepare: |sandbox| sandbox,
+    },
+    ExampleScene {
+        page: "docs/reference/commands.md",
         under: &["snell run", "snell list", "snell lint", "snell explain", "snell docs"],
         project: "/home/me/api",
         needs: &[SceneRequirement::Program("jq")],
@@ -70,92 +91,85 @@ pub const SCENES: &[ExampleScene] = &[
         },
     },
     ExampleScene {
-        page: "docs/commands.md",
+        page: "docs/reference/commands.md",
         under: &["snell guard check", "snell guard explain", "snell guard rules"],
         project: "/home/me/api",
         needs: &[],
         prepare: props::add_guard_calls,
     },
     ExampleScene {
-        page: "docs/commands.md",
-        under: &["snell install"],
-        project: "/home/me/api",
-        needs: &[],
-        prepare: |sandbox| sandbox.home_file(".claude/settings.json", "{\"model\": \"opus\"}\n"),
-    },
-    ExampleScene {
-        page: "docs/commands.md",
+        page: "docs/reference/commands.md",
         under: &["snell notify"],
         project: "/home/me/api",
         needs: &[SceneRequirement::Silence],
         prepare: |sandbox| sandbox,
     },
     ExampleScene {
-        page: "docs/commands.md",
+        page: "docs/reference/commands.md",
         under: &["snell agents", "snell statusline"],
         project: "/home/me/api",
         needs: &[],
         prepare: recordings::record_three_agents,
     },
     ExampleScene {
-        page: "docs/commands.md",
+        page: "docs/reference/commands.md",
         under: &["snell log"],
         project: "/home/me/api",
         needs: &[],
         prepare: recordings::record_morning,
     },
     ExampleScene {
-        page: "docs/commands.md",
+        page: "docs/reference/commands.md",
         under: &["snell guard replay"],
         project: "/home/me/api",
         needs: &[],
         prepare: recordings::record_judged_calls,
     },
     ExampleScene {
-        page: "docs/commands.md",
+        page: "docs/reference/commands.md",
         under: &["snell status"],
         project: "/home/me/api",
         needs: &[],
         prepare: recordings::record_attention_items,
     },
     ExampleScene {
-        page: "docs/commands.md",
+        page: "docs/reference/commands.md",
         under: &["snell session"],
         project: "/home/me/api",
         needs: &[],
         prepare: recordings::record_two_sessions,
     },
     ExampleScene {
-        page: "docs/install.md",
-        under: &["snell doctor"],
+        page: "docs/reference/agents.md",
+        under: &["Doctor"],
         project: "/home/me/api",
         needs: &[SceneRequirement::Silence],
         prepare: recordings::install_snell,
     },
     ExampleScene {
-        page: "docs/configuration.md",
-        under: &["When something is written wrong"],
+        page: "docs/reference/configuration.md",
+        under: &["Errors and warnings"],
         project: "/home/me/api",
         needs: &[],
         prepare: props::add_faulty_files,
     },
     ExampleScene {
-        page: "docs/trust.md",
+        page: "docs/reference/trust.md",
         under: &["snell trust"],
         project: "/home/me/work",
         needs: &[],
         prepare: props::add_two_hooks,
     },
     ExampleScene {
-        page: "docs/page.md",
-        under: &["The page"],
+        page: "docs/guide/read-the-page.md",
+        under: &["Open it"],
         project: "/home/me/api",
         needs: &[],
         prepare: |sandbox| sandbox,
     },
     ExampleScene {
-        page: "docs/server.md",
-        under: &["Running it"],
+        page: "docs/reference/http.md",
+        under: &["Server"],
         project: "/home/me/api",
         needs: &[],
         prepare: |sandbox| sandbox,
@@ -163,11 +177,7 @@ pub const SCENES: &[ExampleScene] = &[
 ];
 
 /// Examples that are not played: the page, how they begin, and why.
-pub const NOT_PLAYED: &[(&str, &str, &str)] = &[
-    ("docs/commands.md", "snell wake", "needs an agent in tmux"),
-    ("docs/commands.md", "snell log --prune", "needs the record of months"),
-    ("docs/server.md", "curl -N", "never ends"),
-];
+pub const NOT_PLAYED: &[(&str, &str, &str)] = &[("docs/reference/http.md", "curl -N", "never ends")];
 
 impl ExampleScene {
     pub fn contains_example(&self, example: &ConsoleExample) -> bool {
@@ -215,7 +225,7 @@ impl ExampleScene {
     }
 }
 
-/// The project of "Your first hook".
+/// The project of "Write a first hook".
 pub fn create_first_hook_project() -> CliSandbox {
     SCENES[0].create_sandbox()
 }

@@ -9,9 +9,9 @@ use super::super::super::list_entries;
 use super::super::list_code_blocks;
 use crate::support::CliSandbox;
 
-/// The files of "Your first hook", as they stand on the page.
+/// The files of "Write a first hook", as they stand on the page.
 pub fn add_first_hook(sandbox: CliSandbox) -> CliSandbox {
-    let page = fs::read_to_string(find_repository_root().join("docs/getting-started.md")).unwrap();
+    let page = fs::read_to_string(find_repository_root().join("docs/guide/write-hooks.md")).unwrap();
     let hook = list_code_blocks(&page, "toml").into_iter().find(|block| block.contains("no-rm-rf.sh")).unwrap();
     let script = list_code_blocks(&page, "sh").into_iter().find(|block| block.contains("SNELL_COMMAND")).unwrap();
     let sandbox = sandbox.file("snell.toml", &hook).file("hooks/no-rm-rf.sh", &script);
