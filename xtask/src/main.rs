@@ -105,7 +105,7 @@ fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
     let result = match task.as_str() {
         "check" => run_checks(),
-        "tidy" => tidy::check_sources(),
+        "tidy" => tidy::check_workspace(),
         "fuzz" => run_fuzzer(),
         "bench" => BENCH_STEPS.iter().try_for_each(run_step),
         "layout" => linker_layout::write_layout(),
@@ -122,7 +122,7 @@ fn main() -> ExitCode {
 
 fn run_checks() -> anyhow::Result<()> {
     test_programs::install_missing_programs()?;
-    tidy::check_sources()?;
+    tidy::check_workspace()?;
     for step in CHECK_STEPS {
         run_step(step)?;
     }

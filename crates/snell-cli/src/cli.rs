@@ -68,7 +68,7 @@ pub(crate) fn parse_command_line() -> Result<CliCommand, u8> {
         let only_tells = std::env::args_os().nth(1).is_some_and(|command| command == "notify");
         output::print_clap_message(&expand_help(remove_hidden_suggestions(sanitize_error(error))));
         if let Some(hint) = suggest_quoted_command().filter(|_| !asked_for) {
-            output::print_note(&hint);
+            output::print_note(hint);
         }
         if asked_for || only_tells { DONE } else { FAILED }
     })

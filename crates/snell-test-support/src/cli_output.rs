@@ -93,20 +93,27 @@ impl CommandOutput {
         assert_eq!(self.stderr, "");
     }
 
-    /// It succeeded, and printed nothing but one line on standard error, which is returned.
+    /// It succeeded, and printed nothing but one message on standard error, which is returned with its hint.
     #[track_caller]
     pub fn expect_single_warning(&self) -> &str {
         assert_eq!((self.code, self.stdout.as_str()), (0, ""), "{self:?}");
-        assert_eq!(self.stderr.lines().count(), 1, "{self:?}");
-        assert!(self.stderr.starts_with("snell: ") && self.stderr.ends_with('\n'), "{self:?}");
+        self.assert_single_message();
         &self.stderr
     }
 
-    /// It printed one line on standard error, which contains this text.
+    /// It printed one message on standard error, which contains this text.
     #[track_caller]
     pub fn assert_warning_contains(&self, text: &str) {
-        let lines: Vec<_> = self.stderr.lines().collect();
-        assert!(lines.len() == 1 && lines[0].starts_with("snell: "), "{self:?}");
-        assert!(lines[0].contains(text), "{text:?} is not in {self:?}");
+        self.assert_single_message();
+        assert!(self.stderr.contains(text), "{text:?} is not in {self:?}");
+    }
+
+    /// Standard error has one error, warning, note or denial, and at most one hint after it.
+    #[track_caller]
+    fn assert_single_message(&self) {
+        assert!(self.stderr.ends_with('\n'), "{self:?}");
+        let mut lines = self.stderr.lines().map(|line| line.strip_prefix("snell: ").unwrap_or(line));
+        assert!(lines.next().is_some_and(|line| line.contains(": ") && !line.starts_with("hint: ")), "{self:?}");
+        assert!(lines.next().is_none_or(|line| line.starts_with("hint: ")) && lines.next().is_none(), "{self:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration or a payload, where, and what to write instead.
+//! Problems in configurations and payloads: the problem, its position, and a hint.
 
 use std::fmt;
 
@@ -36,25 +36,83 @@ pub struct Diagnostic {
     pub line: usize,
     /// The column in characters, counted from 1.
     pub column: usize,
-    /// What is wrong and what to write instead, as a sentence.
+    /// The problem, in one sentence.
     pub message: String,
+    /// The remedy, in one sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// A message to people: what happened, and a hint what to do about it. Each is one sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserMessage {
+    /// What happened.
+    pub text: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl UserMessage {
+    /// A message without a hint.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), hint: None }
+    }
+
+    /// The same message with a hint.
+    #[must_use]
+    pub fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl From<String> for UserMessage {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<&str> for UserMessage {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<&String> for UserMessage {
+    fn from(text: &String) -> Self {
+        Self::new(text.as_str())
+    }
+}
+
+/// On one line, for answers to agents and for records.
+impl fmt::Display for UserMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, " (hint: {hint})"))
+    }
 }
 
 impl Diagnostic {
     /// A warning about the event itself, rather than a file.
-    pub(crate) fn for_event(message: impl Into<String>) -> Self {
+    pub(crate) fn for_event(message: impl Into<UserMessage>) -> Self {
         Self::for_file(Severity::Warning, "<event>", message)
     }
 
-    pub(crate) fn for_file(severity: Severity, path: &str, message: impl Into<String>) -> Self {
-        Self { severity, path: path.to_owned(), line: 1, column: 1, message: message.into() }
+    pub(crate) fn for_file(severity: Severity, path: &str, message: impl Into<UserMessage>) -> Self {
+        let UserMessage { text, hint } = message.into();
+        Self { severity, path: path.to_owned(), line: 1, column: 1, message: text, hint }
+    }
+
+    /// The problem and the hint, without severity and position.
+    pub fn user_message(&self) -> UserMessage {
+        UserMessage { text: self.message.clone(), hint: self.hint.clone() }
     }
 }
 
+/// On one line: `path:line:column: severity: message (hint: …)`.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { severity, path, line, column, message } = self;
-        write!(f, "{path}:{line}:{column}: {severity}: {message}")
+        let Self { severity, path, line, column, .. } = self;
+        write!(f, "{path}:{line}:{column}: {severity}: {}", self.user_message())
     }
 }
 

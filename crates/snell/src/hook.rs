@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::contract::Contract;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, UserMessage};
 use crate::event::EventName;
 use crate::matcher::{Matcher, PermissionRule};
 
@@ -86,14 +86,9 @@ pub struct SourceLocation {
 
 impl SourceLocation {
     /// A warning about what was written there.
-    pub(crate) fn make_warning(&self, message: impl Into<String>) -> Diagnostic {
-        Diagnostic {
-            severity: Severity::Warning,
-            path: self.display_path.clone(),
-            line: self.line,
-            column: self.column,
-            message: message.into(),
-        }
+    pub fn make_warning(&self, message: impl Into<UserMessage>) -> Diagnostic {
+        let at_start = Diagnostic::for_file(Severity::Warning, &self.display_path, message);
+        Diagnostic { line: self.line, column: self.column, ..at_start }
     }
 
     /// With its column, for where several stand on one line.

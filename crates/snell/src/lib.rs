@@ -63,7 +63,7 @@ pub use config::{
     ServerSettings, ServerSettingsFault, SnellSettings, SpannedDocument, SpannedMember, SpannedNode, UnreadableFile,
     is_postgres_url, normalize_receiver_url,
 };
-pub use diagnostic::{Diagnostic, Severity, did_you_mean};
+pub use diagnostic::{Diagnostic, Severity, UserMessage, did_you_mean};
 pub use engine::{ConfigWatch, Engine, EngineBuilder, HookExplanation};
 pub use event::{
     Event, EventError, EventName, JsonError, JsonStringScanner, MAX_JSON_DEPTH, MAX_JSON_VALUES, SubagentIdentity,

@@ -47,9 +47,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let (engine, mut diagnostics) = args.trust.apply_to_builder(args.around.engine_builder_with_trust()?).load();
     diagnostics.extend(notes);
     diagnostics.extend(engine.check_event(&event));
-    for diagnostic in &diagnostics {
-        output::print_note(&diagnostic.to_string());
-    }
+    diagnostics.iter().for_each(output::print_finding);
     let explained = engine.explain(&event);
     if args.json {
         let files = engine.project_files();

@@ -125,7 +125,7 @@ fn print_installation(target: &InstallTarget, done: &InstallReport) {
         output::print_line(&format!("  {:<10} snell doctor", "To check"));
     }
     for warning in &done.warnings {
-        output::print_note(warning);
+        output::print_warning(warning);
     }
 }
 

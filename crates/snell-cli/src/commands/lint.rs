@@ -59,13 +59,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 fn check_token_file(server: &ServerSettings) -> Option<Diagnostic> {
     let (path, origin) = server.token_file.as_deref().zip(server.token_file_origin.as_ref())?;
     let why = http_delivery::load_token(path).err()?;
-    Some(Diagnostic {
-        severity: Severity::Warning,
-        path: origin.display_path.clone(),
-        line: origin.line,
-        column: origin.column,
-        message: format!("the token is not used: {why}"),
-    })
+    Some(origin.make_warning(format!("the token is not used: {why}")))
 }
 
 /// File by file as they were read, and each from top to bottom, as people read.

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     note_own_entries(&own);
     let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
     if errors > 0 {
-        output::print_note(&format!(
+        output::print_warning(format!(
             "{} in the configuration; run `{}`",
             output::format_count(errors, "error"),
             format_lint_command(&args.around.resolve_project()?)
@@ -73,7 +73,7 @@ fn note_own_entries(own: &[&Arc<Hook>]) {
     for file in files {
         let number = own.iter().filter(|hook| hook.origin.display_path == file).count();
         let times = output::format_count(number, "time");
-        output::print_note(&format!(
+        output::print_note(format!(
             "{file} calls Snell itself, {times}; that is for the agent that reads it, and is left out here"
         ));
     }
@@ -88,12 +88,12 @@ fn note_untrusted_files(files: &[ProjectFile], args: &Args) {
             _ => "is not trusted",
         };
         let (shown, command) = (&file.display_path, &file.command);
-        output::print_note(&format!(
+        output::print_warning(format!(
             "{shown} {state}, so it does not count where trust is required; look at it, then run: {command}"
         ));
     }
     let pins = (!untrusted.is_empty()).then(|| args.around.trust_file().load_or_empty());
     if let Some(fault) = pins.as_ref().and_then(|pins| pins.fault()) {
-        output::print_note(&format!("nothing is trusted: {fault}"));
+        output::print_warning(format!("nothing is trusted: {fault}"));
     }
 }

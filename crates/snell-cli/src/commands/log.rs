@@ -158,7 +158,7 @@ impl LogFilterArgs {
 /// The name by which an event is kept. One that nobody knows is looked for as well: agents send what they like.
 fn canonical_event_name(name: &str) -> String {
     if let Some(meant) = EventName::suggest_name(name) {
-        output::print_note(&format!("\"{name}\" is no event that Snell knows (did you mean \"{meant}\"?)"));
+        output::print_note(format!("\"{name}\" is no event that Snell knows (did you mean \"{meant}\"?)"));
     }
     EventName::parse(name).as_str().to_owned()
 }
@@ -180,7 +180,7 @@ fn print_entries(args: &Args, filter: &LogFilter, store_handle: &mut StoreHandle
         return Ok(());
     }
     match found.last() {
-        Some(last) if more => output::print_note(&format!("there is more; older entries: --before {}", last.id)),
+        Some(last) if more => output::print_note(format!("there is more; older entries: --before {}", last.id)),
         None if store_handle.has_no_records() => output::print_note("nothing has been recorded yet"),
         None => output::print_note("no entry is like that"),
         Some(_) => {}

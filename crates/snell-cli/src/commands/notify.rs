@@ -73,6 +73,7 @@ pub(crate) struct Args {
 /// Never fails: its caller is in the middle of something.
 pub(crate) fn run(args: Args) -> u8 {
     let started = Instant::now();
+    output::set_called_by_agent();
     let (progress, watched) = mpsc::channel();
     let work = move || {
         if let Err(error) = forward_event(&args, started, &progress) {
@@ -81,7 +82,7 @@ pub(crate) fn run(args: Args) -> u8 {
         let _ = progress.send(NotifyProgress::Done);
     };
     if let Err(error) = std::thread::Builder::new().spawn(work) {
-        output::print_note_nowait(&format!("cannot start a thread ({error}); nothing is forwarded"));
+        output::print_warning(format!("cannot start a thread ({error}); nothing is forwarded"));
         return DONE;
     }
     let mut is_kept = false;
@@ -89,7 +90,7 @@ pub(crate) fn run(args: Args) -> u8 {
         match watched.recv_timeout(TOTAL_TIMEOUT.saturating_sub(started.elapsed())) {
             Ok(NotifyProgress::Queued) => is_kept = true,
             Err(RecvTimeoutError::Timeout) if !is_kept => {
-                output::print_note_nowait("the time was up before the event could be kept; it is lost");
+                output::print_warning("the time was up before the event could be kept; it is lost");
                 return DONE;
             }
             Ok(NotifyProgress::Done) | Err(_) => return DONE,
@@ -134,7 +135,7 @@ fn forward_event(args: &Args, started: Instant, progress: &mpsc::Sender<NotifyPr
         }
     }
     if !sending.remarks.is_empty() {
-        output::print_note(&sending.remarks.join("; "));
+        output::print_warning(sending.remarks.join("; "));
     }
     Ok(())
 }
@@ -143,7 +144,7 @@ fn forward_event(args: &Args, started: Instant, progress: &mpsc::Sender<NotifyPr
 fn resolve_receiver(args: &Args) -> anyhow::Result<OutboxReceiver> {
     let (engine, findings) = CallerEnv::engine_builder("/".into())?.survey().load();
     for fault in findings.iter().filter(|found| found.severity == Severity::Error) {
-        output::print_note(&fault.to_string());
+        output::print_finding(fault);
     }
     let settings = engine.settings().server;
     let named = args.url.clone().map(|url| ("--url", url));

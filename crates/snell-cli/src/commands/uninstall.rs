@@ -48,7 +48,7 @@ fn print_removal(done: &UninstallReport) {
         print_script_result(done, ["is removed", "is again what it was before Snell"]);
     }
     for warning in &done.warnings {
-        output::print_note(warning);
+        output::print_warning(warning);
     }
 }
 

@@ -283,7 +283,7 @@ pub(crate) fn print_project_note(config_args: &ConfigArgs) {
         return;
     }
     if let Some(project) = config_args.resolve_project().ok().filter(|project| Some(project) != here.as_ref()) {
-        output::print_note(&format!("the project is {}", project.display()));
+        output::print_note(format!("the project is {}", project.display()));
     }
 }
 
@@ -395,7 +395,7 @@ fn resolve_snell_home(directory: &Path) -> Option<PathBuf> {
     let whole = std::path::absolute(directory).ok()?;
     if directory.is_relative() {
         TOLD.call_once(|| {
-            output::print_note(&format!(
+            output::print_warning(format!(
                 "SNELL_HOME is \"{}\", which leads elsewhere from every directory, here to {}; write its whole path",
                 directory.display(),
                 whole.display()
@@ -416,7 +416,7 @@ fn fallback_data_dir() -> PathBuf {
             Ok(()) => directory,
             Err(error) => {
                 let shown = directory.display();
-                output::print_note(&format!(
+                output::print_warning(format!(
                     "cannot use {shown} ({error}); nothing is recorded or kept: set HOME or SNELL_HOME"
                 ));
                 NOWHERE.into()

@@ -80,7 +80,7 @@ impl ProjectGuard {
     /// The result of this work; if it panics, the judgement for a failure of the guard.
     fn catch_failure<T>(&self, tool: &str, work: impl FnOnce() -> T, failed: impl FnOnce(GuardJudgement) -> T) -> T {
         catch_panic::catch_panic(work).unwrap_or_else(|place| {
-            output::print_note(&format!(
+            output::print_warning(format!(
                 "the guard failed at {place} when it judged a call of {tool}; please report it"
             ));
             failed(GuardJudgement::for_guard_failure(self.policy()))

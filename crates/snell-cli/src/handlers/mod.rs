@@ -140,7 +140,7 @@ fn add_context_files(occasion: &HandlerContext<'_>, verdict: &mut Verdict) {
         messages: &occasion.settings.messages,
     };
     let loaded = context::load_context(&request, &forbidden);
-    loaded.faults.iter().for_each(|fault| output::print_note(fault));
+    loaded.faults.iter().for_each(output::print_warning);
     loaded.text.into_iter().for_each(|text| verdict.add_context(text));
 }
 

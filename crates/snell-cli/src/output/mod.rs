@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 use serde::Serialize;
-use snell::{Diagnostic, Severity, mark_invisible_chars};
+use snell::{Diagnostic, Severity, UserMessage, mark_invisible_chars};
 
 pub(crate) use table::TextTable;
 pub(crate) use text_width::{display_width, pad_to_width, truncate_to_width, wrap_lines};
@@ -96,9 +96,9 @@ pub(crate) fn print_diff(text: &str) {
     write_stdout(&shown);
 }
 
-/// A finding, as `path:line:column: severity: message`.
+/// A finding, as `path:line:column: severity: message`, with its hint on a line of its own.
 pub(crate) fn print_diagnostic(found: &Diagnostic) {
-    let Diagnostic { severity, path, line, column, message } = found;
+    let Diagnostic { severity, path, line, column, message, hint } = found;
     let style = match severity {
         Severity::Error => TextStyle::Red,
         Severity::Warning => TextStyle::Yellow,
@@ -106,6 +106,9 @@ pub(crate) fn print_diagnostic(found: &Diagnostic) {
     let severity = apply_style(&severity.to_string(), style);
     let (path, message) = (escape_invisible(path), escape_invisible(message));
     write_stdout(&format!("{path}:{line}:{column}: {severity}: {message}\n"));
+    if let Some(hint) = hint {
+        write_stdout(&format!("  {}: {}\n", apply_style("hint", TextStyle::Green), escape_invisible(hint)));
+    }
 }
 
 /// A value as JSON: on one line, or indented for a terminal.
@@ -205,23 +208,44 @@ pub(crate) fn write_answer(line: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A remark beside the output.
-pub(crate) fn print_note(text: &str) {
-    write_stderr(&format!("snell: {}\n", escape_invisible(text)));
+/// A remark beside the output, in the form `note: …`.
+pub(crate) fn print_note(message: impl Into<UserMessage>) {
+    print_message("note", &message.into());
 }
 
-/// As [`print_note`], but drops the note instead of waiting for a reader.
-pub(crate) fn print_note_nowait(text: &str) {
-    write_stderr_nowait(&format!("snell: {}\n", escape_invisible(text)));
+/// A problem that does not end the command, in the form `warning: …`.
+pub(crate) fn print_warning(message: impl Into<UserMessage>) {
+    print_message("warning", &message.into());
 }
 
-/// From now on nothing that is written to standard error waits for a reader: what does not fit into a full pipe is lost. A
-/// hook must not wait there before it has answered.
-pub(crate) fn never_wait_for_stderr() {
-    NEVER_WAITS.store(true, Ordering::Relaxed);
+/// A finding beside the output, in the form `path:line:column: severity: message`.
+pub(crate) fn print_finding(found: &Diagnostic) {
+    let Diagnostic { severity, path, line, column, .. } = found;
+    print_message(&format!("{}:{line}:{column}: {severity}", escape_invisible(path)), &found.user_message());
 }
 
-static NEVER_WAITS: AtomicBool = AtomicBool::new(false);
+/// The reason of a denial, for agents that read standard error.
+pub(crate) fn print_denial(reason: &str) {
+    write_stderr(&format!("snell: {}\n", escape_invisible(reason)));
+}
+
+/// Writes `label: text` and `hint: …` to standard error, each on a line of its own.
+fn print_message(label: &str, message: &UserMessage) {
+    let speaker = if IS_CALLED_BY_AGENT.load(Ordering::Relaxed) { "snell: " } else { "" };
+    let mut lines = format!("{speaker}{label}: {}\n", escape_invisible(&message.text));
+    if let Some(hint) = &message.hint {
+        lines.push_str(&format!("{speaker}hint: {}\n", escape_invisible(hint)));
+    }
+    write_stderr(&lines);
+}
+
+/// From now on an agent reads standard error. Every line names Snell, because agents mix the lines of several hooks. Nothing
+/// waits for a reader, because a hook must not wait before it has answered: text that does not fit into a full pipe is lost.
+pub(crate) fn set_called_by_agent() {
+    IS_CALLED_BY_AGENT.store(true, Ordering::Relaxed);
+}
+
+static IS_CALLED_BY_AGENT: AtomicBool = AtomicBool::new(false);
 
 /// A pipe that is ready takes so much without waiting.
 const PIPE_CHUNK_BYTES: usize = 4096;
@@ -237,10 +261,39 @@ fn write_stderr_nowait(text: &str) {
     }
 }
 
-/// Why the command failed.
+/// The reason why the command failed, in the form `error: …`, with the hint of a [`CommandError`].
 pub(crate) fn print_error(error: &anyhow::Error) {
-    write_stderr(&format!("snell: {}\n", escape_invisible(&format!("{error:#}"))));
+    let hint = error.chain().find_map(|cause| cause.downcast_ref::<CommandError>()?.0.hint.clone());
+    print_message("error", &UserMessage { text: format!("{error:#}"), hint });
 }
+
+/// The failure of a command, with a hint: `return Err(CommandError::new("…").with_hint("…").into())`.
+#[derive(Debug)]
+pub(crate) struct CommandError(UserMessage);
+
+impl CommandError {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self(UserMessage::new(text))
+    }
+
+    pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self(self.0.with_hint(hint))
+    }
+}
+
+impl From<UserMessage> for CommandError {
+    fn from(message: UserMessage) -> Self {
+        Self(message)
+    }
+}
+
+impl std::fmt::Display for CommandError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0.text)
+    }
+}
+
+impl std::error::Error for CommandError {}
 
 /// Help, version, or a mistake on the command line, as the argument parser words it.
 pub(crate) fn print_clap_message(error: &clap::Error) {
@@ -324,7 +377,7 @@ fn write_stdout(text: &str) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
         Err(error) => {
             if !WRITE_FAILED.swap(true, Ordering::Relaxed) {
-                write_stderr(&format!("snell: cannot write the output: {error}\n"));
+                print_message("error", &UserMessage::new(format!("cannot write the output: {error}")));
             }
         }
     }
@@ -338,7 +391,7 @@ pub(crate) fn has_write_failed() -> bool {
 static WRITE_FAILED: AtomicBool = AtomicBool::new(false);
 
 fn write_stderr(text: &str) {
-    if NEVER_WAITS.load(Ordering::Relaxed) {
+    if IS_CALLED_BY_AGENT.load(Ordering::Relaxed) {
         return write_stderr_nowait(text);
     }
     // Nobody is left to be told if this fails.

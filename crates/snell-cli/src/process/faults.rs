@@ -13,7 +13,7 @@ pub(crate) fn report_fault(fault: String) {
         return;
     };
     if !reported.contains(&fault) {
-        output::print_note(&fault);
+        output::print_warning(&fault);
         reported.push(fault);
     }
 }

@@ -33,10 +33,10 @@ impl EventForwarder {
     pub(crate) fn enqueue(&self, record: MaskedRecord) {
         let url = &self.receiver.url;
         match self.outbox.push(&OutboxMessage::from_record_with_decision(record, &self.receiver)) {
-            Ok(result) if result.dropped > 0 => output::print_note(&format_dropped_events(result.dropped)),
+            Ok(result) if result.dropped > 0 => output::print_warning(format_dropped_events(result.dropped)),
             Ok(_) => {}
             Err(error) => {
-                output::print_note(&format!("cannot keep the event for {url} ({error}); it is not sent there"))
+                output::print_warning(format!("cannot keep the event for {url} ({error}); it is not sent there"))
             }
         }
     }

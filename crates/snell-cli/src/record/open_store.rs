@@ -79,7 +79,7 @@ impl StoreHandle {
     pub(crate) fn query<T>(&mut self, question: impl FnOnce(&mut Store) -> Result<T>) -> anyhow::Result<T> {
         let (answer, remarks) = self.try_query(question);
         if !remarks.is_empty() && remarks != self.last_warnings {
-            output::print_note(&remarks.join("; "));
+            output::print_warning(remarks.join("; "));
             self.last_warnings = remarks;
         }
         answer.map_err(|error| {

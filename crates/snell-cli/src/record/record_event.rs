@@ -174,7 +174,7 @@ impl HookRecorder {
             (RecordResult::Queued, _) | (_, None) => {}
         }
         // The store's fault is printed once.
-        self.warning.take().iter().for_each(|warning| output::print_note(warning));
+        self.warning.take().iter().for_each(output::print_warning);
         if let Some(forwarder) = &forwarder {
             forwarder.spawn_worker();
         }
@@ -309,7 +309,7 @@ pub(crate) fn record_context_usage(
 
 fn print_warnings(warnings: &[String]) {
     if !warnings.is_empty() {
-        output::print_note(&warnings.join("; "));
+        output::print_warning(warnings.join("; "));
     }
 }
 

@@ -56,7 +56,7 @@ fn list_shows_every_hook_in_the_order_of_running() {
     "#);
     assert_eq!(
         ran.stderr,
-        "snell: 1 error in the configuration; run `snell lint`\nsnell: snell.toml is not trusted, so it does not count \
+        "warning: 1 error in the configuration; run `snell lint`\nwarning: snell.toml is not trusted, so it does not count \
          where trust is required; look at it, then run: snell trust\n"
     );
 }
@@ -230,14 +230,14 @@ fn explain_says_what_is_wrong_with_the_files() {
     let ran = sandbox.run_snell(&["explain", "Stop"], "{}");
     assert_eq!(ran.code, 0);
     assert!(ran.stdout.starts_with("Stop: 1 of 1 hook would run."), "{}", ran.stdout);
-    assert!(ran.stderr.starts_with("snell: .claude/settings.json:1:11: error: is not valid JSON"), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with(".claude/settings.json:1:11: error: is not valid JSON"), "{}", ran.stderr);
 }
 
 #[test]
 fn explain_refuses_input_that_is_not_json() {
     let ran = CliSandbox::new().run_snell(&["explain", "PreToolUse", "--tool", "Bash", "--input", "{"], "");
     assert_eq!(ran.code, 1);
-    assert!(ran.stderr.starts_with("snell: --input is not JSON"), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("error: --input is not JSON"), "{}", ran.stderr);
 }
 
 #[test]

@@ -64,9 +64,9 @@ fn a_topic_is_found_by_its_beginning() {
         assert!(ran.stdout.starts_with(begins), "{word}: {}", &ran.stdout[..40]);
     }
     for (word, said) in [
-        ("g", "snell: several pages begin with \"g\": guard, glossary"),
-        ("comands", "snell: there is no page \"comands\" (did you mean \"commands\"?); the topics are start, "),
-        ("nonsense", "snell: there is no page \"nonsense\"; the topics are start, "),
+        ("g", "error: several pages begin with \"g\": guard, glossary"),
+        ("comands", "error: there is no page \"comands\" (did you mean \"commands\"?); the topics are start, "),
+        ("nonsense", "error: there is no page \"nonsense\"; the topics are start, "),
     ] {
         let ran = sandbox.run_snell(&["docs", word], "");
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{word}");
@@ -116,9 +116,9 @@ fn words_are_found_on_all_pages_or_on_one() {
     assert_eq!((option.code, option.stderr.as_str()), (0, ""));
     assert!(option.stdout.contains("--keep"), "{}", option.stdout);
     for (args, said) in [
-        (&["--search", "xyzzy"][..], "snell: the documentation says nothing about \"xyzzy\""),
-        (&["events", "--search", "xyzzy"], "snell: events says nothing about \"xyzzy\""),
-        (&["--search", " "], "snell: --search needs a word"),
+        (&["--search", "xyzzy"][..], "error: the documentation says nothing about \"xyzzy\""),
+        (&["events", "--search", "xyzzy"], "error: events says nothing about \"xyzzy\""),
+        (&["--search", " "], "error: --search needs a word"),
         (&["--raw"], "error: "),
     ] {
         let ran = sandbox.run_snell(&[&["docs"], args].concat(), "");

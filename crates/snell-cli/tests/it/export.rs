@@ -70,7 +70,7 @@ fn a_beginning_must_be_clear_and_an_unknown_one_is_told_what_there_is() {
         ran.stderr
     };
     let error = refused("ab");
-    assert!(error.starts_with("snell: 2 sessions begin with \"ab\""), "{error}");
+    assert!(error.starts_with("error: 2 sessions begin with \"ab\""), "{error}");
     assert!(error.contains("abc-1 (project, 1h ago)") && error.contains("abd-2"), "{error}");
     let error = refused("x");
     assert!(error.contains("no session begins with \"x\"; the latest ones are ab"), "{error}");
@@ -105,7 +105,7 @@ fn a_file_is_its_owners_alone_and_whole_or_not_there() {
     for path in ["out", "nowhere/session.jsonl", "out/.."] {
         let ran = export(path);
         assert_eq!(ran.code, 1, "{path}");
-        assert!(ran.stderr.starts_with("snell: cannot write "), "{path}: {}", ran.stderr);
+        assert!(ran.stderr.starts_with("error: cannot write "), "{path}: {}", ran.stderr);
     }
     assert_eq!(fs::read_dir(sandbox.project().join("out")).unwrap().count(), 1);
     assert_eq!(fs::read_dir(sandbox.project()).unwrap().count(), 1);
@@ -133,5 +133,5 @@ fn a_reader_that_has_seen_enough_is_no_error_and_a_full_disk_is_one() {
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let output = sandbox.command(&["export", "abc"]).stdin(Stdio::null()).stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).starts_with("snell: cannot write the session"));
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("error: cannot write the session"));
 }

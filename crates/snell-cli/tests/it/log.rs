@@ -39,7 +39,7 @@ fn list_event_names(ran: &CommandOutput) -> Vec<String> {
 fn before_anything_happened_it_says_so() {
     let ran = CliSandbox::with_frozen_clock().run_snell(&["log"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
-    assert_eq!(ran.stderr, "snell: nothing has been recorded yet\n");
+    assert_eq!(ran.stderr, "note: nothing has been recorded yet\n");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn an_event_that_nobody_knows_is_found_and_a_slip_of_the_pen_is_named() {
     let ran = sandbox.run_snell(&["log", "--event", "PreToolUze"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
     assert!(ran.stderr.contains("did you mean \"PreToolUse\"?"), "{}", ran.stderr);
-    assert!(ran.stderr.ends_with("snell: no entry is like that\n"), "{}", ran.stderr);
+    assert!(ran.stderr.ends_with("note: no entry is like that\n"), "{}", ran.stderr);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_page_names_the_next_one() {
     let sandbox = record_session();
     let ran = sandbox.run_snell(&["log", "--limit", "2"], "");
     assert_eq!(ran.stdout.lines().count(), 2);
-    assert_eq!(ran.stderr, "snell: there is more; older entries: --before 4\n");
+    assert_eq!(ran.stderr, "note: there is more; older entries: --before 4\n");
     let ran = sandbox.run_snell(&["log", "--limit", "3", "--before", "4"], "");
     assert_eq!((ran.stdout.lines().count(), ran.stderr.as_str()), (3, ""));
 }

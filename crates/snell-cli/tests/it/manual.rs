@@ -133,10 +133,10 @@ fn whoever_reads_man_pages_has_nothing_to_complain_about() {
 fn a_page_that_is_not_there_is_refused() {
     let sandbox = CliSandbox::new();
     let cases: &[(&[&str], &str)] = &[
-        (&["man", "rum"], "snell: snell has no command \"rum\" (did you mean \"run\"?)"),
-        (&["man", "guard", "cheek"], "snell: snell has no command \"guard cheek\" (did you mean \"guard check\"?)"),
-        (&["man", "supervise"], "snell: snell has no command \"supervise\""),
-        (&["man", "--dir", "/dev/null/man"], "snell: cannot make /dev/null/man"),
+        (&["man", "rum"], "error: snell has no command \"rum\" (did you mean \"run\"?)"),
+        (&["man", "guard", "cheek"], "error: snell has no command \"guard cheek\" (did you mean \"guard check\"?)"),
+        (&["man", "supervise"], "error: snell has no command \"supervise\""),
+        (&["man", "--dir", "/dev/null/man"], "error: cannot make /dev/null/man"),
         (&["man", "run", "--dir", "man"], "error: "),
     ];
     for (args, said) in cases {

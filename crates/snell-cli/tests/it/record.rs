@@ -114,7 +114,7 @@ fn an_event_of_nobody_is_refused_before_anything_is_run() {
         let ran = sandbox.run_snell(&["run", "Stop", "--record"], payload);
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{payload}: {ran:?}");
         assert!(
-            ran.stderr.starts_with("snell: --record needs to know whose event this is")
+            ran.stderr.starts_with("error: --record needs to know whose event this is")
                 && ran.stderr.contains("session_id"),
             "{payload}: {ran:?}"
         );
@@ -130,7 +130,7 @@ fn what_cannot_be_recorded_is_answered_all_the_same() {
     for (command, code, decision) in [("make", 0, "allow"), ("make deploy", 2, "block"), ("rm -rf /", 2, "block")] {
         let ran = run_event(&sandbox, "PreToolUse", build_bash_call(command));
         assert_eq!((ran.code, ran.decision().as_str()), (code, decision), "{ran:?}");
-        assert!(ran.stderr.starts_with("snell: ") && ran.stderr.lines().count() == 1, "{command}: {ran:?}");
+        assert!(ran.stderr.starts_with("warning: ") && ran.stderr.lines().count() == 1, "{command}: {ran:?}");
     }
 }
 

@@ -81,7 +81,7 @@ fn bad_input_is_a_plain_line_and_one_on_standard_error() {
     for input in ["", "{", "[]", "7", "\u{0}"] {
         let (shown, error) = run_statusline(&sandbox, input);
         assert_eq!(shown, "snell", "{input}");
-        assert!(error.starts_with("snell: the status line's input is") && error.lines().count() == 1, "{error}");
+        assert!(error.starts_with("error: the status line's input is") && error.lines().count() == 1, "{error}");
     }
 }
 

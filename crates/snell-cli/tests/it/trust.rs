@@ -212,7 +212,7 @@ fn a_directory_may_be_named_and_reached_by_any_way() {
     assert_eq!(run("inner/../way"), ["ok"]);
 
     let gone = sandbox.run_snell(&["trust", "nowhere"], "");
-    assert_eq!((gone.code, gone.stderr.as_str()), (1, "snell: the project nowhere is not a directory\n"));
+    assert_eq!((gone.code, gone.stderr.as_str()), (1, "error: the project nowhere is not a directory\n"));
     // What is gone can still be revoked, and what lies below goes with it.
     fs::remove_dir_all(&inner).unwrap();
     assert_eq!(list_trusted_files(&sandbox), ["snell.toml gone"]);
@@ -246,7 +246,7 @@ fn what_cannot_be_read_cannot_be_trusted() {
         .file("snell.toml", "[[hook")
         .hooks(".wave/settings.json", &build_hook_group("true"));
     let ran = sandbox.run_snell(&["trust"], "");
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, "snell: what cannot be read cannot be trusted\n"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, "warning: files that cannot be read are not trusted\n"));
     assert!(ran.stdout.starts_with("snell.toml:1:7: error: is not valid TOML"), "{ran:?}");
     assert_eq!(list_trusted_files(&sandbox), [".wave/settings.json trusted"]);
 }

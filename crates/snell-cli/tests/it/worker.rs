@@ -108,12 +108,12 @@ fn a_summary_comes_from_a_file_or_from_standard_input_and_is_fit_to_be_kept() {
 fn what_makes_no_sense_is_refused_and_nothing_is_noted() {
     let sandbox = begin_session();
     let rows: [(&[&str], &str); 6] = [
-        (&["done", " \t"], "snell: the worker's name is empty; write"),
-        (&["start", ""], "snell: the worker's name is empty; write"),
+        (&["done", " \t"], "error: the worker's name is empty; write"),
+        (&["start", ""], "error: the worker's name is empty; write"),
         (&["done"], "error: "),
         (&["done", "build", "--summary", "x", "--summary-file", "-"], "error: "),
-        (&["done", "build", "--summary-file", "nowhere.txt"], "snell: cannot read the summary from nowhere.txt"),
-        (&["done", "build", "--session", "zz"], "snell: no session begins with \"zz\""),
+        (&["done", "build", "--summary-file", "nowhere.txt"], "error: cannot read the summary from nowhere.txt"),
+        (&["done", "build", "--session", "zz"], "error: no session begins with \"zz\""),
     ];
     for (args, expected) in rows {
         let ran = run_worker(&sandbox, "11:10:00", args, "");
@@ -162,7 +162,7 @@ fn a_worker_is_noted_even_if_its_agent_cannot_be_woken_up() {
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     assert_eq!(
         ran.stderr,
-        "snell: the worker is noted, but its session's agent was not woken up: agent 1 sits in no tmux pane, so nothing \
+        "error: the worker is noted, but its session's agent was not woken up: agent 1 sits in no tmux pane, so nothing \
          can be typed for it\n"
     );
     assert_eq!(summarize_workers(&sandbox), ["build | done | - | -"]);

@@ -2,7 +2,7 @@
 
 use super::source::ConfigSource;
 use super::spanned::{NodeValue, SpannedNode};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, UserMessage};
 
 /// A parsed text, JSON (with comments and trailing commas) or TOML, in which every part knows where it stands.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl<'d> DocumentValue<'d> {
     }
 
     /// That something is wrong here, as a finding.
-    pub fn make_error(self, message: impl Into<String>) -> Diagnostic {
+    pub fn make_error(self, message: impl Into<UserMessage>) -> Diagnostic {
         self.source.make_diagnostic(Severity::Error, self.node.offset, message)
     }
 }

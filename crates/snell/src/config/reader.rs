@@ -8,7 +8,7 @@ use super::settings::FileSettings;
 use super::source::ConfigSource;
 use super::spanned::{NodeValue, SpannedMember, SpannedNode};
 use crate::contract::FileSyntax;
-use crate::diagnostic::{Diagnostic, Severity, format_suggestion};
+use crate::diagnostic::{Diagnostic, Severity, UserMessage, format_suggestion};
 use crate::event::EventName;
 use crate::hook::{Hook, HookTimeout, SourceLocation};
 
@@ -59,11 +59,11 @@ impl<'a> ConfigReader<'a> {
         }
     }
 
-    pub(crate) fn add_error(&mut self, at: usize, message: impl Into<String>) {
+    pub(crate) fn add_error(&mut self, at: usize, message: impl Into<UserMessage>) {
         self.diagnostics.push(self.source.make_diagnostic(Severity::Error, at, message));
     }
 
-    pub(crate) fn add_warning(&mut self, at: usize, message: impl Into<String>) {
+    pub(crate) fn add_warning(&mut self, at: usize, message: impl Into<UserMessage>) {
         self.diagnostics.push(self.source.make_diagnostic(Severity::Warning, at, message));
     }
 

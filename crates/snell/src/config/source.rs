@@ -5,7 +5,7 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, UserMessage};
 use crate::regular_file::{FileAccess, RegularFile};
 
 /// A larger file is no hook configuration; reading it would only cost time and memory.
@@ -129,9 +129,14 @@ impl ConfigSource {
         advance_position(start, self.text.get(start.offset..end).unwrap_or_default())
     }
 
-    pub(crate) fn make_diagnostic(&self, severity: Severity, offset: usize, message: impl Into<String>) -> Diagnostic {
+    pub(crate) fn make_diagnostic(
+        &self,
+        severity: Severity,
+        offset: usize,
+        message: impl Into<UserMessage>,
+    ) -> Diagnostic {
         let (line, column) = self.line_and_column(offset);
-        Diagnostic { severity, path: self.display_path.clone(), line, column, message: message.into() }
+        Diagnostic { line, column, ..Diagnostic::for_file(severity, &self.display_path, message) }
     }
 }
 

@@ -19,6 +19,6 @@ pub(super) fn open_url(url: &str) {
         .stderr(Stdio::null())
         .spawn();
     if let Err(error) = started {
-        output::print_note(&format!("cannot open a browser with {OPENER} ({error}); open {url} yourself"));
+        output::print_warning(format!("cannot open a browser with {OPENER} ({error}); open {url} yourself"));
     }
 }

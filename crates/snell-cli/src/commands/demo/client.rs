@@ -107,7 +107,7 @@ impl DemoClient<'_> {
         // Snell never fails its agent. What it says then passes, unless nothing can be recorded any more.
         if !stderr.is_empty() {
             ensure!(!self.stage.is_disk_full(), remark);
-            output::print_note(&remark);
+            output::print_note(remark);
         }
         Ok((String::from_utf8_lossy(&output.stdout).into_owned(), took))
     }

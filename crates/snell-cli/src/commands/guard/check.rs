@@ -70,6 +70,6 @@ fn judge_stdin(args: &Args) -> anyhow::Result<u8> {
         return Ok(DONE);
     }
     let (are, no_calls) = if bad == 1 { ("is", "no call") } else { ("are", "no calls") };
-    output::print_note(&format!("{bad} of {all} lines {are} {no_calls}; the answers in their places say why"));
+    output::print_warning(format!("{bad} of {all} lines {are} {no_calls}; the answers in their places say why"));
     Ok(FAILED)
 }

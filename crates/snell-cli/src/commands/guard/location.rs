@@ -42,7 +42,7 @@ impl GuardLocationArgs {
             && !project.is_dir()
         {
             let shown = project.display();
-            output::print_note(&format!("{shown} is no directory; it is taken for a project without settings"));
+            output::print_warning(format!("{shown} is no directory; it is taken for a project without settings"));
         }
         Ok(GuardLocations {
             project: home,

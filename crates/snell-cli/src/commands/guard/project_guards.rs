@@ -80,7 +80,7 @@ impl GuardedProjectCache {
     fn load_project(&self, project: &Path) -> anyhow::Result<GuardedProject> {
         let (engine, findings) = CallerEnv::engine_builder(project.to_owned())?.survey().require_trust().load();
         for fault in findings.iter().filter(|found| found.severity == Severity::Error) {
-            output::print_note(&fault.to_string());
+            output::print_finding(fault);
         }
         let mut settings = engine.settings();
         if let Some(preset) = self.preset {
@@ -94,7 +94,7 @@ impl GuardedProject {
     /// Says so if nobody asks the guard here.
     pub(super) fn warn_if_off(&self) {
         if !self.settings.handlers.is_enabled(BuiltinHandler::Guard) {
-            output::print_note(
+            output::print_warning(
                 "the guard is switched off ([handlers] in your snell.toml); agents' calls are not judged",
             );
         }

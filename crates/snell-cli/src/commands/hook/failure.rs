@@ -12,13 +12,13 @@ const UNJUDGED_REASON: &str = "Snell failed before it could judge this call.";
 
 /// Reports where Snell failed. The message of the panic is left out: it may hold parts of the call.
 pub(super) fn report_panic(place: &str) {
-    output::print_note(&format!("failed at {place}; please report it"));
+    output::print_warning(format!("failed at {place}; please report it"));
 }
 
 /// Tells the agent that its call was not judged. The result is the exit code.
 pub(super) fn reply_after_panic(call: &HookCall) -> u8 {
     let (reply, verdict) = reply_to_unjudged(call.product, &call.event);
-    reply.stderr.iter().for_each(|reason| output::print_note(reason));
+    reply.stderr.iter().for_each(|reason| output::print_denial(reason));
     match reply.stdout {
         Some(line) if write_reply(&line, &verdict).is_some() => BLOCKED,
         _ => reply.exit_code,

@@ -39,9 +39,8 @@ fn add_reminder(run: &mut HookPipeline<'_>) {
 /// believes that hooks of such a file run.
 fn add_fault_notices(run: &mut HookPipeline<'_>) {
     let errors = run.setup.findings.iter().filter(|finding| finding.severity == Severity::Error);
-    let errors: Vec<_> = errors.map(ToString::to_string).collect();
-    errors.iter().for_each(|error| output::print_note(error));
-    for fault in errors.into_iter().chain(faults::reported_faults()) {
+    errors.clone().for_each(output::print_finding);
+    for fault in errors.map(ToString::to_string).chain(faults::reported_faults()) {
         if run.setup.markers.claim_once(&["fault", run.call.session_id(), &fault]) {
             run.verdict.add_message(format!("Snell: {fault}"));
         }
@@ -85,5 +84,5 @@ fn add_missing_file_notices(run: &mut HookPipeline<'_>) {
 }
 
 fn print_hook_warnings(run: &mut HookPipeline<'_>) {
-    run.verdict.warnings.iter().for_each(|warning| output::print_note(&warning.to_string()));
+    run.verdict.warnings.iter().for_each(output::print_finding);
 }

@@ -126,7 +126,11 @@ impl<'a> HookPipeline<'a> {
         let record = MaskedRecord::from(record);
         let recorder = HookRecorder::new(&setup.caller, &setup.settings, &setup.findings);
         if let (SupportLevel::Full, Some(problem)) = (call.product.support, &call.decode_problem) {
-            output::print_note(&format!("cannot read all of the event {}: {}", call.event.name.as_str(), problem.why));
+            output::print_warning(format!(
+                "cannot read all of the event {}: {}",
+                call.event.name.as_str(),
+                problem.why
+            ));
         }
         Self {
             // Hooks take their time, and the agent may end this process meanwhile.
@@ -199,7 +203,7 @@ impl<'a> HookPipeline<'a> {
         } else if self.call.product.support == SupportLevel::DenyOnly {
             self.print_caller_note("who can be told nothing but a \"no\"; nothing speaks against this call");
         }
-        reply.stderr.iter().for_each(|reason| output::print_note(reason));
+        reply.stderr.iter().for_each(|reason| output::print_denial(reason));
         let undelivered = reply.stdout.and_then(|line| write_reply(&line, &self.verdict));
         let Some(reason) = undelivered else {
             return reply.exit_code;
@@ -228,7 +232,7 @@ impl<'a> HookPipeline<'a> {
     fn print_caller_note(&self, note: &str) {
         let problem = self.call.decode_problem.as_ref();
         let problem = problem.map(|problem| format!(", as far as it can be read ({})", problem.why));
-        output::print_note(&format!("called by {}, {note}{}", self.call.product.title, problem.unwrap_or_default()));
+        output::print_warning(format!("called by {}, {note}{}", self.call.product.title, problem.unwrap_or_default()));
     }
 
     pub(super) fn record(self) {

@@ -179,7 +179,7 @@ fn trust_project(args: &Args) -> anyhow::Result<u8> {
         print_trusted(&directory, &files, &wishes);
     }
     if left_out > 0 {
-        output::print_note("what cannot be read cannot be trusted");
+        output::print_warning("files that cannot be read are not trusted");
         return Ok(FAILED);
     }
     Ok(DONE)
@@ -325,7 +325,7 @@ fn list_projects(args: &Args) -> anyhow::Result<u8> {
 
 fn note_moved_trust_file(aside: Option<&Path>) {
     if let Some(aside) = aside {
-        output::print_note(&format!(
+        output::print_warning(format!(
             "trust.json could not be understood, so nothing was trusted; it is now {}",
             aside.display()
         ));

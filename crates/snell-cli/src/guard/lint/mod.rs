@@ -5,7 +5,7 @@ pub(crate) mod allow_entries;
 use std::path::Path;
 
 use snell::{
-    Diagnostic, GuardAuthor, GuardSettings, RuleChoice, Severity, SnellSettings, SourceLocation, Timestamp,
+    Diagnostic, GuardAuthor, GuardSettings, RuleChoice, SnellSettings, SourceLocation, Timestamp, UserMessage,
     did_you_mean,
 };
 use snell_guard::GuardPolicy;
@@ -26,13 +26,7 @@ pub(crate) struct GuardLintFinding {
 impl GuardLintFinding {
     /// It, as one of the findings about files.
     pub(crate) fn to_diagnostic(&self) -> Diagnostic {
-        Diagnostic {
-            severity: Severity::Warning,
-            path: self.origin.display_path.clone(),
-            line: self.origin.line,
-            column: self.origin.column,
-            message: format!("{}; {}", self.what, self.remedy),
-        }
+        self.origin.make_warning(UserMessage::new(self.what.as_str()).with_hint(self.remedy.as_str()))
     }
 }
 

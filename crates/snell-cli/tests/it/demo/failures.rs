@@ -13,7 +13,7 @@ fn without_a_directory_for_temporary_files_it_says_so() {
     let output = theatre.demo_command(&["--fast"]).env("TMPDIR", "/nowhere/at/all").output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.starts_with("snell: cannot use /nowhere/at/all for the demo; set TMPDIR"), "{stderr}");
+    assert!(stderr.starts_with("error: cannot use /nowhere/at/all for the demo; set TMPDIR"), "{stderr}");
     assert!(output.stdout.is_empty());
 }
 
@@ -37,7 +37,7 @@ fn a_full_disk_is_told_and_nothing_is_left() {
             return;
         }
         assert_eq!(output.status.code(), Some(1), "{size}: {stderr}");
-        assert!(stderr.starts_with("snell: ") && stderr.contains("TMPDIR"), "{size}: {stderr}");
+        assert!(stderr.starts_with("error: ") && stderr.contains("TMPDIR"), "{size}: {stderr}");
         assert_eq!(String::from_utf8(output.stdout).unwrap(), "", "{size}");
     }
 }

@@ -238,10 +238,14 @@ fn lint_tells_rules_that_nobody_knows_and_what_is_over() {
     let ran = sandbox.run_snell(&["lint"], "");
     assert_eq!(ran.code, 0, "{ran:?}");
     insta::assert_snapshot!(ran.stdout + &ran.stderr, @r#"
-    ~/.config/snell/snell.toml:2:1: warning: the guard has no rule "git.force-push" (did you mean "git.push-force"?), so this has no effect; `snell guard rules` shows all
-    ~/.config/snell/snell.toml:4:1: warning: the guard has no rule "banana", so this has no effect; `snell guard rules` shows all
-    ~/.config/snell/snell.toml:7:11: warning: "make deploy" was allowed until 2026-02-28, and is no longer; remove it, or write a later day
-    snell.toml:2:1: warning: the guard has no rule "git.cleen" (did you mean "git.clean"?), so this has no effect; `snell guard rules` shows all
+    ~/.config/snell/snell.toml:2:1: warning: the guard has no rule "git.force-push" (did you mean "git.push-force"?), so this has no effect
+      hint: `snell guard rules` shows all
+    ~/.config/snell/snell.toml:4:1: warning: the guard has no rule "banana", so this has no effect
+      hint: `snell guard rules` shows all
+    ~/.config/snell/snell.toml:7:11: warning: "make deploy" was allowed until 2026-02-28, and is no longer
+      hint: remove it, or write a later day
+    snell.toml:2:1: warning: the guard has no rule "git.cleen" (did you mean "git.clean"?), so this has no effect
+      hint: `snell guard rules` shows all
     0 errors, 4 warnings in 2 files (0 hooks loaded).
     "#);
 }
@@ -281,13 +285,20 @@ fn entries_and_choices_that_have_no_effect_are_found_and_told_in_their_order() {
     let lint = sandbox.run_snell(&["lint"], "");
     assert_eq!(lint.code, 0, "{lint:?}");
     insta::assert_snapshot!(lint.stdout, @r#"
-    ~/.config/snell/snell.toml:2:11: warning: "sudo ls | wc" must be one simple command, with words in quotes where needed, so it lets nothing through; write one command as it is typed, without pipes and variables
-    ~/.config/snell/snell.toml:8:11: warning: "sudo systemctl restart nginx" is let through by "sudo systemctl restart *" already (~/.config/snell/snell.toml:5); remove one of them
-    ~/.config/snell/snell.toml:11:11: warning: "rm -rf /" is not let through: self.change-around minds it, and holds for allowed commands as well; `snell guard rules self.change-around` says why; remove the entry
-    ~/.config/snell/snell.toml:14:11: warning: no rule minds "ls -l" here, so the entry has no effect; remove it, or write the command that was stopped: `snell guard explain` offers the entry for it
-    ~/.config/snell/snell.toml:17:11: warning: "sudo reboot" was allowed until 2026-01-01, and is no longer; remove it, or write a later day
-    ~/.config/snell/snell.toml:21:1: warning: the guard has no rule "git.push-froce" (did you mean "git.push-force"?), so this has no effect; `snell guard rules` shows all
-    snell.toml:3:1: warning: files.delete-root is locked: a project cannot make it milder, so this has no effect; remove it, or write it into your own snell.toml
+    ~/.config/snell/snell.toml:2:11: warning: "sudo ls | wc" must be one simple command, with words in quotes where needed, so it lets nothing through
+      hint: write one command as it is typed, without pipes and variables
+    ~/.config/snell/snell.toml:8:11: warning: "sudo systemctl restart nginx" is let through by "sudo systemctl restart *" already (~/.config/snell/snell.toml:5)
+      hint: remove one of them
+    ~/.config/snell/snell.toml:11:11: warning: "rm -rf /" is not let through: self.change-around minds it, and holds for allowed commands as well
+      hint: `snell guard rules self.change-around` says why; remove the entry
+    ~/.config/snell/snell.toml:14:11: warning: no rule minds "ls -l" here, so the entry has no effect
+      hint: remove it, or write the command that was stopped: `snell guard explain` offers the entry for it
+    ~/.config/snell/snell.toml:17:11: warning: "sudo reboot" was allowed until 2026-01-01, and is no longer
+      hint: remove it, or write a later day
+    ~/.config/snell/snell.toml:21:1: warning: the guard has no rule "git.push-froce" (did you mean "git.push-force"?), so this has no effect
+      hint: `snell guard rules` shows all
+    snell.toml:3:1: warning: files.delete-root is locked: a project cannot make it milder, so this has no effect
+      hint: remove it, or write it into your own snell.toml
     0 errors, 7 warnings in 2 files (0 hooks loaded).
     "#);
 }

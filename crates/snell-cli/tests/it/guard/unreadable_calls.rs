@@ -48,7 +48,7 @@ fn a_call_that_is_no_json_is_asked_about_if_it_can_be_told_to_be_one() {
             told.reason.starts_with("The guard could not read all of this call, so nobody knows what it would do: "),
             "{told:?}"
         );
-        assert!(told.stderr.starts_with("snell: cannot read all of the event "), "{told:?}");
+        assert!(told.stderr.starts_with("snell: warning: cannot read all of the event "), "{told:?}");
     }
     assert_eq!(list_stored_verdicts(&sandbox), vec!["ask guard.unread self"; rows.len()]);
 }
@@ -85,7 +85,7 @@ fn another_event_that_cannot_be_read_is_recorded_and_nobody_is_asked() {
     for event in ["PostToolUse", "Stop"] {
         let ran = run_hook(&sandbox, &render_payload_opening(&sandbox, event));
         assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{ran:?}");
-        assert!(ran.stderr.starts_with("snell: cannot read all of the event "), "{ran:?}");
+        assert!(ran.stderr.starts_with("snell: warning: cannot read all of the event "), "{ran:?}");
     }
     // Even if only the session is known.
     let ran = run_hook(&sandbox, "{\"session_id\": \"session-one\", oops");
@@ -114,7 +114,7 @@ fn what_says_nothing_at_all_is_told_and_blocks_nobody() {
         assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{payload}: {ran:?}");
         assert!(
             ran.stderr.starts_with(
-                "snell: cannot read the event, and nothing in it says which one it is, so nothing was judged: "
+                "snell: error: cannot read the event, and nothing in it says which one it is, so nothing was judged: "
             ),
             "{payload}: {ran:?}"
         );

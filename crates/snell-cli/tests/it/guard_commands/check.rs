@@ -63,7 +63,7 @@ fn other_tools_are_judged_by_their_input() {
     assert_eq!(check("TodoWrite", "null").code, 0);
     let ran = check("Bash", "{");
     assert_eq!(ran.code, 1);
-    assert!(ran.stderr.starts_with("snell: --input is not JSON: EOF"), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("error: --input is not JSON: EOF"), "{}", ran.stderr);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn where_a_command_would_run_decides_what_it_would_do() {
         assert_eq!(decision(args), *expected, "{args:?}");
     }
     let ran = sandbox.run_snell(&["guard", "check", "ls", "--project", "/srv/app"], "");
-    assert_eq!(ran.stderr, "snell: /srv/app is no directory; it is taken for a project without settings\n");
+    assert_eq!(ran.stderr, "warning: /srv/app is no directory; it is taken for a project without settings\n");
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn a_line_that_is_no_call_is_answered_in_its_place_and_the_rest_goes_on() {
     }
     let ran = run_check(&[], &input);
     assert_eq!(ran.code, 1);
-    assert_eq!(ran.stderr, "snell: 16 of 32 lines are no calls; the answers in their places say why\n");
+    assert_eq!(ran.stderr, "warning: 16 of 32 lines are no calls; the answers in their places say why\n");
     let answers = summarize_answers(&ran);
     assert_eq!(answers.len(), 2 * cases.len());
     for (number, (line, fault)) in cases.iter().enumerate() {
@@ -217,5 +217,5 @@ fn answers_that_cannot_be_written_are_a_failure() {
         sandbox.command(&["guard", "check"]).stdin(std::fs::File::open(&path).unwrap()).stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.starts_with("snell: cannot write the answers"), "{told}");
+    assert!(told.starts_with("error: cannot write the answers"), "{told}");
 }

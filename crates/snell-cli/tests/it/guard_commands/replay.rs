@@ -73,7 +73,7 @@ fn record_every_change() -> CliSandbox {
 fn before_anything_happened_it_says_so() {
     let ran = CliSandbox::with_frozen_clock().run_snell(&["guard", "replay"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "0 recorded calls: nothing would change.\n"));
-    assert_eq!(ran.stderr, "snell: nothing has been recorded yet\n");
+    assert_eq!(ran.stderr, "note: nothing has been recorded yet\n");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn filters_find_the_calls_that_they_name() {
         assert_eq!(lines.last().unwrap()["calls"], *expected, "{args:?}");
     }
     let ran = sandbox.run_snell(&["guard", "replay", "--project", "/"], "");
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, "snell: nothing was recorded in the project /\n"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, "error: nothing was recorded in the project /\n"));
 }
 
 #[test]

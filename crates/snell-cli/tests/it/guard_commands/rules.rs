@@ -133,7 +133,7 @@ fn a_guard_that_nobody_asks_is_told() {
         let ran = sandbox.run_snell(args, "");
         assert_eq!(
             ran.stderr,
-            "snell: the guard is switched off ([handlers] in your snell.toml); agents' calls are not judged\n",
+            "warning: the guard is switched off ([handlers] in your snell.toml); agents' calls are not judged\n",
             "{args:?}"
         );
     }
@@ -144,7 +144,7 @@ fn settings_that_cannot_be_read_are_told_and_the_guard_goes_on() {
     let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", "[guard\n");
     let ran = sandbox.run_snell(&["guard", "check", "rm -rf /"], "");
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.starts_with("snell: ~/.config/snell/snell.toml:1:"), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("~/.config/snell/snell.toml:1:"), "{}", ran.stderr);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn an_id_that_is_not_quite_right_is_put_right() {
     assert_eq!(ran.code, 1);
     assert_eq!(
         ran.stderr,
-        "snell: no rule is called \"git.push-forse\" or has that in it (did you mean \"git.push-force\"?); `snell guard \
+        "error: no rule is called \"git.push-forse\" or has that in it (did you mean \"git.push-force\"?); `snell guard \
          rules` shows all of them\n"
     );
 }
@@ -168,6 +168,6 @@ fn a_tier_that_there_is_not_and_one_without_such_rules_are_told() {
     assert_eq!(none.code, 1);
     assert_eq!(
         none.stderr,
-        "snell: no rule of the tier secret is called \"push\" or has that in it; `snell guard rules` shows all of them\n"
+        "error: no rule of the tier secret is called \"push\" or has that in it; `snell guard rules` shows all of them\n"
     );
 }

@@ -126,7 +126,10 @@ fn one_that_does_not_answer_costs_time_and_nothing_else() {
     for note in pending.flatten() {
         File::options().write(true).open(note.path()).unwrap().set_modified(an_hour_ago).unwrap();
     }
-    assert_eq!(prompt("Wake up!").expect_single_warning(), "snell: the scribe does not answer; events wait on disk\n");
+    assert_eq!(
+        prompt("Wake up!").expect_single_warning(),
+        "snell: warning: the scribe does not answer; events wait on disk\n"
+    );
     send_signal(pid, Signal::CONT);
     watched.send_prompt("s1", "Good morning.");
     // It was told while it slept, and found notes of it: each is one event.

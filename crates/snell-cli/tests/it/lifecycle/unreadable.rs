@@ -92,7 +92,7 @@ fn what_is_wrong_with_a_roles_front_matter_is_told_with_its_place() {
             ran.stderr
         );
         assert_eq!(ran.stderr.lines().count(), 1, "{front_matter:?}: {}", ran.stderr);
-        let begins = format!("snell: .claude/roles/{place}");
+        let begins = format!("snell: warning: .claude/roles/{place}");
         assert!(ran.stderr.starts_with(&begins), "{front_matter:?}: {}", ran.stderr);
     }
 }
@@ -115,7 +115,7 @@ fn a_role_that_leads_elsewhere_is_refused() {
             "{name}"
         );
         assert_eq!(ran.stderr.lines().count(), 1, "{name}: {}", ran.stderr);
-        assert!(ran.stderr.starts_with("snell: the name of the role \""), "{name}: {}", ran.stderr);
+        assert!(ran.stderr.starts_with("snell: warning: the name of the role \""), "{name}: {}", ran.stderr);
         assert_eq!(stage.session_column("current_state"), "idle", "{name}: it is recorded");
     }
 }
@@ -158,7 +158,7 @@ fn very_many_files_are_bounded() {
     assert_eq!(context.matches("\n## ").count(), 200);
     let told = "no more than 200 files are loaded; there may be more";
     assert!(context.contains(&format!("\n[{told}]\n")), "the agent is told");
-    assert_eq!(ran.stderr, format!("snell: {told}\n"));
+    assert_eq!(ran.stderr, format!("snell: warning: {told}\n"));
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn without_a_tmux_the_session_goes_on_and_only_waking_fails() {
     for args in [&["wake", "s1"][..], &["worker", "done", "build", "--wake", "--session", "s1"]] {
         let ran = snell(args);
         assert_eq!(ran.stderr.lines().count(), 1, "{args:?}: {ran:?}");
-        assert!(ran.stderr.starts_with("snell: ") && ran.stderr.contains("tmux"), "{args:?}: {ran:?}");
+        assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains("tmux"), "{args:?}: {ran:?}");
     }
     let rows = stage.watched.query_rows("SELECT name, status FROM workers");
     assert_eq!(rows, [json!({"name": "build", "status": "done"})], "its work is not lost");

@@ -121,7 +121,7 @@ fn who_asks_for_another_try_hears_of_everything_that_still_waits() {
     drop(lock);
     unwilling.set_behavior(ReceiverBehavior::Answers(200));
     let last = run_notify(&sandbox, &retry, "");
-    assert_eq!(last.stderr, "snell: no event was refused\n");
+    assert_eq!(last.stderr, "snell: warning: no event was refused\n");
     assert_eq!(read_waiting_bodies(&sandbox), [] as [Value; 0]);
 }
 

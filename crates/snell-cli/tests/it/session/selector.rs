@@ -98,7 +98,7 @@ fn where_none_or_several_are_found_it_says_which_there_are() {
     for (directory, variables, args, expected, named) in rows {
         let ran = four.set_status_from(directory, variables, args).unwrap_err();
         let case = format!("{directory} {variables:?} {args:?}: {}", ran.stderr);
-        assert!(ran.stderr.starts_with("snell: ") && ran.stderr.contains(expected), "{case}");
+        assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(expected), "{case}");
         for name in named {
             assert!(ran.stderr.contains(&format!("{name} (")), "{case}");
         }
@@ -147,7 +147,7 @@ fn before_anything_is_recorded_there_is_no_session_and_nothing_is_made() {
     for args in rows {
         let ran = sandbox.run_snell(args, "");
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}");
-        assert!(ran.stderr.starts_with("snell: nothing has been recorded yet"), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.starts_with("error: nothing has been recorded yet"), "{args:?}: {}", ran.stderr);
     }
     assert_eq!(std::fs::read_dir(sandbox.data()).unwrap().count(), 0);
 }

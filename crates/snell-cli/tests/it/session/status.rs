@@ -57,7 +57,7 @@ fn a_status_is_one_line_without_secrets_and_not_too_long() {
     for text in ["", " \n\t "] {
         let ran = sandbox.run_snell(&["session", "status", text], "");
         assert_eq!(ran.code, 1);
-        assert!(ran.stderr.starts_with("snell: the status is empty; write"), "{}", ran.stderr);
+        assert!(ran.stderr.starts_with("error: the status is empty; write"), "{}", ran.stderr);
     }
     assert!(read_status_text(&sandbox).unwrap().starts_with("ääää"), "it stays as it was");
     assert_eq!(sandbox.run_snell(&["session", "status", "text", "--clear"], "").code, 1);
@@ -163,7 +163,7 @@ fn where_others_do_not_let_go_nothing_is_noted_and_that_is_said_soon() {
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}");
         let database = sandbox.database();
         let expected = format!(
-            "snell: nothing was noted, because others hold {}; try again: the database is locked\n",
+            "error: nothing was noted, because others hold {}; try again: the database is locked\n",
             database.display()
         );
         assert!(ran.stderr.ends_with(&expected), "{args:?}: {}", ran.stderr);

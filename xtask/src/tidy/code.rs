@@ -1,20 +1,19 @@
-//! `cargo xtask tidy`: the rules of this codebase that neither the compiler nor clippy checks.
+//! Names, module style and sizes.
 //!
 //! - A type's name is unique in the workspace, so that a search finds one thing.
 //! - A type is not called by a participle (`Told`, `AgentsSeen`): it names a thing.
 //! - A module with children is `foo/mod.rs`, so that a folder is a unit.
 //! - A function has at most [`MAX_LINES`] lines and [`MAX_PARAMETERS`] parameters.
 //! - A function that other modules can call takes no `bool`: `open(path, true)` cannot be read.
-//!
-//! Test code is exempt.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, bail};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
+
+use super::sources::{SourceFile, WorkspaceSources, is_test_only};
+use super::{SourcePlace, Violation};
 
 const MAX_LINES: usize = 60;
 const MAX_PARAMETERS: usize = 5;
@@ -57,92 +56,14 @@ const IRREGULAR_PARTICIPLES: &[&str] = &[
 /// Nouns that end in "ed".
 const NOUNS_IN_ED: &[&str] = &["Embed", "Feed", "Need", "Seed", "Speed"];
 
-/// Checks all sources of the workspace.
-pub(crate) fn check_sources() -> anyhow::Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the workspace")?;
-    let sources = list_sources(root)?.iter().map(|path| SourceFile::parse(path)).collect::<anyhow::Result<Vec<_>>>()?;
-    let test_modules: Vec<PathBuf> = sources.iter().flat_map(SourceFile::list_test_modules).collect();
+/// Checks the code of all sources.
+pub(super) fn check_code(sources: &WorkspaceSources) -> Vec<Violation> {
     let mut checker = SourceChecker::default();
-    for source in sources.iter().filter(|source| !test_modules.iter().any(|module| source.is_within(module))) {
-        checker.check_file(root, source)?;
+    for source in &sources.files {
+        checker.check_file(source);
     }
     checker.check_type_names();
-    let violations = checker.violations;
-    if violations.is_empty() {
-        return Ok(());
-    }
-    let list: Vec<String> = violations.iter().map(Violation::to_string).collect();
-    bail!("{} violations of the rules in xtask/src/tidy.rs:\n{}", list.len(), list.join("\n"));
-}
-
-/// The `.rs` files of every `src` folder.
-fn list_sources(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let mut folders = vec![root.join("xtask/src")];
-    for entry in std::fs::read_dir(root.join("crates"))? {
-        folders.push(entry?.path().join("src"));
-    }
-    let mut sources = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                sources.push(path);
-            }
-        }
-    }
-    sources.sort();
-    Ok(sources)
-}
-
-/// One `.rs` file.
-struct SourceFile {
-    path: PathBuf,
-    syntax: syn::File,
-}
-
-impl SourceFile {
-    fn parse(path: &Path) -> anyhow::Result<Self> {
-        let text = std::fs::read_to_string(path)?;
-        let syntax = syn::parse_file(&text).with_context(|| format!("cannot parse {}", path.display()))?;
-        Ok(Self { path: path.to_owned(), syntax })
-    }
-
-    /// Its modules that are compiled for tests only, as paths without ".rs".
-    fn list_test_modules(&self) -> Vec<PathBuf> {
-        let is_root = ["lib.rs", "main.rs", "mod.rs"].iter().any(|name| self.path.ends_with(name));
-        let folder = if is_root { self.path.with_file_name("") } else { self.path.with_extension("") };
-        let modules = self.syntax.items.iter().filter_map(|item| match item {
-            syn::Item::Mod(module) if module.content.is_none() && is_test_only(&module.attrs) => Some(module),
-            _ => None,
-        });
-        modules.map(|module| folder.join(module.ident.to_string())).collect()
-    }
-
-    fn is_within(&self, module: &Path) -> bool {
-        self.path.starts_with(module) || self.path.with_extension("") == module
-    }
-}
-
-/// A rule that a place in the sources breaks.
-struct Violation {
-    place: SourcePlace,
-    message: String,
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let SourcePlace { path, line } = &self.place;
-        write!(formatter, "{}:{line}: {}", path.display(), self.message)
-    }
-}
-
-/// A line of a file, relative to the workspace.
-#[derive(Clone)]
-struct SourcePlace {
-    path: PathBuf,
-    line: usize,
+    checker.violations
 }
 
 /// Collects type names and violations, file by file.
@@ -154,13 +75,12 @@ struct SourceChecker {
 }
 
 impl SourceChecker {
-    fn check_file(&mut self, root: &Path, source: &SourceFile) -> anyhow::Result<()> {
-        self.path = source.path.strip_prefix(root)?.to_owned();
-        if source.path.with_extension("").is_dir() {
+    fn check_file(&mut self, source: &SourceFile) {
+        self.path = source.path.clone();
+        if source.has_folder_beside {
             self.report(1, "move this file to `mod.rs` in the folder beside it".to_owned());
         }
         self.visit_file(&source.syntax);
-        Ok(())
     }
 
     fn check_type_names(&mut self) {
@@ -266,18 +186,6 @@ impl<'ast> Visit<'ast> for SourceChecker {
             visit::visit_block(self, &item.block);
         }
     }
-}
-
-/// Whether an item is compiled for tests only.
-fn is_test_only(attributes: &[syn::Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        let is_cfg = attribute.path().is_ident("cfg");
-        attribute.path().is_ident("test") || is_cfg && attribute.parse_args::<syn::Path>().is_ok_and(is_test_condition)
-    })
-}
-
-fn is_test_condition(condition: syn::Path) -> bool {
-    condition.is_ident("test") || condition.is_ident("doctest")
 }
 
 fn is_bool(ty: &syn::Type) -> bool {
