@@ -28,7 +28,9 @@ use crate::runner::{EnvVariable, HookRunner, SpilledVariable};
 use crate::verdict::{Decision, HookAnswer, HookRunStatus};
 
 pub(crate) use claude::{CLAUDE, EVENT_NAMES as CLAUDE_EVENTS};
-pub(crate) use native::{ConfigKey, ConfigValueKind, HOOK_KEYS, NATIVE, config_key};
+#[cfg(test)]
+pub(crate) use native::HOOK_KEYS;
+pub(crate) use native::NATIVE;
 
 /// Every contract, in the order in which their hooks run.
 pub(crate) static CONTRACTS: &[&Contract] =

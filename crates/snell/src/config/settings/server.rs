@@ -9,7 +9,6 @@ use url::Url;
 use super::values::{DEFAULT_REMARK, read_checked_text, read_count, read_strict_interval, resolve_in_home};
 use crate::config::reader::{ConfigReader, ObjectFields};
 use crate::config::spanned::SpannedNode;
-use crate::contract::{ConfigKey, ConfigValueKind, config_key};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::hook::SourceLocation;
 
@@ -59,52 +58,18 @@ pub struct ServerSettingsFault {
 const UNKNOWN_SENDERS: &[&str] = &["refuse", "accept"];
 
 /// The keys of `[server]`.
-pub(crate) const SERVER_KEYS: &[ConfigKey] = &[
-    config_key("enabled", ConfigValueKind::Switch, "Whether the receiver takes events. Default: true."),
-    config_key(
-        "addr",
-        ConfigValueKind::Address,
-        "Where the receiver listens, as IP:PORT or HOST:PORT. Default: 127.0.0.1:7433.",
-    ),
-    config_key(
-        "url",
-        ConfigValueKind::Receiver,
-        "The receiver that events of this machine are sent to. Without it, `snell hook` sends nothing.",
-    ),
-    config_key(
-        "db",
-        ConfigValueKind::Database,
-        "The receiver's database: sqlite:PATH. Default: the one in Snell's own directory.",
-    ),
-    config_key(
-        "token_file",
-        ConfigValueKind::Text,
-        "The file that holds the token, for the receiver and for those who send to it. A relative path begins in the \
-         home directory.",
-    ),
-    config_key(
-        "allow_hosts",
-        ConfigValueKind::Hosts,
-        "Further hosts by whose names the receiver may be addressed. Default: none but its own.",
-    ),
-    config_key(
-        "unknown_senders",
-        ConfigValueKind::OneOf(UNKNOWN_SENDERS),
-        "What the receiver does with requests without a token whose user the kernel does not tell: refuse or accept. \
-         Default: refuse on Linux, accept elsewhere.",
-    ),
-    config_key(
-        "poll_active",
-        ConfigValueKind::Interval("60s"),
-        "How often the receiver looks around while events arrive. Default: 60s.",
-    ),
-    config_key("poll_silent", ConfigValueKind::Interval("2s"), "How often it looks around when none do. Default: 2s."),
-    config_key(
-        "silent_after",
-        ConfigValueKind::Interval("300s"),
-        "For how long no event must have arrived before that counts. Default: 300s.",
-    ),
-    config_key("max_stream_clients", ConfigValueKind::Count, "How many may listen to the stream of events at a time."),
+pub(super) const SERVER_KEYS: &[&str] = &[
+    "enabled",
+    "addr",
+    "url",
+    "db",
+    "token_file",
+    "allow_hosts",
+    "unknown_senders",
+    "poll_active",
+    "poll_silent",
+    "silent_after",
+    "max_stream_clients",
 ];
 
 impl ServerSettings {
@@ -157,11 +122,9 @@ pub fn normalize_receiver_url(written: &str) -> Result<String, &'static str> {
 }
 
 pub(super) fn read_server(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> ServerSettings {
-    let Some(fields) = reader.read_object(node, "[server]") else {
+    let Some(fields) = reader.read_table(node, "[server]", SERVER_KEYS) else {
         return ServerSettings::default();
     };
-    let known: Vec<_> = SERVER_KEYS.iter().map(|key| key.name).collect();
-    reader.warn_of_unknown_keys(&fields, &known, "[server]");
     let mut keys = ServerKeyReader { reading: reader, fields: &fields, faults: Vec::new() };
     let token_file = keys.read_text("token_file", check_token_file).map(PathBuf::from);
     let mut settings = ServerSettings {

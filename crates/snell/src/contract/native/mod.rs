@@ -3,6 +3,9 @@
 mod answer;
 mod reader;
 
+#[cfg(test)]
+pub(crate) use reader::HOOK_KEYS;
+
 use super::envelope::EnvelopeBuilder;
 use super::{
     AfterBlock, BaseDirectory, ChangePolicy, ConditionFailure, Contract, ContractReader, DedupPolicy, Envelope,
@@ -11,8 +14,6 @@ use super::{
 };
 use crate::config::EventVocabulary;
 use crate::event::{Event, EventName};
-
-pub(crate) use crate::config::keys::{ConfigKey, ConfigValueKind, HOOK_KEYS, config_key};
 
 pub(crate) static NATIVE: Contract = Contract {
     name: "snell",

@@ -5,7 +5,6 @@ use std::time::Duration;
 use jiff::SignedDuration;
 
 use super::NATIVE;
-use crate::config::keys::{ConfigKey, HOOK_KEYS};
 use crate::config::{
     ConfigReader, EventVocabulary, MAX_TIMEOUT, NodeValue, ObjectFields, SETTING_KEYS, SpannedNode, format_duration,
     read_settings,
@@ -17,6 +16,10 @@ use crate::matcher::Matcher;
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The keys of a `[[hook]]`.
+pub(crate) const HOOK_KEYS: &[&str] =
+    &["event", "tool", "when", "run", "exec", "timeout", "on_failure", "modify", "background"];
+
 pub(super) fn read_snell_toml(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
     let Some(root) = reader.read_object(node, "snell.toml") else {
         return;
@@ -25,9 +28,7 @@ pub(super) fn read_snell_toml(reader: &mut ConfigReader<'_>, node: &SpannedNode)
         // A whole file of hooks would have no effect; that is more than a warning.
         reader.add_error(hooks.offset, "there is no \"hooks\" in snell.toml; write [[hook]]");
     }
-    let settings = SETTING_KEYS.iter().map(|key| key.name);
-    let known: Vec<_> = ["hook", "hooks"].into_iter().chain(settings).collect();
-    reader.warn_of_unknown_keys(&root, &known, "snell.toml");
+    reader.warn_of_unknown_keys(&root, &[&["hook", "hooks"], SETTING_KEYS].concat(), "snell.toml");
     read_settings(reader, &root);
     let Some(hooks) = root.get("hook") else {
         return;
@@ -45,8 +46,8 @@ fn read_hook(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
     let Some(fields) = reader.read_object(node, "a [[hook]]") else {
         return;
     };
-    let mut known: Vec<_> = HOOK_KEYS.iter().map(|key| key.name).collect();
-    for ConfigKey { name, .. } in SETTING_KEYS {
+    let mut known = HOOK_KEYS.to_vec();
+    for name in SETTING_KEYS {
         if let Some(member) = fields.members.iter().find(|member| member.key == *name) {
             // In TOML, what stands below a [[hook]] belongs to it.
             let message = format!("\"{name}\" is no key of a [[hook]]; write it above the first [[hook]] of the file");

@@ -13,7 +13,6 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::values::expand_tilde;
-use crate::contract::{ConfigKey, ConfigValueKind, config_key};
 use crate::hook::SourceLocation;
 
 pub(super) use reader::read_guard;
@@ -168,53 +167,10 @@ const CHOICES: &[(&str, GuardChoice)] =
     &[("ask", GuardChoice::Ask), ("deny", GuardChoice::Deny), ("allow", GuardChoice::Allow)];
 
 /// The keys of `[guard]`.
-pub(crate) const GUARD_KEYS: &[ConfigKey] = &[
-    config_key(
-        "preset",
-        ConfigValueKind::OneOf(&["standard", "strict", "audit"]),
-        "How much is minded. \"strict\" denies what others would ask about, and asks about what cannot be known; \"audit\" \
-         judges and records, and stops nothing. A project's file can only choose \"strict\". Default: standard.",
-    ),
-    config_key(
-        "on_failure",
-        ConfigValueKind::OneOf(&["ask", "deny", "allow"]),
-        "What is done where the guard itself fails: a limit is passed, or something breaks. Only in the user's own file. \
-         Default: ask.",
-    ),
-    config_key(
-        "protect",
-        ConfigValueKind::Directories,
-        "Further paths that must not be changed, with all below them; *, ? and ** are wildcards. A relative path begins \
-         in the project, in the user's own file in the home directory.",
-    ),
-    config_key("secrets", ConfigValueKind::Directories, "The same for paths that must not even be read."),
-    config_key(
-        "rules",
-        ConfigValueKind::Choices(&["allow", "ask", "deny"]),
-        "What is done about single rules, by id. In a project's file, rules that are locked can only be made stricter.",
-    ),
-    config_key(
-        "allow",
-        ConfigValueKind::Tables(ALLOW_KEYS, &["command", "reason"]),
-        "Commands that may run although a rule minds them. Rules that are locked mind them all the same.",
-    ),
-];
+pub(super) const GUARD_KEYS: &[&str] = &["preset", "on_failure", "protect", "secrets", "rules", "allow"];
 
 /// The keys of a `[[guard.allow]]`.
-const ALLOW_KEYS: &[ConfigKey] = &[
-    config_key(
-        "command",
-        ConfigValueKind::Text,
-        "One command, word by word: * stands for any one word, ** at the end for any further words, * inside a word for \
-         any characters.",
-    ),
-    config_key("reason", ConfigValueKind::Text, "Why it may run."),
-    config_key(
-        "until",
-        ConfigValueKind::Date,
-        "The last day on which it may, in UTC: 2027-01-31. Default: no last day.",
-    ),
-];
+pub(super) const ALLOW_KEYS: &[&str] = &["command", "reason", "until"];
 
 /// What one file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

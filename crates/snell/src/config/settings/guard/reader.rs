@@ -15,11 +15,9 @@ use crate::diagnostic::format_suggestion;
 use crate::hook::SourceLocation;
 
 pub(in super::super) fn read_guard(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> FileGuardSettings {
-    let Some(fields) = reader.read_object(node, "[guard]") else {
+    let Some(fields) = reader.read_table(node, "[guard]", GUARD_KEYS) else {
         return FileGuardSettings::default();
     };
-    let known: Vec<_> = GUARD_KEYS.iter().map(|key| key.name).collect();
-    reader.warn_of_unknown_keys(&fields, &known, "[guard]");
     FileGuardSettings {
         preset: read_preset(reader, &fields),
         on_failure: get_user_only(reader, &fields, "on_failure").and_then(|node| {
@@ -135,10 +133,7 @@ fn read_allow(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<L
 }
 
 fn read_allow_entry(reader: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<LocatedValue<AllowEntry>> {
-    const WHAT: &str = "a [[guard.allow]]";
-    let fields = reader.read_object(item, WHAT)?;
-    let known: Vec<_> = ALLOW_KEYS.iter().map(|key| key.name).collect();
-    reader.warn_of_unknown_keys(&fields, &known, WHAT);
+    let fields = reader.read_table(item, "a [[guard.allow]]", ALLOW_KEYS)?;
     // All that is wrong with an entry is told at once.
     let command = read_required_text(reader, &fields, "command", "\"sudo systemctl restart nginx\"");
     let reason = read_required_text(reader, &fields, "reason", "why it may run");
