@@ -1,4 +1,4 @@
-//! The agents that Snell knows: one file and one row per product.
+//! The agents that Snell knows: one row per product.
 //!
 //! A row holds everything that is specific to its product: how it is recognized, how its payloads become an [`Event`], how
 //! a [`Verdict`] becomes its answer, which variables it sets, and where its hook files are. All other code asks the row.
@@ -8,28 +8,18 @@
 //! ```
 //!
 //! - `fingerprint`: the parts of a payload and of an environment that give a product away.
-//! - `deny_only`: the row that products start from which Snell can only answer with a denial.
+//! - `claude`, `gemini`: the products that Snell answers in full.
+//! - `deny_only`: the products that Snell can only answer with a denial.
 //! - `fallback_decode`: payloads with other field names than Claude Code's.
 //! - `facts`, `install_recipe`: the types of a row's fields.
 
-mod antigravity;
 mod claude;
-mod cline;
-mod codex;
-mod copilot;
-mod crush;
-mod cursor;
 mod deny_only;
-mod droid;
 mod facts;
 mod fallback_decode;
 mod fingerprint;
 mod gemini;
-mod goose;
-mod grok;
 mod install_recipe;
-mod qwen;
-mod windsurf;
 
 use std::borrow::Cow;
 
@@ -44,18 +34,18 @@ pub use install_recipe::{AgentSettingsFile, InstallRecipe, SettingsScope};
 
 /// Every product. If the payloads of two look alike, the one with the narrower fingerprint stands first.
 static PRODUCTS: &[&AgentProduct] = &[
-    &cursor::CURSOR,
-    &cline::CLINE,
-    &windsurf::WINDSURF,
-    &codex::CODEX,
+    &deny_only::CURSOR,
+    &deny_only::CLINE,
+    &deny_only::WINDSURF,
+    &deny_only::CODEX,
     &gemini::GEMINI,
-    &qwen::QWEN,
-    &grok::GROK,
-    &antigravity::ANTIGRAVITY,
-    &copilot::COPILOT,
-    &goose::GOOSE,
-    &crush::CRUSH,
-    &droid::DROID,
+    &deny_only::QWEN,
+    &deny_only::GROK,
+    &deny_only::ANTIGRAVITY,
+    &deny_only::COPILOT,
+    &deny_only::GOOSE,
+    &deny_only::CRUSH,
+    &deny_only::DROID,
     &claude::CLAUDE_CODE,
 ];
 

@@ -10,8 +10,8 @@ use super::settings_json::HookEventKey;
 use super::{
     AfterBlock, BaseDirectory, ChangePolicy, ConditionFailure, Contract, ContractReader, DedupPolicy, EntryShape,
     Envelope, ExecutionMode, FailureDisplay, FileSyntax, HookContext, HookFileLocation, WorkingDirectoryPolicy,
-    accept_no_rules, build_failure_answer, build_tool_subject, nonblank_text, react_to_name_or_failed_tool,
-    read_no_switches,
+    accept_no_rules, build_failure_answer, build_text_answer, build_tool_subject, nonblank_text,
+    react_to_name_or_failed_tool, read_no_switches,
 };
 use crate::config::{ConfigReader, EventVocabulary, MAX_TIMEOUT, NodeValue, ObjectFields, SpannedNode, TimeoutUnit};
 use crate::event::{Event, EventName};
@@ -76,10 +76,9 @@ pub(super) static MICROAI: Contract = Contract {
 
 fn read_entry(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &SpannedNode) {
     let what = format!("an entry for \"{}\"", key.written);
-    let Some(fields) = reader.read_object(node, &what) else {
+    let Some(fields) = reader.read_table(node, &what, KEYS) else {
         return;
     };
-    reader.warn_of_unknown_keys(&fields, KEYS, &what);
     let Some(command) = reader.read_required_text(&fields, "command", &what) else {
         return;
     };
@@ -120,13 +119,9 @@ fn read_matcher(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, fields: &
             format!("\"{tool}\" is one tool's name here, not a pattern; only \"*\" alone means every tool"),
         );
     }
-    match Matcher::from_tool_pattern(written) {
-        Ok(matcher) => Some(matcher),
-        Err(fault) => {
-            reader.add_error(node.offset, format!("\"matcher\" {fault} (the entry is not loaded)"));
-            None
-        }
-    }
+    Matcher::from_tool_pattern(written)
+        .map_err(|fault| reader.add_error(node.offset, format!("\"matcher\" {fault} (the entry is not loaded)")))
+        .ok()
 }
 
 /// A guard whose declaration cannot be read is taken at its strictest, and its author is told.
@@ -194,13 +189,7 @@ fn format_to_second(now: Timestamp) -> String {
 
 fn read_answer(hook: &Hook, event: &Event, outcome: &Outcome) -> HookAnswer {
     if outcome.is_success() {
-        let context = match event.name {
-            EventName::UserPromptSubmit | EventName::SessionStart => {
-                nonblank_text(&outcome.stdout).into_iter().collect()
-            }
-            _ => Vec::new(),
-        };
-        return HookAnswer { context, ..HookAnswer::default() };
+        return build_text_answer(event, &outcome.stdout);
     }
     let mut answer = build_failure_answer(hook, outcome);
     if answer.decision == Decision::Deny && event.name == EventName::PreToolUse {

@@ -316,6 +316,13 @@ fn build_tool_subject(event: &Event) -> Option<MatchSubject<'_>> {
     })
 }
 
+/// The answer of a hook whose output is plain text: context, where the event takes any.
+fn build_text_answer(event: &Event, text: &str) -> HookAnswer {
+    let is_context = matches!(event.name, EventName::SessionStart | EventName::UserPromptSubmit);
+    let context = nonblank_text(text).filter(|_| is_context).into_iter().collect();
+    HookAnswer { context, ..HookAnswer::default() }
+}
+
 /// A hook's own failure: no opinion, unless the hook is declared to fail closed.
 fn build_failure_answer(hook: &Hook, outcome: &Outcome) -> HookAnswer {
     let status = if outcome.has_timed_out() { HookRunStatus::TimedOut } else { HookRunStatus::Failed };

@@ -9,10 +9,10 @@ use super::settings_json::HookEventKey;
 use super::{
     AfterBlock, BaseDirectory, ChangePolicy, ConditionFailure, Contract, ContractReader, DedupPolicy, EntryShape,
     Envelope, EventReaction, ExecutionMode, FailureDisplay, FileSyntax, HookContext, HookFileLocation,
-    WorkingDirectoryPolicy, accept_no_rules, build_failure_answer, build_tool_subject, default_block_reason,
-    is_preventable, nonblank_text, read_no_switches,
+    WorkingDirectoryPolicy, accept_no_rules, build_failure_answer, build_text_answer, build_tool_subject,
+    default_block_reason, is_preventable, nonblank_text, read_no_switches,
 };
-use crate::config::{ConfigReader, EventVocabulary, NodeValue, ObjectFields, SpannedNode, TimeoutUnit};
+use crate::config::{ConfigReader, EventVocabulary, ObjectFields, SpannedNode, TimeoutUnit};
 use crate::diagnostic::format_suggestion;
 use crate::event::{Event, EventName};
 use crate::hook::{Hook, HookAction};
@@ -65,10 +65,9 @@ fn find_reaction(written: &EventName, event: &Event) -> EventReaction {
 
 fn read_group(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &SpannedNode) {
     let what = format!("an entry for \"{}\"", key.written);
-    let Some(group) = reader.read_object(node, &what) else {
+    let Some(group) = reader.read_table(node, &what, &["matcher", "hooks"]) else {
         return;
     };
-    reader.warn_of_unknown_keys(&group, &["matcher", "hooks"], &what);
     let Some(matcher) = read_matcher(reader, key, &group) else {
         return;
     };
@@ -123,27 +122,22 @@ fn read_matcher(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, group: &O
 }
 
 fn read_command(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher: &Matcher, node: &SpannedNode) {
-    let Some(fields) = reader.read_object(node, "a hook") else {
+    let Some(fields) = reader.read_table(node, "a hook", &["type", "command", "timeout", "async"]) else {
         return;
     };
-    reader.warn_of_unknown_keys(&fields, &["type", "command", "timeout", "async"], "a hook");
-    let kind = match fields.get("type") {
-        None => {
-            reader.add_error(fields.offset, "a hook has no \"type\"; add \"type\": \"command\"");
-            return;
-        }
-        Some(SpannedNode { value: NodeValue::String(kind), .. }) if kind == "command" => kind,
-        Some(other) => {
-            let shown = match &other.value {
-                NodeValue::String(kind) => format!("\"{kind}\"{}", format_suggestion(kind, ["command"])),
-                _ => other.kind_name().to_owned(),
-            };
-            reader
-                .add_error(other.offset, format!("\"type\" must be \"command\", not {shown}; the hook is not loaded"));
-            return;
-        }
+    let Some(kind) = fields.get("type") else {
+        reader.add_error(fields.offset, "a hook has no \"type\"; add \"type\": \"command\"");
+        return;
     };
-    let Some(command) = reader.read_required_text(&fields, "command", &format!("a {kind} hook")) else {
+    if kind.text() != Some("command") {
+        let shown = match kind.text() {
+            Some(kind) => format!("\"{kind}\"{}", format_suggestion(kind, ["command"])),
+            None => kind.kind_name().to_owned(),
+        };
+        reader.add_error(kind.offset, format!("\"type\" must be \"command\", not {shown}; the hook is not loaded"));
+        return;
+    }
+    let Some(command) = reader.read_required_text(&fields, "command", "a command hook") else {
         return;
     };
     let timeout = reader.read_timeout(&fields, TimeoutUnit::Seconds, DEFAULT_TIMEOUT, MAX_TIMEOUT);
@@ -205,15 +199,7 @@ fn session_file_path(id: &str, scene: &HookContext<'_>) -> String {
 
 fn read_answer(hook: &Hook, event: &Event, outcome: &Outcome) -> HookAnswer {
     match outcome.end {
-        RunEnd::Exited(0) => HookAnswer {
-            context: match event.name {
-                EventName::UserPromptSubmit | EventName::SessionStart => {
-                    nonblank_text(&outcome.stdout).into_iter().collect()
-                }
-                _ => Vec::new(),
-            },
-            ..HookAnswer::default()
-        },
+        RunEnd::Exited(0) => build_text_answer(event, &outcome.stdout),
         RunEnd::Exited(2) => HookAnswer {
             status: Some(HookRunStatus::Blocked),
             decision: Decision::Deny,

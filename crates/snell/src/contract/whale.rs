@@ -69,10 +69,10 @@ fn read_hook_file(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
 }
 
 fn read_entry(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
-    let Some(fields) = reader.read_object(node, "a hook") else {
+    let keys = ["event", "command", "pattern", "timeout", "allowModify"];
+    let Some(fields) = reader.read_table(node, "a hook", &keys) else {
         return;
     };
-    reader.warn_of_unknown_keys(&fields, &["event", "command", "pattern", "timeout", "allowModify"], "a hook");
     let Some(written) = reader.read_required_text(&fields, "event", "a hook") else {
         return;
     };

@@ -74,7 +74,9 @@ pub(super) fn read_comms(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> C
         draft: read_names(reader, &fields, "draft", TOOL_EXAMPLE),
         except: read_names(reader, &fields, "except", TOOL_EXAMPLE),
         recipients: read_names(reader, &fields, "recipients", FIELD_EXAMPLE),
-        contacts: read_checked_text(reader, &fields, "contacts", check_contacts_path).map(PathBuf::from),
+        contacts: fields
+            .get("contacts")
+            .and_then(|node| read_checked_text(reader, node, "contacts", check_contacts_path)),
     }
 }
 
@@ -91,25 +93,18 @@ fn read_names(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &st
         reader.add_error(node.offset, format!("\"{key}\" must be an array, not {kind}; write {key} = [{example}]"));
         return Vec::new();
     };
-    let mut names = Vec::new();
-    for item in items {
-        let Some(name) = reader.expect_text(item, key) else {
-            continue;
-        };
-        if name.trim().is_empty() {
-            reader.add_error(item.offset, format!("\"{key}\" has an empty item; write {example}, or remove it"));
-        } else {
-            names.push(name.trim().to_owned());
-        }
-    }
-    names
+    let check = |name: String| match name.trim() {
+        "" => Err(format!("has an empty item; write {example}, or remove it")),
+        name => Ok(name.to_owned()),
+    };
+    items.iter().filter_map(|item| read_checked_text(reader, item, key, check)).collect()
 }
 
-fn check_contacts_path(text: String) -> Result<String, String> {
+fn check_contacts_path(text: String) -> Result<PathBuf, String> {
     if text.trim().is_empty() {
         return Err("is empty; write the path of the contacts file (the default counts now)".into());
     }
-    Ok(text)
+    Ok(text.into())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::get_user_only;
-use super::values::{expand_tilde, read_size, resolve_in_home};
+use super::values::{expand_tilde, read_checked_text, read_checked_texts, read_size, resolve_in_home};
 use crate::config::discovery::FileOwner;
 use crate::config::reader::{ConfigReader, ObjectFields};
 use crate::config::spanned::{NodeValue, SpannedNode};
@@ -121,7 +121,9 @@ pub(super) fn read_context(reader: &mut ConfigReader<'_>, node: &SpannedNode) ->
         max_file: read_size(reader, &fields, "max_file", DEFAULT_MAX_FILE),
         max_all: read_size(reader, &fields, "max_all", DEFAULT_MAX_ALL),
         // A project that could say where files may come from could hand any of them to the agent.
-        allow: get_user_only(reader, &fields, "allow").map(|node| read_allow(reader, node)).unwrap_or_default(),
+        allow: get_user_only(reader, &fields, "allow")
+            .map(|node| read_checked_texts(reader, node, "allow", check_path))
+            .unwrap_or_default(),
     }
 }
 
@@ -132,7 +134,7 @@ fn read_core(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option
 
 fn read_core_file(reader: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<CoreFile> {
     let (path, about) = match &item.value {
-        NodeValue::String(_) => (read_path(reader, item, "core")?, None),
+        NodeValue::String(_) => (read_checked_text(reader, item, "core", check_path)?, None),
         NodeValue::Object(_) => {
             let fields = reader.read_table(item, "an entry of \"core\"", &["path", "about"])?;
             let Some(path) = fields.get("path") else {
@@ -141,7 +143,7 @@ fn read_core_file(reader: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<C
                 reader.add_error(item.offset, message);
                 return None;
             };
-            (read_path(reader, path, "path")?, reader.read_text(&fields, "about"))
+            (read_checked_text(reader, path, "path", check_path)?, reader.read_text(&fields, "about"))
         }
         _ => {
             let kind = reader.kind_name(item);
@@ -162,19 +164,11 @@ fn read_core_file(reader: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<C
     })
 }
 
-fn read_allow(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Vec<PathBuf> {
-    let items = reader.read_array(node, "\"allow\"").unwrap_or_default();
-    let paths = items.iter().filter_map(|item| read_path(reader, item, "allow"));
-    paths.collect()
-}
-
-fn read_path(reader: &mut ConfigReader<'_>, node: &SpannedNode, key: &str) -> Option<PathBuf> {
-    let text = reader.expect_text(node, key)?;
+fn check_path(text: String) -> Result<PathBuf, String> {
     if text.trim().is_empty() {
-        reader.add_error(node.offset, format!("\"{key}\" holds an empty path; write \"~/notes\" or the like"));
-        return None;
+        return Err("holds an empty path; write \"~/notes\" or the like".into());
     }
-    Some(text.into())
+    Ok(text.into())
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use jiff::{SignedDuration, Span, SpanRelativeTo};
 
 use super::discovery::FileOwner;
 use super::reader::{ConfigReader, ObjectFields};
-use super::spanned::{NodeValue, SpannedNode};
+use super::spanned::SpannedNode;
 use crate::contract::{CONTRACTS, NATIVE};
 use crate::diagnostic::format_suggestion;
 use crate::hook::SourceLocation;
@@ -224,37 +224,21 @@ pub(crate) fn borrowable_contracts() -> impl Iterator<Item = &'static str> {
 
 /// Reads the settings at the root of a `snell.toml`.
 pub(crate) fn read_settings(reader: &mut ConfigReader<'_>, root: &ObjectFields<'_>) {
-    if let Some(node) = root.get("borrow") {
-        reader.settings.borrow = read_borrow(reader, node);
-    }
-    if let Some(node) = get_user_only(reader, root, "keep") {
-        reader.settings.keep = read_keep(reader, node);
-    }
-    if let Some(node) = get_user_only(reader, root, "handlers") {
-        reader.settings.handlers = read_handlers(reader, node);
-    }
-    if get_user_only(reader, root, "context_window").is_some() {
-        reader.settings.context_window =
-            values::read_count(reader, root, "context_window", (200_000, "the default counts now"));
-    }
-    if let Some(node) = root.get("context") {
-        reader.settings.context = context::read_context(reader, node);
-    }
-    if let Some(node) = get_user_only(reader, root, "remind") {
-        reader.settings.remind = remind::read_remind(reader, node);
-    }
-    if let Some(node) = get_user_only(reader, root, "messages") {
-        reader.settings.messages = messages::read_messages(reader, node);
-    }
-    if let Some(node) = get_user_only(reader, root, "comms") {
-        reader.settings.comms = comms::read_comms(reader, node);
-    }
-    if let Some(node) = root.get("guard") {
-        reader.settings.guard = guard::read_guard(reader, node);
-    }
-    if let Some(node) = get_user_only(reader, root, "server") {
-        reader.settings.server = server::read_server(reader, node);
-    }
+    reader.settings = FileSettings {
+        borrow: root.get("borrow").map(|node| read_borrow(reader, node)).unwrap_or_default(),
+        keep: get_user_only(reader, root, "keep").and_then(|node| read_keep(reader, node)),
+        handlers: get_user_only(reader, root, "handlers").map(|node| read_handlers(reader, node)).unwrap_or_default(),
+        context_window: get_user_only(reader, root, "context_window")
+            .and_then(|_| values::read_count(reader, root, "context_window", (200_000, "the default counts now"))),
+        context: root.get("context").map(|node| context::read_context(reader, node)).unwrap_or_default(),
+        remind: get_user_only(reader, root, "remind").map(|node| remind::read_remind(reader, node)).unwrap_or_default(),
+        messages: get_user_only(reader, root, "messages")
+            .map(|node| messages::read_messages(reader, node))
+            .unwrap_or_default(),
+        comms: get_user_only(reader, root, "comms").map(|node| comms::read_comms(reader, node)).unwrap_or_default(),
+        guard: root.get("guard").map(|node| guard::read_guard(reader, node)).unwrap_or_default(),
+        server: get_user_only(reader, root, "server").map(|node| server::read_server(reader, node)).unwrap_or_default(),
+    };
 }
 
 /// A setting that counts in the user's own file only: a project must not change what is recorded of its user's work, nor
@@ -296,12 +280,9 @@ fn read_borrow(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Vec<Borrowe
 }
 
 fn read_keep(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Option<RetentionPeriod> {
-    let kept = match &node.value {
-        NodeValue::String(text) => RetentionPeriod::parse(text),
-        _ => None,
-    };
+    let kept = node.text().and_then(RetentionPeriod::parse);
     if kept.is_none() {
-        let is_duration = matches!(&node.value, NodeValue::String(text) if parse_signed_duration(text).is_some());
+        let is_duration = node.text().is_some_and(|text| parse_signed_duration(text).is_some());
         let wanted = if is_duration { "more than 0" } else { "a duration with its unit" };
         reader.add_error(
             node.offset,

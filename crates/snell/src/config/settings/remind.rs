@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::values::read_interval;
+use super::values::{DEFAULT_APPLIES_REMARK, read_interval};
 use crate::config::reader::{ConfigReader, ObjectFields};
 use crate::config::spanned::{NodeValue, SpannedNode};
 
@@ -56,7 +56,7 @@ pub(super) fn read_remind(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> 
     RemindSettings {
         thresholds: read_thresholds(reader, &fields, "thresholds"),
         autonomous_thresholds: read_thresholds(reader, &fields, "autonomous_thresholds"),
-        status_after: read_interval(reader, &fields, "status_after", "2m"),
+        status_after: read_interval(reader, &fields, "status_after", "2m", DEFAULT_APPLIES_REMARK),
     }
 }
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::values::{DEFAULT_REMARK, read_checked_text, read_count, read_strict_interval, resolve_in_home};
+use super::values::{
+    DEFAULT_REMARK, read_checked_text, read_checked_texts, read_count, read_interval, resolve_in_home,
+};
 use crate::config::reader::{ConfigReader, ObjectFields};
 use crate::config::spanned::SpannedNode;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -134,7 +136,10 @@ pub(super) fn read_server(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> 
         db: keys.read_text("db", check_database),
         token_file_origin: token_file.as_ref().and_then(|_| keys.locate_key("token_file")),
         token_file,
-        allow_hosts: keys.read_key("allow_hosts", read_hosts),
+        allow_hosts: keys.read_key("allow_hosts", |reading, fields| {
+            let node = fields.get("allow_hosts");
+            node.map(|node| read_checked_texts(reading, node, "allow_hosts", check_host)).unwrap_or_default()
+        }),
         unknown_senders: keys.read_text("unknown_senders", check_unknown_senders),
         poll_active: keys.read_interval("poll_active", "60s"),
         poll_silent: keys.read_interval("poll_silent", "2s"),
@@ -172,11 +177,11 @@ impl<'s> ServerKeyReader<'_, 's> {
     }
 
     fn read_text(&mut self, key: &'static str, check: fn(String) -> Result<String, String>) -> Option<String> {
-        self.read_key(key, |reading, fields| read_checked_text(reading, fields, key, check))
+        self.read_key(key, |reading, fields| read_checked_text(reading, fields.get(key)?, key, check))
     }
 
     fn read_interval(&mut self, key: &'static str, default: &str) -> Option<Duration> {
-        self.read_key(key, |reading, fields| read_strict_interval(reading, fields, key, default))
+        self.read_key(key, |reading, fields| read_interval(reading, fields, key, default, DEFAULT_REMARK))
     }
 
     /// Where a key's value was written.
@@ -243,29 +248,12 @@ fn check_token_file(text: String) -> Result<String, String> {
     Ok(text)
 }
 
-fn read_hosts(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<String> {
-    let Some(node) = fields.get("allow_hosts") else {
-        return Vec::new();
-    };
-    let items = reader.read_array(node, "\"allow_hosts\"").unwrap_or_default();
-    let mut hosts = Vec::new();
-    for item in items {
-        let Some(host) = reader.expect_text(item, "allow_hosts") else {
-            continue;
-        };
-        let is_host = !host.is_empty() && host.chars().all(|c| c.is_ascii_graphic() && !"/@?#*".contains(c));
-        if is_host {
-            hosts.push(host);
-        } else {
-            reader.add_error(
-                item.offset,
-                format!(
-                    "\"allow_hosts\" names \"{host}\", which is no host; write \"box.example\" or \"box.example:7433\""
-                ),
-            );
-        }
+fn check_host(host: String) -> Result<String, String> {
+    let is_host = !host.is_empty() && host.chars().all(|c| c.is_ascii_graphic() && !"/@?#*".contains(c));
+    if is_host {
+        return Ok(host);
     }
-    hosts
+    Err(format!("names \"{host}\", which is no host; write \"box.example\" or \"box.example:7433\""))
 }
 
 #[cfg(test)]

@@ -154,23 +154,16 @@ fn read_tool_matcher(
     if written.contains('.') && !near.is_empty() && ToolClass::parse(&written).is_none() {
         reader.add_warning(node.offset, format!("\"{written}\" is read as a regular expression{near}"));
     }
-    match Matcher::from_names_classes_or_expression(written) {
-        Ok(matcher) => Some(matcher),
-        Err(fault) => {
-            reader.add_error(node.offset, format!("\"tool\" {fault}; the hook is not loaded"));
-            None
-        }
-    }
+    Matcher::from_names_classes_or_expression(written)
+        .map_err(|fault| reader.add_error(node.offset, format!("\"tool\" {fault}; the hook is not loaded")))
+        .ok()
 }
 
 fn read_timeout(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> HookTimeout {
     let Some(node) = fields.get("timeout") else {
         return HookTimeout::Default(DEFAULT_TIMEOUT);
     };
-    let parsed = match &node.value {
-        NodeValue::String(text) => text.parse::<SignedDuration>().ok(),
-        _ => None,
-    };
+    let parsed = node.text().and_then(|text| text.parse::<SignedDuration>().ok());
     let wanted = if parsed.is_some() { "more than 0" } else { "a duration with its unit" };
     let duration = parsed.and_then(|duration| Duration::try_from(duration).ok());
     match duration.filter(|duration| !duration.is_zero()) {
@@ -194,14 +187,11 @@ fn read_on_failure(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> 
     let Some(node) = fields.get("on_failure") else {
         return FailurePolicy::Continue;
     };
-    match &node.value {
-        NodeValue::String(text) if text == "continue" => FailurePolicy::Continue,
-        NodeValue::String(text) if text == "block" => FailurePolicy::Block,
+    match node.text() {
+        Some("continue") => FailurePolicy::Continue,
+        Some("block") => FailurePolicy::Block,
         other => {
-            let near = match other {
-                NodeValue::String(word) => format_suggestion(word, ["continue", "block"]),
-                _ => String::new(),
-            };
+            let near = other.map(|word| format_suggestion(word, ["continue", "block"])).unwrap_or_default();
             let message = format!("\"on_failure\" must be \"continue\" or \"block\"{near}; \"block\" counts");
             reader.add_error(node.offset, message);
             FailurePolicy::Block

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use jiff::civil::Date;
 
 use super::super::get_user_only;
+use super::super::values::read_checked_text;
 use super::{
     ALLOW_KEYS, AllowEntry, CHOICES, FileGuardSettings, GUARD_KEYS, GuardChoice, GuardPreset, LocatedValue, PRESETS,
 };
@@ -26,7 +27,7 @@ pub(in super::super) fn read_guard(reader: &mut ConfigReader<'_>, node: &Spanned
         }),
         protect: read_paths(reader, &fields, "protect"),
         secrets: read_paths(reader, &fields, "secrets"),
-        rules: read_rules(reader, &fields),
+        rules: fields.get("rules").map(|node| read_rules(reader, node, "")).unwrap_or_default(),
         allow: read_allow(reader, &fields),
     }
 }
@@ -50,17 +51,11 @@ fn read_one_of<T: Copy>(
     words: &[(&str, T)],
     otherwise: &str,
 ) -> Option<T> {
-    let text = match &node.value {
-        NodeValue::String(text) => text.as_str(),
-        _ => "",
-    };
-    let found = words.iter().find(|(word, _)| *word == text);
+    let found = words.iter().find(|(word, _)| node.text() == Some(*word));
     if found.is_none() {
-        let said = match &node.value {
-            NodeValue::String(text) => {
-                format!("not \"{text}\"{}", format_suggestion(text, words.iter().map(|(word, _)| *word)))
-            }
-            _ => format!("not {}", node.kind_name()),
+        let said = match node.text() {
+            Some(text) => format!("not \"{text}\"{}", format_suggestion(text, words.iter().map(|(word, _)| *word))),
+            None => format!("not {}", node.kind_name()),
         };
         let known: Vec<_> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
         let known = known.join(", ");
@@ -70,50 +65,41 @@ fn read_one_of<T: Copy>(
 }
 
 fn read_paths(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &str) -> Vec<LocatedValue<PathBuf>> {
-    let items = fields.get(key).and_then(|node| reader.read_array(node, &format!("\"{key}\"")));
-    let mut paths = Vec::new();
-    for item in items.unwrap_or_default() {
-        let Some(text) = reader.expect_text(item, key) else {
-            continue;
-        };
-        if text.trim().is_empty() {
-            let message = format!("\"{key}\" has an empty path; write \"~/notes\" or the like, or remove it");
-            reader.add_error(item.offset, message);
-            continue;
-        }
-        let origin = reader.locate_offset(item.offset);
-        paths.push(LocatedValue { value: PathBuf::from(text), origin });
-    }
-    paths
+    let items = fields.get(key).and_then(|node| reader.read_array(node, &format!("\"{key}\""))).unwrap_or_default();
+    let read = |item: &SpannedNode| {
+        let value = read_checked_text(reader, item, key, check_path)?;
+        Some(LocatedValue { value, origin: reader.locate_offset(item.offset) })
+    };
+    items.iter().filter_map(read).collect()
 }
 
-fn read_rules(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<LocatedValue<(String, GuardChoice)>> {
-    let mut rules = Vec::new();
-    if let Some(node) = fields.get("rules") {
-        collect_rules(reader, node, "", &mut rules);
+fn check_path(text: String) -> Result<PathBuf, String> {
+    if text.trim().is_empty() {
+        return Err("has an empty path; write \"~/notes\" or the like, or remove it".into());
     }
-    rules
+    Ok(text.into())
 }
 
 /// A key with a dot that is not quoted is a table in a table to TOML: `git.force-push = "ask"`. What is meant is plain.
-fn collect_rules(
+fn read_rules(
     reader: &mut ConfigReader<'_>,
     node: &SpannedNode,
     before: &str,
-    rules: &mut Vec<LocatedValue<(String, GuardChoice)>>,
-) {
+) -> Vec<LocatedValue<(String, GuardChoice)>> {
+    let mut rules = Vec::new();
     let Some(table) = reader.read_object(node, "[guard.rules]") else {
-        return;
+        return rules;
     };
     for member in table.distinct_members() {
         let id = format!("{before}{}", member.key);
         if let NodeValue::Object(_) = member.node.value {
-            collect_rules(reader, &member.node, &format!("{id}."), rules);
+            rules.extend(read_rules(reader, &member.node, &format!("{id}.")));
         } else if let Some(choice) = read_one_of(reader, &member.node, &id, CHOICES, "it has no effect") {
             let origin = reader.locate_offset(member.key_offset);
             rules.push(LocatedValue { value: (id, choice), origin });
         }
     }
+    rules
 }
 
 fn read_allow(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<LocatedValue<AllowEntry>> {
@@ -162,12 +148,10 @@ fn read_required_text(
         reader.add_error(fields.offset, message);
         return None;
     };
-    let text = reader.expect_text(node, key)?;
-    if text.trim().is_empty() {
-        reader.add_error(node.offset, format!("\"{key}\" is empty; write {example} (the entry does not count)"));
-        return None;
-    }
-    Some(text.trim().to_owned())
+    read_checked_text(reader, node, key, |text| match text.trim() {
+        "" => Err(format!("is empty; write {example} (the entry does not count)")),
+        text => Ok(text.to_owned()),
+    })
 }
 
 fn read_date(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Option<Date> {

@@ -1,7 +1,0 @@
-//! Crush. Its payloads have no mark of their own.
-
-use super::AgentProduct;
-use super::deny_only::DENY_ONLY;
-
-pub(super) static CRUSH: AgentProduct =
-    AgentProduct { name: "crush", title: "Crush", env_marks: &["CRUSH"], ..DENY_ONLY };
