@@ -83,6 +83,33 @@ pub(crate) struct Contract {
     pub(crate) read_answer: fn(&Hook, &Event, &Outcome) -> HookAnswer,
 }
 
+/// The row that contracts start from, with what most of them share. Each row names what differs, and at least its name,
+/// lane, reader, envelope and answer.
+const BASE_CONTRACT: Contract = Contract {
+    name: "",
+    lane: "",
+    locations: &[],
+    syntax: FileSyntax::Json,
+    shapes: &[],
+    vocabulary: EventVocabulary::Closed,
+    read_switches: |_, _| {},
+    execution_mode: |_| ExecutionMode::InOrder,
+    after_block: AfterBlock::Continue,
+    condition_failure: ConditionFailure::No,
+    dedup: DedupPolicy::RunEach,
+    changes: ChangePolicy::All,
+    working_directory: WorkingDirectoryPolicy::Project,
+    project_variable: None,
+    failure_display: FailureDisplay::Message,
+    can_block: is_preventable,
+    find_reaction: react_to_same_name,
+    accepts_rules: |_| false,
+    reader: ContractReader::File(|_, _| {}),
+    build_subject: build_tool_subject,
+    build_envelope: |_, _| Envelope::default(),
+    read_answer: |_, _, _| HookAnswer::default(),
+};
+
 impl std::fmt::Debug for Contract {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)
@@ -276,9 +303,6 @@ pub(crate) fn read_document(contract: &'static Contract, reader: &mut ConfigRead
     }
 }
 
-/// Its files say nothing about all hooks.
-fn read_no_switches(_reading: &mut ConfigReader<'_>, _root: &ObjectFields<'_>) {}
-
 /// Whether the event announces something that can still be kept from happening.
 fn is_preventable(event: &EventName) -> bool {
     matches!(
@@ -300,11 +324,6 @@ fn react_to_same_name(written: &EventName, event: &Event) -> EventReaction {
 fn react_to_name_or_failed_tool(written: &EventName, event: &Event) -> EventReaction {
     let after_any_tool = *written == EventName::PostToolUse && event.name == EventName::PostToolUseFailure;
     if after_any_tool { EventReaction::Yes } else { react_to_same_name(written, event) }
-}
-
-/// It has no permission rules.
-fn accept_no_rules(_event: &EventName) -> bool {
-    false
 }
 
 /// The tool's name is what a matcher is held against.

@@ -7,12 +7,10 @@ use serde_json::{Map, Value};
 use super::envelope::EnvelopeBuilder;
 use super::settings_json::HookEventKey;
 use super::{
-    AfterBlock, BaseDirectory, ChangePolicy, ConditionFailure, Contract, ContractReader, DedupPolicy, EntryShape,
-    Envelope, EventReaction, ExecutionMode, FailureDisplay, FileSyntax, HookContext, HookFileLocation,
-    WorkingDirectoryPolicy, accept_no_rules, build_failure_answer, build_text_answer, build_tool_subject,
-    default_block_reason, is_preventable, nonblank_text, read_no_switches,
+    BASE_CONTRACT, BaseDirectory, Contract, ContractReader, EntryShape, Envelope, EventReaction, HookContext,
+    HookFileLocation, build_failure_answer, build_text_answer, default_block_reason, nonblank_text,
 };
-use crate::config::{ConfigReader, EventVocabulary, ObjectFields, SpannedNode, TimeoutUnit};
+use crate::config::{ConfigReader, ObjectFields, SpannedNode, TimeoutUnit};
 use crate::diagnostic::format_suggestion;
 use crate::event::{Event, EventName};
 use crate::hook::{Hook, HookAction};
@@ -31,25 +29,13 @@ pub(super) static WAVE: Contract = Contract {
         HookFileLocation { base: BaseDirectory::Project, path: ".wave/settings.json" },
         HookFileLocation { base: BaseDirectory::Project, path: ".wave/settings.local.json" },
     ],
-    syntax: FileSyntax::Json,
     shapes: &[EntryShape::Group],
-    vocabulary: EventVocabulary::Closed,
-    read_switches: read_no_switches,
-    execution_mode: |_| ExecutionMode::InOrder,
-    after_block: AfterBlock::Continue,
-    condition_failure: ConditionFailure::No,
-    dedup: DedupPolicy::RunEach,
-    changes: ChangePolicy::All,
-    working_directory: WorkingDirectoryPolicy::Project,
     project_variable: Some("WAVE_PROJECT_DIR"),
-    failure_display: FailureDisplay::Message,
-    can_block: is_preventable,
     find_reaction,
-    accepts_rules: accept_no_rules,
     reader: ContractReader::Entry(read_group),
-    build_subject: build_tool_subject,
     build_envelope,
     read_answer,
+    ..BASE_CONTRACT
 };
 
 /// `PostToolUse` is "after successful tool completion".
@@ -155,7 +141,7 @@ fn build_envelope(event: &Event, scene: &HookContext<'_>) -> Envelope {
         .without_vars(&["HOOK_TOOL_NAME"])
         .set_path("WAVE_PROJECT_DIR", scene.project)
         .set_var("HOOK_EVENT", event.name.as_str())
-        .set_var_if_some("HOOK_TOOL_NAME", event.tool_name().filter(|_| event.name.is_tool_event()))
+        .set_var("HOOK_TOOL_NAME", event.tool_name().filter(|_| event.name.is_tool_event()))
         .into_envelope(Some(format!("{:#}\n", build_payload(event, scene))))
 }
 

@@ -6,7 +6,7 @@
 
 mod reader;
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -14,6 +14,7 @@ use jiff::tz::TimeZone;
 
 use super::values::expand_tilde;
 use crate::hook::SourceLocation;
+use crate::matcher::normalize_path;
 
 pub(super) use reader::read_guard;
 
@@ -177,25 +178,14 @@ pub(super) const ALLOW_KEYS: &[&str] = &["command", "reason", "until"];
 pub(super) struct FileGuardSettings {
     preset: Option<(GuardPreset, SourceLocation)>,
     on_failure: Option<(GuardChoice, SourceLocation)>,
-    protect: Vec<LocatedValue<PathBuf>>,
-    secrets: Vec<LocatedValue<PathBuf>>,
-    rules: Vec<LocatedValue<(String, GuardChoice)>>,
-    allow: Vec<LocatedValue<AllowEntry>>,
+    protect: Vec<ProtectedPath>,
+    secrets: Vec<ProtectedPath>,
+    rules: Vec<RuleChoice>,
+    allow: Vec<AllowedCommand>,
 }
 
-/// Something, and where it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct LocatedValue<T> {
-    value: T,
-    origin: SourceLocation,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct AllowEntry {
-    command: String,
-    reason: String,
-    until: Option<Date>,
-}
+/// The author of everything in a file until all files are merged: whether one is trusted is not known while it is read.
+const UNKNOWN_AUTHOR: GuardAuthor = GuardAuthor::Untrusted;
 
 /// Where the paths of files begin.
 #[derive(Clone, Copy, Debug)]
@@ -230,28 +220,17 @@ impl GuardSettings {
             self.on_failure_origin = Some(origin.clone());
         }
         let base = if is_users { bases.home } else { Some(bases.project) };
-        let path = |LocatedValue { value: said, origin }: &LocatedValue<PathBuf>| ProtectedPath {
-            path: resolve_path(said, base, bases.home),
+        let path = |said: &ProtectedPath| ProtectedPath {
+            path: resolve_path(&said.path, base, bases.home),
             author,
-            origin: origin.clone(),
+            ..said.clone()
         };
         self.protect.extend(file.protect.iter().map(path));
         self.secrets.extend(file.secrets.iter().map(path));
-        self.rules.extend(file.rules.iter().map(|rule| RuleChoice {
-            rule: rule.value.0.clone(),
-            choice: rule.value.1,
-            author,
-            origin: rule.origin.clone(),
-        }));
+        self.rules.extend(file.rules.iter().map(|said| RuleChoice { author, ..said.clone() }));
         // To allow something is never stricter.
         let allowed = file.allow.iter().filter(|_| author != GuardAuthor::Untrusted);
-        self.allow.extend(allowed.map(|entry| AllowedCommand {
-            command: entry.value.command.clone(),
-            reason: entry.value.reason.clone(),
-            until: entry.value.until,
-            author,
-            origin: entry.origin.clone(),
-        }));
+        self.allow.extend(allowed.map(|said| AllowedCommand { author, ..said.clone() }));
     }
 
     /// The choice that counts for a rule about which `usual` would be done if nobody chose: the user's own, else that of a
@@ -273,17 +252,7 @@ impl GuardSettings {
 fn resolve_path(path: &Path, base: Option<&Path>, home: Option<&Path>) -> PathBuf {
     let path = expand_tilde(path, home);
     let path = base.map_or_else(|| path.clone(), |base| base.join(&path));
-    let mut full = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                full.pop();
-            }
-            part => full.push(part),
-        }
-    }
-    full
+    normalize_path(&path)
 }
 
 #[cfg(test)]

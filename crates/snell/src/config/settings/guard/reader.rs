@@ -7,7 +7,8 @@ use jiff::civil::Date;
 use super::super::get_user_only;
 use super::super::values::read_checked_text;
 use super::{
-    ALLOW_KEYS, AllowEntry, CHOICES, FileGuardSettings, GUARD_KEYS, GuardChoice, GuardPreset, LocatedValue, PRESETS,
+    ALLOW_KEYS, AllowedCommand, CHOICES, FileGuardSettings, GUARD_KEYS, GuardPreset, PRESETS, ProtectedPath,
+    RuleChoice, UNKNOWN_AUTHOR,
 };
 use crate::config::discovery::FileOwner;
 use crate::config::reader::{ConfigReader, ObjectFields};
@@ -64,11 +65,11 @@ fn read_one_of<T: Copy>(
     found.map(|(_, value)| *value)
 }
 
-fn read_paths(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &str) -> Vec<LocatedValue<PathBuf>> {
+fn read_paths(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &str) -> Vec<ProtectedPath> {
     let items = fields.get(key).and_then(|node| reader.read_array(node, &format!("\"{key}\""))).unwrap_or_default();
     let read = |item: &SpannedNode| {
-        let value = read_checked_text(reader, item, key, check_path)?;
-        Some(LocatedValue { value, origin: reader.locate_offset(item.offset) })
+        let path = read_checked_text(reader, item, key, check_path)?;
+        Some(ProtectedPath { path, author: UNKNOWN_AUTHOR, origin: reader.locate_offset(item.offset) })
     };
     items.iter().filter_map(read).collect()
 }
@@ -81,28 +82,24 @@ fn check_path(text: String) -> Result<PathBuf, String> {
 }
 
 /// A key with a dot that is not quoted is a table in a table to TOML: `git.force-push = "ask"`. What is meant is plain.
-fn read_rules(
-    reader: &mut ConfigReader<'_>,
-    node: &SpannedNode,
-    before: &str,
-) -> Vec<LocatedValue<(String, GuardChoice)>> {
+fn read_rules(reader: &mut ConfigReader<'_>, node: &SpannedNode, before: &str) -> Vec<RuleChoice> {
     let mut rules = Vec::new();
     let Some(table) = reader.read_object(node, "[guard.rules]") else {
         return rules;
     };
     for member in table.distinct_members() {
-        let id = format!("{before}{}", member.key);
+        let rule = format!("{before}{}", member.key);
         if let NodeValue::Object(_) = member.node.value {
-            rules.extend(read_rules(reader, &member.node, &format!("{id}.")));
-        } else if let Some(choice) = read_one_of(reader, &member.node, &id, CHOICES, "it has no effect") {
+            rules.extend(read_rules(reader, &member.node, &format!("{rule}.")));
+        } else if let Some(choice) = read_one_of(reader, &member.node, &rule, CHOICES, "it has no effect") {
             let origin = reader.locate_offset(member.key_offset);
-            rules.push(LocatedValue { value: (id, choice), origin });
+            rules.push(RuleChoice { rule, choice, author: UNKNOWN_AUTHOR, origin });
         }
     }
     rules
 }
 
-fn read_allow(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<LocatedValue<AllowEntry>> {
+fn read_allow(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<AllowedCommand> {
     let Some(node) = fields.get("allow") else {
         return Vec::new();
     };
@@ -118,13 +115,14 @@ fn read_allow(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<L
     entries.collect()
 }
 
-fn read_allow_entry(reader: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<LocatedValue<AllowEntry>> {
+fn read_allow_entry(reader: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<AllowedCommand> {
     let fields = reader.read_table(item, "a [[guard.allow]]", ALLOW_KEYS)?;
     // All that is wrong with an entry is told at once.
     let command = read_required_text(reader, &fields, "command", "\"sudo systemctl restart nginx\"");
     let reason = read_required_text(reader, &fields, "reason", "why it may run");
     let until = fields.get("until").map(|node| read_date(reader, node));
-    let said = AllowEntry {
+    let origin = reader.locate_offset(fields.get("command").map_or(item.offset, |node| node.offset));
+    Some(AllowedCommand {
         command: command?,
         reason: reason?,
         // A last day that cannot be read may be over.
@@ -132,9 +130,9 @@ fn read_allow_entry(reader: &mut ConfigReader<'_>, item: &SpannedNode) -> Option
             Some(date) => Some(date?),
             None => None,
         },
-    };
-    let origin = reader.locate_offset(fields.get("command").map_or(item.offset, |node| node.offset));
-    Some(LocatedValue { value: said, origin })
+        author: UNKNOWN_AUTHOR,
+        origin,
+    })
 }
 
 fn read_required_text(
