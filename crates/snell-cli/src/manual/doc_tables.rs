@@ -1,6 +1,6 @@
 //! Tables of the documentation, read from its pages.
 
-use crate::commands::docs::markdown::{MarkdownBlock, SpanKind, parse_blocks, parse_spans};
+use crate::commands::docs::markdown::{MarkdownBlock, parse_blocks, strip_markup};
 
 /// The rows of the first table below a heading, without its titles. Each cell is plain text.
 pub(super) fn find_table_rows(page: &str, heading: &str) -> Vec<Vec<String>> {
@@ -8,12 +8,7 @@ pub(super) fn find_table_rows(page: &str, heading: &str) -> Vec<Vec<String>> {
     let below = parse_blocks(page).into_iter().skip_while(|block| !is_heading(block));
     let mut tables = below.filter_map(|block| if let MarkdownBlock::Table(rows) = block { Some(rows) } else { None });
     let rows = tables.next().unwrap_or_default().into_iter().skip(1);
-    rows.map(|row| row.iter().map(|cell| strip_markup(cell)).collect()).collect()
-}
-
-/// A text without marks, and without the targets of its links.
-fn strip_markup(text: &str) -> String {
-    parse_spans(text).into_iter().filter(|(_, kind)| *kind != SpanKind::LinkTarget).map(|(text, _)| text).collect()
+    rows.map(|row| row.iter().map(|cell| strip_markup(cell).replace('`', "")).collect()).collect()
 }
 
 #[cfg(test)]
