@@ -4,7 +4,6 @@
 //! each step is whatever `snell hook`, `snell run` and the receiver really answer.
 
 mod answer;
-mod blockers;
 mod browser;
 mod cast;
 mod cleanup;
@@ -106,17 +105,17 @@ async fn play_on_stage(args: &Args, stage: &DemoStage, exits: &mut DemoExitWatch
 async fn play_script<'a>(
     args: &Args,
     stage: &'a DemoStage,
-    receiver: &'a DemoReceiver,
+    receiver: &DemoReceiver,
     pace: DemoPace,
 ) -> anyhow::Result<DemoPlayer<'a>> {
     terminal::print_intro(&receiver.url(), stage);
     if args.open {
         browser::open_url(&receiver.url());
     }
-    let mut player = DemoPlayer::new(DemoClient { stage, receiver }, pace);
+    let mut player = DemoPlayer::new(DemoClient { stage }, pace);
     player.trust_project().await?;
     player.play_scenes(&script::load_scenes()?).await?;
-    summary::print_summary(&player, stage, receiver).await?;
+    summary::print_summary(&player, stage)?;
     Ok(player)
 }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
+use snell_store::AgentState;
 
 use super::STEP_TIMEOUT;
 use super::answer::DemoAnswer;
@@ -166,14 +167,13 @@ impl<'a> DemoPlayer<'a> {
         let input = json!({"questions": [{"question": question, "header": "Port", "options": []}]});
         let mut fields = self.new_call_fields("AskUserQuestion", input);
         self.fire_event(part, "PreToolUse", fields.clone()).await?;
-        let (state, _) = self.client.query_agent_state(part).await?;
+        let state = self.client.load_agent(part)?.state.to_string();
         let came = (state.replace('_', " "), TextStyle::Urgent);
         self.print_line(part.name, &format!("asks: {question}"), came);
         self.pace.pause(waits).await;
         fields["tool_response"] = json!({"answers": {question: answer}});
         self.fire_event(part, "PostToolUse", fields).await?;
-        let (state, _) = self.client.query_agent_state(part).await?;
-        let came = (format!("it is {state} again"), TextStyle::Plain);
+        let came = (format!("it is {} again", self.client.load_agent(part)?.state), TextStyle::Plain);
         self.print_line("you", &format!("answer {}: {answer}", part.name), came);
         Ok(())
     }
@@ -203,9 +203,9 @@ impl<'a> DemoPlayer<'a> {
         }
         let killed = Instant::now();
         let why = loop {
-            let (state, why) = self.client.query_agent_state(part).await?;
-            if state == "ended" {
-                break why;
+            let agent = self.client.load_agent(part)?;
+            if agent.state == AgentState::Ended {
+                break agent.why;
             }
             ensure!(killed.elapsed() < STEP_TIMEOUT, "nobody noticed that its process is gone");
             tokio::time::sleep(self.pace.poll_interval() / 5).await;
