@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::subject::{InspectedAgent, InspectedSettingsFile, SettingsContent};
-use super::{CheckFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
+use super::{DoctorFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
 use crate::install::agents::SettingsScope;
 use crate::install::apply::InstallTarget;
 use crate::install::atomic_file;
@@ -13,7 +13,7 @@ use crate::install::handler::{HandlerCommand, InstallMode};
 use crate::install::notify_script;
 use crate::install::scan::RegisteredHandler;
 
-pub(super) fn check_settings(subject: &DoctorSubject) -> Vec<CheckFinding> {
+pub(super) fn check_settings(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     let mut findings = Vec::new();
     for inspected in &subject.agents {
         for file in &inspected.files {
@@ -25,7 +25,7 @@ pub(super) fn check_settings(subject: &DoctorSubject) -> Vec<CheckFinding> {
 }
 
 /// What is wrong with all files of an agent together.
-fn check_agent(subject: &DoctorSubject, inspected: &InspectedAgent) -> Option<CheckFinding> {
+fn check_agent(subject: &DoctorSubject, inspected: &InspectedAgent) -> Option<DoctorFinding> {
     let title = inspected.agent.title();
     let install = format!("run: snell install {}", inspected.agent.name);
     let home = inspected.files.iter().find(|file| file.own_handlers().next().is_some());
@@ -59,7 +59,7 @@ fn check_settings_file(
     subject: &DoctorSubject,
     inspected: &InspectedAgent,
     file: &InspectedSettingsFile,
-) -> Vec<CheckFinding> {
+) -> Vec<DoctorFinding> {
     let shown = file.path.display();
     match &file.content {
         SettingsContent::Missing => Vec::new(),
@@ -103,7 +103,11 @@ fn build_reinstall_command(inspected: &InspectedAgent, file: &InspectedSettingsF
 }
 
 /// On which events it is called this way, and on which it is not.
-fn check_registered_events(inspected: &InspectedAgent, file: &InspectedSettingsFile, way: InstallMode) -> CheckFinding {
+fn check_registered_events(
+    inspected: &InspectedAgent,
+    file: &InspectedSettingsFile,
+    way: InstallMode,
+) -> DoctorFinding {
     let events: Vec<&str> = match way {
         InstallMode::Hook => inspected.agent.events().collect(),
         InstallMode::Notify => inspected.agent.forwarded.iter().map(|(event, _)| *event).collect(),
@@ -125,7 +129,7 @@ fn check_registered_events(inspected: &InspectedAgent, file: &InspectedSettingsF
 }
 
 /// Handlers that are not called, or not heard, every time.
-fn check_handler_limits(inspected: &InspectedAgent, file: &InspectedSettingsFile) -> Option<CheckFinding> {
+fn check_handler_limits(inspected: &InspectedAgent, file: &InspectedSettingsFile) -> Option<DoctorFinding> {
     let limited: Vec<_> = file
         .own_handlers()
         .flat_map(|handler| {
@@ -142,7 +146,7 @@ fn check_programs(
     subject: &DoctorSubject,
     inspected: &InspectedAgent,
     file: &InspectedSettingsFile,
-) -> Vec<CheckFinding> {
+) -> Vec<DoctorFinding> {
     let mut seen: Vec<&str> = Vec::new();
     let mut findings = Vec::new();
     for handler in file.own_handlers().filter(|handler| !handler.words.is_empty()) {
@@ -159,7 +163,7 @@ fn check_handler_program(
     file: &InspectedSettingsFile,
     handler: &RegisteredHandler,
     again: &str,
-) -> Option<CheckFinding> {
+) -> Option<DoctorFinding> {
     let called = handler.program();
     let place = format!("{}:{}", file.path.display(), handler.line);
     let path = subject.started.find_program(called);

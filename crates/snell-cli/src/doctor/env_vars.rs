@@ -4,7 +4,7 @@
 use snell::{SpannedMember, SpannedNode};
 
 use super::subject::{InspectedSettingsFile, SettingsContent};
-use super::{CheckFinding, DoctorSubject, FindingLevel as Level, new_finding};
+use super::{DoctorFinding, DoctorSubject, FindingLevel as Level, new_finding};
 use crate::install::jsonc::{JsonPathStep, SettingsDocument};
 use crate::output;
 
@@ -62,12 +62,12 @@ fn find_effect(variable: &str) -> Option<(Level, &'static str)> {
     EFFECTS.iter().find(|(_, name, _)| fits(name)).map(|(level, _, effect)| (*level, *effect))
 }
 
-pub(super) fn check_environment(subject: &DoctorSubject) -> Vec<CheckFinding> {
+pub(super) fn check_environment(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     let files = subject.agents.iter().flat_map(|inspected| &inspected.files);
     files.flat_map(check_file_variables).collect()
 }
 
-fn check_file_variables(file: &InspectedSettingsFile) -> Vec<CheckFinding> {
+fn check_file_variables(file: &InspectedSettingsFile) -> Vec<DoctorFinding> {
     let SettingsContent::Settings { document, .. } = &file.content else {
         return Vec::new();
     };
@@ -80,7 +80,7 @@ fn check_variable(
     file: &InspectedSettingsFile,
     document: &SettingsDocument,
     variable: &SpannedMember,
-) -> Option<CheckFinding> {
+) -> Option<DoctorFinding> {
     let (usual_level, effect) = find_effect(&variable.key)?;
     let value = variable.node.text().unwrap_or_default();
     let is_set_here = std::env::var_os(&variable.key).is_some_and(|here| here == value);
@@ -94,7 +94,7 @@ fn check_variable(
         output::shorten_to_one_line(value, MAX_SHOWN_CELLS),
         effect
     );
-    Some(CheckFinding { remedy: level.needs_attention().then(|| REMEDY.to_owned()), ..new_finding(level, what) })
+    Some(DoctorFinding { remedy: level.needs_attention().then(|| REMEDY.to_owned()), ..new_finding(level, what) })
 }
 
 #[cfg(test)]

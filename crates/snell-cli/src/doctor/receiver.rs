@@ -7,7 +7,7 @@ use serde_json::Value;
 use snell::normalize_receiver_url;
 use snell_store::queue::outbox::is_loopback_url;
 
-use super::{CheckFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
+use super::{DoctorFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
 use crate::env::read_variable;
 use crate::record::http_delivery;
 
@@ -17,7 +17,7 @@ const DEFAULT_URL: &str = "http://127.0.0.1:7433";
 /// For so long an answer is waited for.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 
-pub(super) fn check_receivers(subject: &DoctorSubject) -> Vec<CheckFinding> {
+pub(super) fn check_receivers(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     let usual = || read_variable("SNELL_URL").or_else(|| subject.server.url.clone());
     let scripts = subject.script_receivers().into_iter().map(|url| url.or_else(usual));
     let mut used: Vec<String> = scripts.map(|url| url.unwrap_or_else(|| DEFAULT_URL.into())).collect();
@@ -41,7 +41,7 @@ pub(super) fn check_receivers(subject: &DoctorSubject) -> Vec<CheckFinding> {
     used.iter().map(|url| check_receiver(subject, url)).collect()
 }
 
-fn check_receiver(subject: &DoctorSubject, url: &str) -> CheckFinding {
+fn check_receiver(subject: &DoctorSubject, url: &str) -> DoctorFinding {
     let url = match normalize_receiver_url(url) {
         Ok(url) => url,
         // It may hold a password, so it is not shown.
@@ -78,7 +78,7 @@ fn check_receiver(subject: &DoctorSubject, url: &str) -> CheckFinding {
 }
 
 /// That a receiver wants another token than it is given, or any.
-fn describe_token_refusal(subject: &DoctorSubject, url: &str, file: Option<&Path>) -> CheckFinding {
+fn describe_token_refusal(subject: &DoctorSubject, url: &str, file: Option<&Path>) -> DoctorFinding {
     let refuses = format!("{url} is told what happens here, and refuses it, because the token");
     match (file, &subject.server.token_file) {
         (Some(file), _) => {
@@ -125,7 +125,7 @@ struct ReceiverHealth {
 }
 
 impl ReceiverHealth {
-    fn into_finding(self) -> CheckFinding {
+    fn into_finding(self) -> DoctorFinding {
         let Self { summary, access } = self;
         match access.as_deref() {
             Some("token") => ok_finding(format!("{summary}; everyone who shows the token can use it")),

@@ -4,13 +4,14 @@ mod wake_lock;
 
 use anyhow::{Context, bail};
 use snell_server::reconciler::tmux::{TmuxPaneDetails, TmuxServer};
-use snell_store::{AgentLocation, AgentState, ReconcileScope, SessionFilter, StoreError};
+use snell_store::{AgentLocation, AgentState, ReconcileScope};
 
 use crate::commands::block_on;
 use crate::env::caller::CallerEnv;
 use crate::output::shorten_to_one_line;
 use crate::output::time::{format_elapsed, format_time};
-use crate::record::open_store::StoreHandle;
+use crate::record::open_store::{self, StoreHandle};
+use crate::session_arg::load_session_row;
 use wake_lock::WakeLock;
 
 /// How much is told of why an agent waits.
@@ -60,9 +61,7 @@ pub(crate) fn wake_session(
     conversation_id: i64,
     care: WakeMode,
 ) -> anyhow::Result<WakeReport> {
-    let filter = SessionFilter { conversation_id: Some(conversation_id), ..SessionFilter::default() };
-    let session = store_handle.query(|store| store.list_sessions(&filter))?.pop();
-    let session = session.context("the session was removed, because it was old")?;
+    let session = load_session_row(conversation_id, store_handle)?;
     let agent = locate_agent(store_handle, session.agent_id)?;
     let id = &session.session_id;
     if agent.conversation_id != Some(conversation_id) {
@@ -92,10 +91,7 @@ fn locate_agent(store_handle: &mut StoreHandle, number: i64) -> anyhow::Result<A
 /// Where an agent is, once its transcript was looked at: no hook tells when its user turns something down.
 fn reconcile_and_locate(store_handle: &mut StoreHandle, number: i64) -> anyhow::Result<AgentLocation> {
     let now = store_handle.now();
-    store_handle.query(|store| match store.reconcile_agents(ReconcileScope::Agent(number), now) {
-        Err(StoreError::Locked) => Ok(()),
-        other => other,
-    })?;
+    store_handle.query(|store| open_store::reconcile_agents(store, ReconcileScope::Agent(number), now))?;
     locate_agent(store_handle, number)
 }
 

@@ -1,12 +1,13 @@
 //! What is added to a verdict after the hooks have run, in the order of [`NOTICES`].
 
-use snell::{Decision, EventName, Severity, TrustStatus};
+use snell::{Decision, EventName, Severity};
 
 use super::pipeline::HookPipeline;
 use super::stop_loop_guard::limit_stop_blocks;
 use crate::env::ConfigArgs;
 use crate::handlers::AgentReminder;
 use crate::output;
+use crate::output::hook::trust_status_name;
 use crate::process::faults;
 use crate::trust_file::gone;
 
@@ -58,11 +59,7 @@ fn add_untrusted_notices(run: &mut HookPipeline<'_>) {
     let files = engine.project_files();
     for file in untrusted {
         let content = files.iter().find(|known| known.path == file.path).map(|known| known.sha256.as_str());
-        let status = match file.status {
-            TrustStatus::Trusted => "trusted",
-            TrustStatus::Untrusted => "untrusted",
-            TrustStatus::Changed => "changed",
-        };
+        let status = trust_status_name(file.status);
         let key = [run.call.session_id(), &file.path.to_string_lossy(), content.unwrap_or_default(), status];
         if run.setup.markers.claim_once(&key) {
             let finding = run.setup.findings.iter().find(|finding| finding.path == file.display_path);

@@ -7,7 +7,7 @@ mod store_probe;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use snell::{BuiltinHandler, ProjectFile, Severity, TrustStatus};
+use snell::{BuiltinHandler, ProjectFile, Severity};
 use snell_store::queue::outbox::{Outbox, ReceiverBacklog};
 use snell_store::{AgentView, DamagedDatabase, DataDirReport, StoreTotals};
 
@@ -16,6 +16,7 @@ use crate::env::caller::CallerEnv;
 use crate::env::{ConfigArgs, format_lint_command};
 use crate::guard;
 use crate::output;
+use crate::output::hook::trust_status_name;
 use crate::output::time;
 use crate::record::open_store::StoreHandle;
 use crate::trust_file::gone;
@@ -122,7 +123,7 @@ impl StatusReport {
         let outbox = Outbox::in_data_dir(store_handle.data_dir());
         let outbox = OutboxStatus { receivers: outbox.list_backlogs(), refused: outbox.list_refused() };
         attention.extend(attention::find_forwarding_problems(&outbox, store_handle.now()));
-        let project = find_project(args)?;
+        let project = ConfigArgs::new(args.project.clone(), None).resolve_project()?;
         let builder = CallerEnv::engine_builder(project.clone())?;
         let (engine, findings) = builder.survey().load();
         let errors = findings.iter().filter(|found| found.severity == Severity::Error).count();
@@ -175,20 +176,11 @@ impl StatusReport {
     }
 }
 
-/// The project that was named, else the one around here, as `snell hook` finds it.
-fn find_project(args: &Args) -> anyhow::Result<PathBuf> {
-    ConfigArgs::new(args.project.clone(), None).resolve_project()
-}
-
 fn file_trust_status(file: &ProjectFile) -> FileTrustStatus {
     FileTrustStatus {
         path: file.path.clone(),
         shown: file.display_path.clone(),
-        state: match file.status {
-            TrustStatus::Trusted => "trusted",
-            TrustStatus::Untrusted => "untrusted",
-            TrustStatus::Changed => "changed",
-        },
+        state: trust_status_name(file.status),
         hooks: file.hooks.len(),
     }
 }

@@ -12,7 +12,7 @@ use snell::{Diagnostic, Hook, ProjectFile, Severity, TrustStatus, TrustStore, re
 use self::guard_requests::ProjectGuardRequest;
 use super::{DONE, FAILED};
 use crate::env::ConfigArgs;
-use crate::output::hook::HookJsonView;
+use crate::output::hook::{HookJsonView, trust_status_name};
 use crate::output::{self, TextTable};
 use crate::trust_file::TrustUpdate;
 
@@ -196,11 +196,7 @@ fn to_trusted_file_view(file: &ProjectFile) -> TrustedFileView<'_> {
         path: &file.path,
         contract: file.contract,
         sha256: &file.sha256,
-        was: match file.status {
-            TrustStatus::Trusted => "trusted",
-            TrustStatus::Untrusted => "untrusted",
-            TrustStatus::Changed => "changed",
-        },
+        was: trust_status_name(file.status),
         context: context_requests::collect_context_requests(file),
         hooks: file.hooks.iter().map(|hook| TrustedHookView::from_hook(hook)).collect(),
     }

@@ -15,7 +15,7 @@ use self::cleanup::SelfTestCleanup;
 use self::receiver::SelfTestReceiver;
 use self::run::{SelfTestEnd, SelfTestRun, SelfTestSandbox};
 use super::subject::{self, InspectedSettingsFile};
-use super::{CheckFinding, DoctorSubject, note_finding, ok_finding, problem_finding};
+use super::{DoctorFinding, DoctorSubject, note_finding, ok_finding, problem_finding};
 use crate::install::handler::InstallMode;
 use crate::install::scan::RegisteredHandler;
 use crate::output;
@@ -108,7 +108,7 @@ struct SelfTestOutcome {
     named_receiver: Option<String>,
 }
 
-pub(super) fn run_self_tests(subject: &DoctorSubject) -> Vec<CheckFinding> {
+pub(super) fn run_self_tests(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     let awaited = find_awaited_events(subject);
     let cleanup = SelfTestCleanup::listen();
     let mut findings = Vec::new();
@@ -166,7 +166,7 @@ fn run_self_test(
     cleanup: &SelfTestCleanup,
     case: &SelfTestCase,
     handler: Option<&RegisteredHandler>,
-) -> CheckFinding {
+) -> DoctorFinding {
     let Some((handler, call)) = handler.and_then(|handler| Some((handler, handler.call.as_ref()?))) else {
         return note_finding(match case.fallback {
             EventFallback::AnyEvent => "nothing is registered that could be shown".to_owned(),
