@@ -12,17 +12,17 @@ use crate::output;
 const LABELS: &[&str] = &["Database", "Waiting", "To be sent", "Project"];
 
 pub(super) fn check_database(subject: &DoctorSubject) -> Vec<DoctorFinding> {
-    let health = match status::summarize_status(subject.project.clone()) {
-        Ok(health) => health,
+    let (lines, attention) = match status::summarize_status(subject.project.clone()) {
+        Ok(status) => status,
         Err(error) => return vec![problem_finding(format!("{error:#}"), "run: snell status")],
     };
-    let is_well = health.attention.is_empty();
-    let lines = health.lines.into_iter().filter(|(label, _)| LABELS.contains(label));
+    let is_well = attention.is_empty();
+    let lines = lines.into_iter().filter(|(label, _)| LABELS.contains(label));
     let lines = lines.map(|(label, text)| {
         let line = format!("{}: {text}", label.to_lowercase());
         if is_well { ok_finding(line) } else { note_finding(line) }
     });
-    let attention = health.attention.into_iter().map(|(what, remedy)| warning_finding(what, remedy));
+    let attention = attention.into_iter().map(|item| warning_finding(item.what, item.remedy));
     lines.chain(attention).chain(check_integrity(subject)).collect()
 }
 

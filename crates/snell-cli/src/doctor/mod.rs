@@ -36,6 +36,10 @@ impl FindingLevel {
         matches!(self, Self::Warning | Self::Problem)
     }
 
+    fn from_label(label: &str) -> Option<Self> {
+        [Self::Ok, Self::Note, Self::Warning, Self::Problem].into_iter().find(|level| level.label() == label)
+    }
+
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Ok => "ok",

@@ -148,15 +148,10 @@ impl ReceiverHealth {
 /// Asks a receiver how it is.
 fn query_health(url: &str, token: Option<&str>) -> Result<ReceiverHealth, ReceiverCheckError> {
     let somebody_else = |what: &str| Err(ReceiverCheckError::Other(format!("{what}, and is no receiver of Snell's")));
-    let (code, body) = http_get(&format!("{url}/healthz"), token)?;
-    match code {
-        200 if body.trim() == "ok" => {}
-        200 => return somebody_else("something else answers there"),
-        401 => return Err(ReceiverCheckError::TokenRequired),
-        403 => {
-            return Err(ReceiverCheckError::Refused(refusal_message(&serde_json::from_str(&body).unwrap_or_default())));
-        }
-        code => return somebody_else(&format!("it answers {code}")),
+    match http_get(&format!("{url}/healthz"), token)? {
+        (200, body) if body.trim() == "ok" => {}
+        (200, _) => return somebody_else("something else answers there"),
+        (code, _) => return somebody_else(&format!("it answers {code}")),
     }
     let (code, body) = http_get(&format!("{url}/hook/status"), token)?;
     let status: Value = serde_json::from_str(&body).unwrap_or_default();
@@ -166,15 +161,8 @@ fn query_health(url: &str, token: Option<&str>) -> Result<ReceiverHealth, Receiv
             access: status["config"]["access"].as_str().map(str::to_owned),
         }),
         200 => somebody_else("it says nothing about its status"),
-        401 => Err(ReceiverCheckError::TokenRequired),
-        403 => Err(ReceiverCheckError::Refused(refusal_message(&status))),
         code => somebody_else(&format!("it answers {code} when asked for its status")),
     }
-}
-
-/// Why a receiver refuses, in its own words.
-fn refusal_message(answer: &Value) -> String {
-    answer["message"].as_str().unwrap_or("it answers 403").to_owned()
 }
 
 fn describe_status(status: &Value) -> String {
@@ -196,5 +184,13 @@ fn http_get(url: &str, token: Option<&str>) -> Result<(u16, String), ReceiverChe
     let mut response = request.call().map_err(|error| ReceiverCheckError::Other(error.to_string()))?;
     let code = response.status().as_u16();
     let body = response.body_mut().with_config().limit(64 * 1024).lossy_utf8(true).read_to_string();
-    Ok((code, body.unwrap_or_default()))
+    let body = body.unwrap_or_default();
+    match code {
+        401 => Err(ReceiverCheckError::TokenRequired),
+        403 => {
+            let answer: Value = serde_json::from_str(&body).unwrap_or_default();
+            Err(ReceiverCheckError::Refused(answer["message"].as_str().unwrap_or("it answers 403").to_owned()))
+        }
+        _ => Ok((code, body)),
+    }
 }

@@ -97,9 +97,9 @@ struct FileTrustStatus {
 
 /// Something that a person should do something about.
 #[derive(Serialize)]
-struct AttentionItem {
-    what: String,
-    remedy: String,
+pub(crate) struct AttentionItem {
+    pub(crate) what: String,
+    pub(crate) remedy: String,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
@@ -185,20 +185,13 @@ fn file_trust_status(file: &ProjectFile) -> FileTrustStatus {
     }
 }
 
-/// What all of this comes to, for `snell doctor`.
-pub(crate) struct StatusSummary {
-    /// How things are, each under its label.
-    pub(crate) lines: Vec<(&'static str, String)>,
-    /// What needs attention, each with what to do about it.
-    pub(crate) attention: Vec<(String, String)>,
-}
+/// Lines, each with its label.
+pub(crate) type StatusLines = Vec<(&'static str, String)>;
 
 /// How Snell's memory is, and what this project needs. Nothing is changed by looking.
-pub(crate) fn summarize_status(project: PathBuf) -> anyhow::Result<StatusSummary> {
+pub(crate) fn summarize_status(project: PathBuf) -> anyhow::Result<(StatusLines, Vec<AttentionItem>)> {
     let mut store_handle = StoreHandle::open()?;
     let args = Args { project: Some(project), json: false };
     let status = StatusReport::collect(&args, &mut store_handle, store_probe::probe_read_only)?;
-    let lines = render::build_status_lines(&status, store_handle.now());
-    let attention = status.attention.into_iter().map(|one| (one.what, one.remedy));
-    Ok(StatusSummary { lines, attention: attention.collect() })
+    Ok((render::build_status_lines(&status, store_handle.now()), status.attention))
 }

@@ -219,7 +219,8 @@ impl SelfTestOutcome {
             SelfTestEnd::Exited { code, took, stdout, stderr } => {
                 let answer = output::shorten_to_one_line(stdout, 200);
                 let answer = if answer.is_empty() { "no answer".to_owned() } else { format!("answers {answer}") };
-                let said = format!("exit code {}, {answer}, {} ms", format_exit_code(*code), took.as_millis());
+                let shown_code = code.map_or("none (killed)".to_owned(), |code| code.to_string());
+                let said = format!("exit code {shown_code}, {answer}, {} ms", took.as_millis());
                 match code {
                     Some(0) => Ok(said),
                     _ => Err(format!("{said}: {}", output::shorten_to_one_line(stderr, 200))),
@@ -227,10 +228,6 @@ impl SelfTestOutcome {
             }
         }
     }
-}
-
-fn format_exit_code(code: Option<i32>) -> String {
-    code.map_or("none (killed)".to_owned(), |code| code.to_string())
 }
 
 /// The event is in the store.
