@@ -24,7 +24,7 @@ pub(crate) struct RegisteredHandler {
     /// The way in which it is Snell's, if it is.
     pub(crate) way: Option<InstallMode>,
     /// What its entry is for, unless that is everything.
-    matcher: Option<String>,
+    pub(super) matcher: Option<String>,
     /// What else keeps it from being called, or heard, every time.
     conditions: Vec<String>,
     /// How it is shown to people.
@@ -41,11 +41,6 @@ impl RegisteredHandler {
     pub(crate) fn limits(&self) -> Vec<String> {
         let matcher = self.matcher.iter().map(|matcher| format!("only for \"{matcher}\""));
         matcher.chain(self.conditions.iter().cloned()).collect()
-    }
-
-    /// Whether its entry is for everything.
-    pub(super) fn has_no_matcher(&self) -> bool {
-        self.matcher.is_none()
     }
 
     /// The way to the handler.
