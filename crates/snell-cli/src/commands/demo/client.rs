@@ -81,12 +81,12 @@ impl DemoClient<'_> {
     }
 
     /// An agent as it is recorded.
-    pub(super) fn load_agent(&self, part: &DemoAgentProfile) -> anyhow::Result<AgentView> {
+    pub(super) fn load_agent(&self, name: &str) -> anyhow::Result<AgentView> {
         let filter = AgentFilter { ended_after: Some(Timestamp::MIN), ..AgentFilter::default() };
         let agents = self.stage.query_store(|store| store.list_agents(&filter))?;
         let mut agents = agents.into_iter();
-        let found = agents.find(|agent| agent.session_id.as_deref() == Some(part.name));
-        found.with_context(|| format!("the receiver does not know {}", part.name))
+        let found = agents.find(|agent| agent.session_id.as_deref() == Some(name));
+        found.with_context(|| format!("the receiver does not know {name}"))
     }
 
     /// Runs a process of this program to its end. Answers what it printed, and how long it took.

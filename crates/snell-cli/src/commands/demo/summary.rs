@@ -173,7 +173,7 @@ fn format_milliseconds(number: f64) -> String {
 fn load_blockers(store: &mut Store) -> Result<BlockersByCall> {
     let mut blocks = BlockersByCall::new();
     for who in DemoAgent::ALL {
-        for session in store.find_sessions(who.profile().name)? {
+        for session in store.find_sessions(who.name())? {
             store.export_session(&session, &mut |line| {
                 insert_blocker(line, &mut blocks);
                 true
