@@ -28,30 +28,20 @@ struct SelfTestCase {
     way: InstallMode,
     /// The events to show it by: the first that is registered, and that no hook of the project waits for.
     events: &'static [&'static str],
-    /// Whether it can be shown by any other event, if none of these is registered.
-    fallback: EventFallback,
-    /// Where it is shown.
-    location: SelfTestLocation,
+    aim: SelfTestAim,
     /// What the agent tells.
     payload: fn(&mut Value),
     /// Whether that is what should come of it.
     verify: fn(&SelfTestOutcome) -> Result<String, String>,
 }
 
-/// What is done where no event is registered by which something is best shown.
+/// What a case is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum EventFallback {
-    AnyEvent,
-    Nothing,
-}
-
-/// Where the agent would be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SelfTestLocation {
-    /// In the project.
-    Project,
-    /// In a directory of its own, in which no hook waits for anything.
-    Sandbox,
+enum SelfTestAim {
+    /// That events arrive. Any other event shows it as well, if none of these is registered. The agent is in the project.
+    Delivery,
+    /// That calls are judged. The agent is in a directory of its own, in which no hook waits for anything.
+    Decision,
 }
 
 /// What there is to show, way by way.
@@ -59,24 +49,21 @@ const SELF_TESTS: &[SelfTestCase] = &[
     SelfTestCase {
         way: InstallMode::Hook,
         events: HARMLESS_EVENTS,
-        fallback: EventFallback::AnyEvent,
-        location: SelfTestLocation::Project,
+        aim: SelfTestAim::Delivery,
         payload: fill_notification,
         verify: verify_recorded,
     },
     SelfTestCase {
         way: InstallMode::Hook,
         events: &["PreToolUse"],
-        fallback: EventFallback::Nothing,
-        location: SelfTestLocation::Sandbox,
+        aim: SelfTestAim::Decision,
         payload: fill_forbidden_call,
         verify: verify_denied,
     },
     SelfTestCase {
         way: InstallMode::Notify,
         events: HARMLESS_EVENTS,
-        fallback: EventFallback::AnyEvent,
-        location: SelfTestLocation::Project,
+        aim: SelfTestAim::Delivery,
         payload: fill_notification,
         verify: verify_received,
     },
@@ -153,7 +140,7 @@ fn choose_handler<'a>(
 ) -> Option<&'a RegisteredHandler> {
     let same = file.own_handlers().filter(|handler| handler.way == Some(case.way) && handler.program() == program);
     let rank = |handler: &RegisteredHandler| case.events.iter().position(|event| *event == handler.event);
-    let fits = |handler: &&RegisteredHandler| case.fallback == EventFallback::AnyEvent || rank(handler).is_some();
+    let fits = |handler: &&RegisteredHandler| case.aim == SelfTestAim::Delivery || rank(handler).is_some();
     same.filter(fits).min_by_key(|handler| {
         let rank = rank(handler);
         let is_awaited = awaited.contains(&EventName::parse(&handler.event));
@@ -168,9 +155,9 @@ fn run_self_test(
     handler: Option<&RegisteredHandler>,
 ) -> DoctorFinding {
     let Some((handler, call)) = handler.and_then(|handler| Some((handler, handler.call.as_ref()?))) else {
-        return note_finding(match case.fallback {
-            EventFallback::AnyEvent => "nothing is registered that could be shown".to_owned(),
-            EventFallback::Nothing => {
+        return note_finding(match case.aim {
+            SelfTestAim::Delivery => "nothing is registered that could be shown".to_owned(),
+            SelfTestAim::Decision => {
                 format!("nothing is registered on {}, where it is decided", case.events.join(", "))
             }
         });
@@ -184,9 +171,9 @@ fn run_self_test(
         Ok(prepared) => prepared,
         Err(error) => return problem_finding(format!("{what}: cannot be tried: {error}"), again),
     };
-    let project = match case.location {
-        SelfTestLocation::Project => &subject.directory,
-        SelfTestLocation::Sandbox => sandbox.home_dir(),
+    let project = match case.aim {
+        SelfTestAim::Delivery => &subject.directory,
+        SelfTestAim::Decision => sandbox.home_dir(),
     };
     let mut payload = json!({"session_id": SESSION_ID, "hook_event_name": handler.event, "cwd": project});
     (case.payload)(&mut payload);
