@@ -88,7 +88,6 @@ struct GuardRulesView<'a> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut places = args.place.resolve_locations()?;
     let known = places.default_project()?;
-    known.warn_if_off();
     let policy = known.guard.policy();
     if policy.preset == PolicyPreset::Audit {
         output::print_note("the preset is audit: nothing is stopped, and this is what would be");

@@ -9,7 +9,7 @@ use crate::handlers::AgentReminder;
 use crate::output;
 use crate::output::hook::trust_status_name;
 use crate::process::faults;
-use crate::trust_file::gone;
+use crate::trust_file::{missing_file_message, missing_file_remedy};
 
 /// Each step sees what the steps before it added.
 pub(super) const NOTICES: &[fn(&mut HookPipeline<'_>)] = &[
@@ -76,7 +76,7 @@ fn add_missing_file_notices(run: &mut HookPipeline<'_>) {
     }
     let project = &run.call.project;
     for path in ConfigArgs::for_guest(project.clone()).trust_file().missing_files(project) {
-        let (message, remedy) = (gone::missing_file_message(&path), gone::missing_file_remedy(project));
+        let (message, remedy) = (missing_file_message(&path), missing_file_remedy(project));
         run.verdict.add_message(format!("Snell: {message}; {remedy}"));
     }
 }

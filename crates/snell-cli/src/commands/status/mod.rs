@@ -19,7 +19,7 @@ use crate::output;
 use crate::output::hook::trust_status_name;
 use crate::output::time;
 use crate::record::open_store::StoreHandle;
-use crate::trust_file::gone;
+use crate::trust_file::{missing_file_message, missing_file_remedy};
 
 /// Show what is recorded where, which agents wait for you, and what needs attention
 #[derive(Debug, clap::Args)]
@@ -141,10 +141,10 @@ impl StatusReport {
                 .map(|file| attention::describe_untrusted_file(file, &project)),
         );
         let gone = ConfigArgs::new(None, None).trust_file().missing_files(&project);
-        attention.extend(gone.iter().map(|path| AttentionItem {
-            what: gone::missing_file_message(path),
-            remedy: gone::missing_file_remedy(&project),
-        }));
+        attention.extend(
+            gone.iter()
+                .map(|path| AttentionItem { what: missing_file_message(path), remedy: missing_file_remedy(&project) }),
+        );
         let settings = engine.settings();
         attention.extend(guard::lint_unreadable_config(&settings.guard).map(|finding| AttentionItem {
             what: format!("{}: {}", finding.origin, finding.what),

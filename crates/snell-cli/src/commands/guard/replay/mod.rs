@@ -127,7 +127,7 @@ fn replay_calls(
     store_handle: &mut StoreHandle,
     tally: &mut ReplaySummary,
 ) -> anyhow::Result<()> {
-    let mut guards = args.policy.new_project_cache()?;
+    let mut guards = args.policy.new_project_cache();
     // Only the user's own file can switch it off.
     guards.get_or_load(Path::new("/"))?.warn_if_off();
     let mut projects = AgentProjectCache::default();
