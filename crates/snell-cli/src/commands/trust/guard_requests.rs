@@ -3,7 +3,7 @@
 use serde::Serialize;
 use snell::{GuardAuthor, GuardChoice, GuardSettings, ProjectFile, SourceLocation};
 
-use crate::output::{self, TextTable};
+use crate::output::TextTable;
 
 /// Something that a project wants to be done.
 #[derive(Debug, Serialize)]
@@ -78,9 +78,6 @@ pub(super) fn collect_guard_requests<'a>(
 }
 
 pub(super) fn print_guard_requests(wishes: &[ProjectGuardRequest<'_>]) {
-    if wishes.is_empty() {
-        return;
-    }
     let mut table = TextTable::new(["GUARD", "RULE, COMMAND OR PLACE", "WHY", "SOURCE"], 1);
     for wish in wishes {
         let until = wish.until.as_ref().map(|until| format!(" (until {until})"));
@@ -92,5 +89,4 @@ pub(super) fn print_guard_requests(wishes: &[ProjectGuardRequest<'_>]) {
         ]);
     }
     table.print_full_width();
-    output::print_line("");
 }

@@ -209,8 +209,7 @@ fn print_trusted(directory: &Path, files: &[ProjectFile], wishes: &[ProjectGuard
         return;
     }
     let mut table = TextTable::new(["EVENT", "MATCHER", "COMMAND", "SOURCE"], 2);
-    let hooks: Vec<_> = files.iter().flat_map(|file| &file.hooks).collect();
-    for hook in &hooks {
+    for hook in files.iter().flat_map(|file| &file.hooks) {
         let trusted = TrustedHookView::from_hook(hook);
         table.add_row([
             trusted.hook.events.join(","),
@@ -219,11 +218,8 @@ fn print_trusted(directory: &Path, files: &[ProjectFile], wishes: &[ProjectGuard
             trusted.hook.location(),
         ]);
     }
-    if !hooks.is_empty() {
-        // Nothing may hide at the end of a long line.
-        table.print_full_width();
-        output::print_line("");
-    }
+    // Nothing may hide at the end of a long line.
+    table.print_full_width();
     guard_requests::print_guard_requests(wishes);
     context_requests::print_context_requests(files);
     output::print_line(&format!("Trusted in {shown}, as long as they stay as they are:"));
