@@ -1,6 +1,8 @@
 //! The tree that a command line is read into. Quotes are gone; what they meant is kept.
 
-use std::ops::Range;
+use std::cell::OnceCell;
+use std::ops::{Deref, Range};
+use std::rc::Rc;
 
 /// Where something stands in the text, in bytes.
 pub type ByteSpan = Range<usize>;
@@ -184,12 +186,29 @@ pub enum RedirectKind {
     /// `<<`, `<<-`: what stands below. Without expansions if its end mark was quoted.
     HereDocument {
         /// The text.
-        body: ShellWord,
-        /// Whether the end mark was quoted, so that nothing in it is expanded.
-        quoted: bool,
+        body: HereDocumentBody,
     },
     /// `<<< word`
     HereString(ShellWord),
+}
+
+/// The text below a line that belongs to a redirection on it. The parser fills it in when it gets there: the command may be
+/// complete long before the text is, or be part of something that is not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HereDocumentBody(Rc<OnceCell<ShellWord>>);
+
+impl HereDocumentBody {
+    pub(crate) fn fill(&self, text: ShellWord) {
+        let _ = self.0.set(text);
+    }
+}
+
+impl Deref for HereDocumentBody {
+    type Target = ShellWord;
+
+    fn deref(&self) -> &ShellWord {
+        self.0.get_or_init(ShellWord::default)
+    }
 }
 
 /// One word, which may become none or several.

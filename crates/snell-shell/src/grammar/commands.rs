@@ -129,13 +129,9 @@ impl ShellParser<'_> {
         }
         let body = if self.is_command_ahead() { self.parse_command() } else { ShellCommand::default() };
         let span = self.cursor.span(start, self.cursor.position());
-        let kind = ShellCommandKind::Function { name: self.name_from_word(name), body: Box::new(body) };
+        // What is not only text is no name: bash refuses it.
+        let kind = ShellCommandKind::Function { name: name.to_literal().unwrap_or_default(), body: Box::new(body) };
         ShellCommand { kind, redirects: Vec::new(), span }
-    }
-
-    /// A word as a name: without its quotes if it is only text, else as it is written.
-    pub(crate) fn name_from_word(&self, word: &ShellWord) -> String {
-        word.to_literal().unwrap_or_else(|| crate::display::format_word(word))
     }
 
     /// `coproc NAME compound`, `coproc compound`, `coproc simple`.

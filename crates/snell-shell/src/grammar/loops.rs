@@ -28,8 +28,7 @@ impl ShellParser<'_> {
             self.report_unexpected(start);
             return Default::default();
         }
-        let name = self.parse_plain_word();
-        let variable = self.name_from_word(&name);
+        let variable = self.parse_plain_word().to_literal().unwrap_or_default();
         let mut separated = self.peek_token() == ShellToken::Newline;
         self.skip_newlines();
         let words = self.eat_reserved("in").then(|| self.parse_loop_words());
