@@ -99,7 +99,7 @@ pub const CLASSES: &[(&str, PathClass)] = &[
     ("sealed", PathClass::Sealed),
     ("holds-sealed", PathClass::HoldsSealed),
     ("vital", PathClass::Vital),
-    ("told", PathClass::FromInput),
+    ("from-input", PathClass::FromInput),
     ("home-project", PathClass::HomeProject),
     ("cache", PathClass::Cache),
     ("personal", PathClass::Personal),
