@@ -17,3 +17,4 @@ mod words;
 
 pub use ast::*;
 pub use parser::{parse, parse_counting_steps};
+pub use words::word_parts::is_variable_name;

@@ -47,11 +47,10 @@ impl ShellParser<'_> {
     fn parse_compound(&mut self) -> ShellCommand {
         let start = self.cursor.position();
         let kind = match self.peek_reserved_word() {
-            Some("{") => self.parse_group(),
+            Some("{") => ShellCommandKind::Group(self.parse_braced_list()),
             Some("if") => self.parse_if(),
             Some("while" | "until") => self.parse_while(),
-            Some("for") => self.parse_for(),
-            Some("select") => self.parse_select(),
+            Some("for" | "select") => self.parse_for(),
             Some("case") => self.parse_case(),
             Some("[[") => self.parse_condition(),
             _ if self.is_arithmetic_ahead() => self.parse_arithmetic_command(),
@@ -78,10 +77,6 @@ impl ShellParser<'_> {
         let script = self.parse_nonempty_list(start);
         self.expect_operator(")", start);
         ShellCommandKind::Subshell(script)
-    }
-
-    fn parse_group(&mut self) -> ShellCommandKind {
-        ShellCommandKind::Group(self.parse_braced_list())
     }
 
     /// `{ …; }`

@@ -1,6 +1,6 @@
 //! `[[ … ]]`: the manual's section "Conditional Constructs".
 
-use crate::ast::{ShellCommandKind, ShellWord, SyntaxProblemKind, WordPart};
+use crate::ast::{ShellCommandKind, ShellWord, SyntaxProblemKind};
 use crate::parser::ShellParser;
 use crate::tokens::ShellToken;
 use crate::words::lexical_context::{self, LexicalContext};
@@ -130,10 +130,6 @@ impl ShellParser<'_> {
         self.count_node();
         let start = self.cursor.position();
         self.bump_operator(sign);
-        let text = sign.to_owned();
-        ShellWord {
-            parts: vec![WordPart::Text { text, quoted: false }],
-            span: self.cursor.span(start, self.cursor.position()),
-        }
+        ShellWord::from_text(sign, self.cursor.span(start, self.cursor.position()))
     }
 }
