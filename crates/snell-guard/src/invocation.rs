@@ -50,6 +50,9 @@ pub enum UnknownKind {
 }
 
 impl UnknownKind {
+    /// What a value made of it is as well, gravest first.
+    pub(crate) const CARRIED: [Self; 4] = [Self::Unseen, Self::Private, Self::Agent, Self::Processes];
+
     /// Whether it may be nothing at all.
     pub fn can_be_empty(self) -> bool {
         matches!(self, Self::Anything | Self::FromInput | Self::Unseen | Self::Private | Self::Credential(_))
@@ -97,6 +100,36 @@ impl SymbolicText {
             SymbolicPart::Unknown(UnknownKind::Credential(issuer)) => Some(*issuer),
             _ => None,
         })
+    }
+
+    /// What it carries along, wherever it goes.
+    pub(crate) fn taint(&self) -> Option<UnknownKind> {
+        let carried = UnknownKind::CARRIED.into_iter().find(|kind| self.contains_unknown(*kind));
+        carried.or_else(|| self.credential_issuer().map(UnknownKind::Credential))
+    }
+
+    /// Whether a part of it is a pattern.
+    pub(crate) fn has_pattern(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, SymbolicPart::Pattern(_)))
+    }
+
+    /// The text, with something else for what is unknown.
+    pub(crate) fn render(&self, placeholder: impl Fn(UnknownKind) -> &'static str) -> String {
+        let parts = self.parts.iter().map(|part| match part {
+            SymbolicPart::Text(text) | SymbolicPart::Pattern(text) => text.as_str(),
+            SymbolicPart::Unknown(unknown) => placeholder(*unknown),
+        });
+        parts.collect()
+    }
+
+    /// `~` at the beginning is the home directory.
+    pub(crate) fn expand_home(self, home: &str) -> Self {
+        if !matches!(self.leading_text().as_bytes(), [b'~'] | [b'~', b'/', ..]) {
+            return self;
+        }
+        let mut path = Self::from_text(home);
+        path.append(&self.skip_leading_bytes(1));
+        path
     }
 
     /// What is left without the first bytes of the known text that it begins with.
@@ -195,6 +228,16 @@ pub struct OpenedFile {
     pub path: SymbolicText,
     /// What for.
     pub mode: FileOpenMode,
+}
+
+impl StdinSource {
+    /// What is read, if it is known.
+    pub(crate) fn as_text(&self) -> Option<&SymbolicText> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Inherited | Self::Pipe(_) | Self::File(_) => None,
+        }
+    }
 }
 
 impl OpenedFile {

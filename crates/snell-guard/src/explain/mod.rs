@@ -11,7 +11,7 @@ pub use flips::{DecisionFlip, FlipKind};
 use serde::Serialize;
 
 use crate::effects::{Effect, EffectKind};
-use crate::invocation::{Invocation, SymbolicText};
+use crate::invocation::Invocation;
 use crate::judge::context::JudgeContext;
 use crate::judge::{CallAnalysis, GuardJudgement, GuardToolCall, analyze_call, judge_analysis};
 use crate::policy::{DecisionSource, GuardDecision, GuardPolicy};
@@ -168,7 +168,11 @@ fn explain_step(text: &str, invocation: &Invocation, policy: &GuardPolicy) -> Ex
         text: shorten_text(text.get(invocation.span.clone()).unwrap_or_default()),
         span: invocation.span.clone(),
         through: invocation.via.clone(),
-        words: invocation.argv.iter().map(explain_word).collect(),
+        words: invocation
+            .argv
+            .iter()
+            .map(|word| ExplainedWord { text: shorten_text(&word.to_string()), known: word.as_text().is_some() })
+            .collect(),
         variables: invocation.variables.iter().map(|(name, value)| shorten_text(&format!("{name}={value}"))).collect(),
         cwd: invocation.cwd.clone(),
         stdin: shorten_text(&descriptions::describe_stdin(&invocation.stdin)),
@@ -178,10 +182,6 @@ fn explain_step(text: &str, invocation: &Invocation, policy: &GuardPolicy) -> Ex
         effects: Vec::new(),
         effects_left_off: 0,
     }
-}
-
-fn explain_word(value: &SymbolicText) -> ExplainedWord {
-    ExplainedWord { text: shorten_text(&value.to_string()), known: value.as_text().is_some() }
 }
 
 fn explain_effects<'a>(effects: impl Iterator<Item = &'a Effect>, policy: &GuardPolicy) -> Vec<ExplainedEffect> {
@@ -219,20 +219,9 @@ fn find_allow_reason(number: Option<usize>, policy: &GuardPolicy) -> Option<Stri
     Some(policy.allowed.get(number?)?.reason.clone())
 }
 
-/// Enough of a text to recognise it, on one line, with escapes for what would change how a terminal shows it.
+/// Enough of a text to recognise it, on one line.
 fn shorten_text(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len().min(MAX_TEXT_CHARS));
-    for c in text.chars().take(MAX_TEXT_CHARS) {
-        match c {
-            '\n' | '\t' => shown.push(' '),
-            c if c.is_control() => shown.extend(c.escape_default()),
-            c => shown.push(c),
-        }
-    }
-    if text.chars().nth(MAX_TEXT_CHARS).is_some() {
-        shown.push('…');
-    }
-    shown
+    rules::shorten_text(&text.replace(['\n', '\t'], " "), MAX_TEXT_CHARS)
 }
 
 #[cfg(test)]

@@ -21,9 +21,10 @@ pub(crate) struct ScriptArenaNode {
 }
 
 /// How a command ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ShellFlow {
     /// The next one runs.
+    #[default]
     Next,
     /// So many loops are left.
     Break(usize),
@@ -121,12 +122,6 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// Follows the outermost text.
-    pub(super) fn run_text(&mut self, text: &str) {
-        let parsed = self.store_parsed(parse(text));
-        self.run_script(&parsed.script);
-    }
-
     /// Follows another text in the same shell.
     pub(crate) fn run_code(&mut self, code: &SymbolicText, span: &ByteSpan) -> ShellFlow {
         let hidden =
@@ -153,7 +148,7 @@ impl<'t> ShellInterpreter<'t> {
         flow
     }
 
-    fn store_parsed(&mut self, parsed: ParsedScript) -> &'t ParsedScript {
+    pub(super) fn store_parsed(&mut self, parsed: ParsedScript) -> &'t ParsedScript {
         for problem in &parsed.problems {
             match problem.kind {
                 SyntaxProblemKind::TooDeep => self.mark_partial(CoverageGap::Limit("nesting")),

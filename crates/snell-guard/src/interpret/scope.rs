@@ -76,13 +76,11 @@ pub(crate) struct DescriptorTable {
     pub(crate) others: Rc<BTreeMap<u32, FileDescriptor>>,
 }
 
-/// What a descriptor leads to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum FileDescriptor {
-    Reads(Rc<StdinSource>),
-    Writes(OutputSink),
-    /// `3<>file`
-    Both(Rc<StdinSource>, OutputSink),
+/// What a descriptor leads to; both with `3<>file`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FileDescriptor {
+    pub(crate) reads: Option<Rc<StdinSource>>,
+    pub(crate) writes: Option<OutputSink>,
 }
 
 /// What a shell knows.

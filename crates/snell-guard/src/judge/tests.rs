@@ -128,7 +128,7 @@ fn rules_that_the_code_speaks_of_exist() {
         UNREADABLE_RULE,
         FAILURE_RULE,
         UNCLEAR_RULE,
-        FORK_BOMB_RULE,
+        "process.fork-bomb",
         crate::tools::agent_settings::SETTINGS_RULE,
         "infra.tool-destroy",
     ] {

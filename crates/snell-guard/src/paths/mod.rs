@@ -8,7 +8,8 @@ mod relation;
 
 use std::path::{Component, Path, PathBuf};
 
-pub use class::{CLASSES, PathClass, PathClasses};
+pub(crate) use class::CLASS_PHRASES;
+pub use class::{PathClass, PathClasses};
 pub(crate) use glob::{STAR_CHAR, matches_glob, star_pattern_matches};
 
 use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};

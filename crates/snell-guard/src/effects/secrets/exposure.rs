@@ -46,7 +46,7 @@ pub(crate) fn find_carried_secret(invocations: &[Invocation]) -> Option<&'static
         }
         match &invocation.stdin {
             StdinSource::Inherited => {}
-            stdin => return find_stdin_secret(stdin),
+            stdin => return stdin.as_text().and_then(SymbolicText::credential_issuer),
         }
     }
     None
@@ -70,14 +70,7 @@ fn find_echoed_secret(invocation: &Invocation) -> Option<&'static str> {
 fn is_fed_secret(invocation: &Invocation) -> bool {
     match &invocation.stdin {
         StdinSource::Pipe(left) => find_carried_secret(left).is_some(),
-        stdin => find_stdin_secret(stdin).is_some(),
-    }
-}
-
-fn find_stdin_secret(stdin: &StdinSource) -> Option<&'static str> {
-    match stdin {
-        StdinSource::Text(text) => text.credential_issuer(),
-        StdinSource::Inherited | StdinSource::Pipe(_) | StdinSource::File(_) => None,
+        stdin => stdin.as_text().and_then(SymbolicText::credential_issuer).is_some(),
     }
 }
 
@@ -199,11 +192,11 @@ fn sends_literal_secret(invocation: &Invocation) -> bool {
         }
         _ => Vec::new(),
     };
-    let held = match &invocation.stdin {
-        StdinSource::Text(text) => Some(text),
-        _ => None,
-    };
-    let texts = invocation.arguments().iter().chain(piped.into_iter().flat_map(Invocation::arguments)).chain(held);
+    let texts = invocation
+        .arguments()
+        .iter()
+        .chain(piped.into_iter().flat_map(Invocation::arguments))
+        .chain(invocation.stdin.as_text());
     let issuers: BTreeSet<SecretIssuer> = texts.flat_map(|text| find_secret_issuers(&text.to_string())).collect();
     issuers.iter().any(|issuer| goes_to_foreign_host(*issuer, invocation))
 }

@@ -1,6 +1,6 @@
 //! A plan to destroy that is carried out in the same call: `terraform plan -destroy -out=p && terraform apply p`.
 
-use crate::effects::{Effect, EffectKind, find_rule_index};
+use crate::effects::{Effect, build_rule_effect};
 use crate::invocation::{Invocation, SymbolicText};
 use crate::programs;
 use crate::programs::argv::ParsedArgs;
@@ -26,15 +26,10 @@ pub(crate) fn add_deferred_destroy_effects(invocations: &[Invocation], list: &mu
             Some("plan") if line.has_any_flag(&["-destroy", "--destroy"]) => {
                 plans.extend(line.flag_values(&["-out", "--out"]).map(|value| value.to_string()));
             }
-            Some("apply") if words.any(|plan| plans.contains(&plan)) => list.push(Effect {
-                kind: EffectKind::Rule(find_rule_index("infra.destroy")),
-                place: None,
-                recursive: false,
-                program: name,
-                by: Some(number),
-                allowed: None,
-                span: invocation.span.clone(),
-            }),
+            Some("apply") if words.any(|plan| plans.contains(&plan)) => {
+                let destroy = build_rule_effect("infra.destroy", name, invocation.span.clone());
+                list.push(Effect { by: Some(number), ..destroy });
+            }
             _ => {}
         }
     }

@@ -1,7 +1,7 @@
 //! Loops that never end and start something in every round without waiting for it: soon there is room for nothing else.
 
 use crate::programs::words::shell as words;
-use snell_shell::{CommandPipeline, ShellCommand, ShellCommandKind, ShellScript, ShellWord};
+use snell_shell::{ShellCommand, ShellCommandKind, ShellScript, ShellWord};
 
 /// Conditions that always hold.
 const ALWAYS: &[&[&str]] = &[&[":"], &["true"], &["/bin/true"], &["[", "1", "]"], &["test", "1"]];
@@ -60,12 +60,8 @@ fn is_spawn_only(body: &ShellScript) -> bool {
     starts
         && others.all(|item| {
             let pipelines = item.pipelines.iter().map(|(_, pipeline)| pipeline);
-            pipelines.flat_map(list_commands).all(is_instant_command)
+            pipelines.flat_map(|pipeline| &pipeline.commands).all(is_instant_command)
         })
-}
-
-fn list_commands(pipeline: &CommandPipeline) -> &[ShellCommand] {
-    &pipeline.commands
 }
 
 /// What is more than a simple command may do anything, and is not looked into.

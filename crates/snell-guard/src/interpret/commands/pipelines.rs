@@ -79,7 +79,7 @@ impl<'t> ShellInterpreter<'t> {
         match pipeline.commands.as_slice() {
             [] => ShellFlow::Next,
             [command] => self.run_command(command),
-            commands => self.with_nesting(|walker| Some(walker.run_stages(commands))).unwrap_or(ShellFlow::Next),
+            commands => self.with_nesting(|walker| walker.run_stages(commands)),
         }
     }
 
@@ -146,16 +146,14 @@ impl<'t> ShellInterpreter<'t> {
             ShellCommandKind::Simple { assignments, words } => {
                 self.run_all_readings(|walker| walker.run_simple(command, assignments, words))
             }
-            kind if command.redirects.is_empty() => {
-                self.with_nesting(|walker| Some(walker.run_compound(kind))).unwrap_or(ShellFlow::Next)
-            }
+            kind if command.redirects.is_empty() => self.with_nesting(|walker| walker.run_compound(kind)),
             kind => {
                 let io = self.scope.io.clone();
                 let files = self.apply_redirects(&command.redirects);
                 if !files.is_empty() {
                     self.report_files(files, &command.span);
                 }
-                let flow = self.with_nesting(|walker| Some(walker.run_compound(kind))).unwrap_or(ShellFlow::Next);
+                let flow = self.with_nesting(|walker| walker.run_compound(kind));
                 self.scope.io = io;
                 flow
             }
