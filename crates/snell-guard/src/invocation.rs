@@ -184,9 +184,14 @@ pub struct Invocation {
 }
 
 impl Invocation {
+    /// The program as it is written, if that is known.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.argv.first().and_then(SymbolicText::as_text)
+    }
+
     /// The program without its directory; empty if it is unknown.
     pub(crate) fn base_name(&self) -> &str {
-        base_name(self.argv.first().and_then(SymbolicText::as_text).unwrap_or_default())
+        base_name(self.name().unwrap_or_default())
     }
 
     /// Everything behind the program.
@@ -231,6 +236,14 @@ pub struct OpenedFile {
 }
 
 impl StdinSource {
+    /// The programs whose output is read.
+    pub(crate) fn pipeline(&self) -> &[Invocation] {
+        match self {
+            Self::Pipe(left) => left,
+            Self::Inherited | Self::Text(_) | Self::File(_) => &[],
+        }
+    }
+
     /// What is read, if it is known.
     pub(crate) fn as_text(&self) -> Option<&SymbolicText> {
         match self {

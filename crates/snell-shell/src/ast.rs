@@ -14,6 +14,16 @@ pub struct ShellScript {
     pub items: Vec<AndOrList>,
 }
 
+impl ShellScript {
+    /// The only command, with its pipeline, if there is one.
+    pub fn single_command(&self) -> Option<(&CommandPipeline, &ShellCommand)> {
+        let [item] = self.items.as_slice() else { return None };
+        let [(_, pipeline)] = item.pipelines.as_slice() else { return None };
+        let [command] = pipeline.commands.as_slice() else { return None };
+        Some((pipeline, command))
+    }
+}
+
 /// Pipelines that hang together by `&&` and `||`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AndOrList {
@@ -127,6 +137,14 @@ pub enum ShellCommandKind {
     Test(Vec<ShellWord>),
     /// `(( … ))`: expansions in it run.
     Arithmetic(ShellWord),
+}
+
+impl ShellCommandKind {
+    /// Whether it is a simple command of one of these names, or only assigns.
+    pub fn is_simple_one_of(&self, names: &[&str]) -> bool {
+        let is_named = |word: &ShellWord| word.as_unquoted().is_some_and(|name| names.contains(&name));
+        matches!(self, Self::Simple { words, .. } if words.first().is_none_or(is_named))
+    }
 }
 
 /// `name=value`, `name+=value`, `name[index]=value`, `name=(…)`.

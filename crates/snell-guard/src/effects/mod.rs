@@ -222,7 +222,7 @@ fn collect_program_effects(
     environment: EnvSecrets,
     list: &mut Vec<Effect>,
 ) {
-    let name = invocation.argv.first().and_then(SymbolicText::as_text);
+    let name = invocation.name();
     let called = programs::resolve_program_call(&invocation.argv);
     let program = called.as_ref().map(|called| called.program);
     let mut scene = EffectCollector::new(invocation, context, called, view, list);

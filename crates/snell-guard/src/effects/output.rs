@@ -41,7 +41,7 @@ fn names_agent(invocation: &Invocation) -> bool {
 fn prints_file_lines(invocations: &[Invocation], context: &JudgeContext) -> bool {
     const READERS: &[&str] = &["cat", "head", "tail", "sort", "uniq", "tac", "shuf"];
     invocations.first().is_some_and(|first| {
-        let name = first.argv.first().and_then(SymbolicText::as_text);
+        let name = first.name();
         let reads = |effect: &Effect| effect.kind == EffectKind::Path(PathAction::Read);
         name.is_some_and(|name| READERS.contains(&name))
             && collect_effects_without_input(first, context).iter().any(reads)

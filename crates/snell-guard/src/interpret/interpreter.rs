@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::alternatives::ChoicePoints;
 use super::limits;
 use super::merge::ScopeMerge;
-use super::result::{CodeLanguage, CoverageGap, GuardCoverage, InlineCode, ShellAnalysis};
+use super::result::{CodeLanguage, CoverageGap, InlineCode, ShellAnalysis};
 use super::scope::{ShellScope, ShellVariable};
 use crate::interpret::commands::functions::FunctionFrame;
 use crate::invocation::{ContainerSpec, Invocation, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
@@ -84,7 +84,6 @@ pub(crate) struct ShellInterpreter<'t> {
     depth: usize,
     nesting: usize,
     found: ShellAnalysis,
-    reasons: Vec<CoverageGap>,
     texts: &'t OnceCell<Box<ScriptArenaNode>>,
     texts_read: usize,
     text_bytes: usize,
@@ -114,7 +113,6 @@ impl<'t> ShellInterpreter<'t> {
             depth: 0,
             nesting: 0,
             found: ShellAnalysis::default(),
-            reasons: Vec::new(),
             texts,
             texts_read: 0,
             text_bytes: 0,
@@ -209,9 +207,7 @@ impl<'t> ShellInterpreter<'t> {
 
     /// Something may run that is not seen.
     pub(crate) fn mark_partial(&mut self, reason: CoverageGap) {
-        if !self.reasons.contains(&reason) {
-            self.reasons.push(reason);
-        }
+        self.found.coverage.add_gap(reason);
     }
 
     /// A program would run. Its place among the others.
@@ -272,9 +268,7 @@ impl<'t> ShellInterpreter<'t> {
 
     /// What was found.
     pub(super) fn finish(mut self) -> ShellAnalysis {
-        self.reasons.sort_unstable();
-        self.found.coverage =
-            if self.reasons.is_empty() { GuardCoverage::Full } else { GuardCoverage::Partial(self.reasons) };
+        self.found.coverage.gaps.sort_unstable();
         self.found
     }
 }

@@ -89,7 +89,7 @@ impl GuardJudgement {
 
     /// A call that cannot be looked at, by the rule for that.
     fn without_analysis(policy: &GuardPolicy, id: &str, lacks: CoverageGap, told: impl FnOnce(&str) -> String) -> Self {
-        let coverage = GuardCoverage::Partial(vec![lacks]);
+        let coverage = GuardCoverage { gaps: vec![lacks] };
         let rule = RULES.iter().find(|rule| rule.id == id);
         let Some((rule, would)) = rule.map(|rule| (rule, policy.decide(rule))) else {
             return Self::without_findings(coverage);
@@ -161,10 +161,10 @@ impl CallAnalysis {
 
     /// What is known about how much is known.
     pub(crate) fn merge_coverage(&mut self, coverage: GuardCoverage) {
-        let GuardCoverage::Partial(reasons) = coverage else {
+        if coverage.is_full() {
             return;
-        };
-        for reason in reasons {
+        }
+        for reason in coverage.gaps {
             match reason {
                 CoverageGap::Limit(name) => self.mark_limit_exceeded(name),
                 other => self.coverage.add_gap(other),

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 pub(crate) use class::CLASS_PHRASES;
 pub use class::{PathClass, PathClasses};
-pub(crate) use glob::{STAR_CHAR, matches_glob, star_pattern_matches};
+pub(crate) use glob::{STAR_CHAR, matches_glob, matches_wildcards, star_pattern_matches};
 
 use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 use crate::judge::context::{JudgeContext, SelfFile};

@@ -174,7 +174,7 @@ fn analyze_command(
 
 /// Some agents offer their patch tool as a program too: `apply_patch <<'EOF'`.
 fn analyze_patch_command(invocation: &Invocation, context: &JudgeContext, analysis: &mut CallAnalysis) {
-    let name = invocation.argv.first().and_then(SymbolicText::as_text);
+    let name = invocation.name();
     if !matches!(name, Some("apply_patch" | "applypatch")) {
         return;
     }

@@ -209,7 +209,7 @@ impl FindTests<'_> {
 
 /// Whether a database of all files is asked.
 fn is_locate_database(invocation: &Invocation) -> bool {
-    let name = invocation.argv.first().and_then(SymbolicText::as_text).unwrap_or_default();
+    let name = invocation.name().unwrap_or_default();
     name.ends_with("locate") || name.ends_with("mdfind")
 }
 

@@ -182,13 +182,5 @@ fn strip_pipe_input(invocation: &Invocation) -> Invocation {
 }
 
 fn is_sure_to_succeed(pipeline: &CommandPipeline) -> bool {
-    let [command] = pipeline.commands.as_slice() else {
-        return false;
-    };
-    match &command.kind {
-        ShellCommandKind::Simple { words, .. } => {
-            words.first().is_none_or(|word| word.as_unquoted().is_some_and(|name| words::SURE_COMMANDS.contains(&name)))
-        }
-        _ => false,
-    }
+    matches!(pipeline.commands.as_slice(), [command] if command.kind.is_simple_one_of(words::SURE_COMMANDS))
 }

@@ -19,7 +19,7 @@ use crate::interpret::expansion::fields::FieldBuilder;
 use crate::interpret::expansion::parameters::ExpandedValue;
 use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 use crate::wrappers::find_listed_files;
-use snell_shell::{RedirectKind, ShellCommandKind, ShellScript, ShellWord, WordPart};
+use snell_shell::{RedirectKind, ShellCommandKind, ShellRedirect, ShellScript, ShellWord, WordPart};
 
 /// What bash splits at unless it is told otherwise.
 pub(super) const DEFAULT_IFS: &str = " \t\n";
@@ -330,19 +330,10 @@ fn push_sign(fields: &mut FieldBuilder, mode: ExpansionMode, sign: &str) {
 
 /// The file of a script that is nothing but `< file`.
 fn match_file_read(script: &ShellScript) -> Option<&ShellWord> {
-    let [item] = script.items.as_slice() else { return None };
-    let [(_, pipeline)] = item.pipelines.as_slice() else {
-        return None;
-    };
-    let [command] = pipeline.commands.as_slice() else {
-        return None;
-    };
+    let (_, command) = script.single_command()?;
     let bare = matches!(&command.kind, ShellCommandKind::Simple { assignments, words } if assignments.is_empty() && words.is_empty());
     match command.redirects.as_slice() {
-        [redirect] if bare => match &redirect.kind {
-            RedirectKind::Read(path) => Some(path),
-            _ => None,
-        },
+        [ShellRedirect { kind: RedirectKind::Read(path), .. }] if bare => Some(path),
         _ => None,
     }
 }
