@@ -118,13 +118,12 @@ impl ShellScope<'_> {
     pub(crate) fn new(context: &JudgeContext) -> Self {
         let known =
             [("HOME", &context.home), ("USER", &context.user), ("LOGNAME", &context.user), ("PWD", &context.cwd)];
-        let mut variables = BTreeMap::new();
-        for (name, value) in known {
-            variables.insert(name.to_owned(), ShellVariable::from_value(SymbolicText::from_text(value.clone())));
-        }
-        for (name, value) in &context.variables {
-            variables.insert(name.clone(), ShellVariable::from_value(SymbolicText::from_text(value.clone())));
-        }
+        let given = context.variables.iter().map(|(name, value)| (name.as_str(), value));
+        let variables: BTreeMap<String, ShellVariable> = known
+            .into_iter()
+            .chain(given)
+            .map(|(name, value)| (name.to_owned(), ShellVariable::from_value(SymbolicText::from_text(value))))
+            .collect();
         let exported = variables.keys().cloned().chain(["OLDPWD".to_owned()]).collect();
         Self {
             exported: Rc::new(exported),

@@ -153,7 +153,8 @@ impl CallAnalysis {
 
     /// Whoever passed a limit, what was seen is not all.
     fn mark_partial_if_limited(&mut self) {
-        let is_limit = |effect: &Effect| effect.kind == EffectKind::Rule(find_rule_index(LIMIT_RULE));
+        let limit = EffectKind::Rule(find_rule_index(LIMIT_RULE));
+        let is_limit = |effect: &Effect| effect.kind == limit;
         if !self.coverage.is_limited() && self.effects.iter().any(is_limit) {
             self.coverage.add_gap(CoverageGap::Limit("code"));
         }

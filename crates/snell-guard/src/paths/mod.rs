@@ -38,9 +38,7 @@ impl ClassifiedPath {
     pub fn display_path(&self) -> &str {
         self.path.as_deref().unwrap_or(&self.written)
     }
-}
 
-impl ClassifiedPath {
     /// The beginning of its path that is known for sure, and whether that is all of it. What the system makes up while it
     /// is looked at leads nowhere.
     pub(crate) fn known_prefix(&self) -> Option<(String, bool)> {

@@ -57,16 +57,11 @@ impl<'t> ShellInterpreter<'t> {
             _ => self.field_separators(),
         };
         let delimiter = options.flag_value('d').map(|text| text.chars().next().unwrap_or('\0'));
-        let raw = options.flag_value('r').is_some();
+        let by_count = options.flag_value('n').is_some() || options.flag_value('N').is_some();
+        let has_backslash = |part: &SymbolicPart| matches!(part, SymbolicPart::Text(text) if text.contains('\\'));
+        let is_exact = |line: &SymbolicText| options.flag_value('r').is_some() || !line.parts.iter().any(has_backslash);
         let line = self.take_line(delimiter.unwrap_or('\n'), options.flag_value('u'));
-        let line = match line {
-            Some(line) if options.flag_value('n').is_some() || options.flag_value('N').is_some() => {
-                drop(line);
-                self.approximate_stdin()
-            }
-            Some(line) if raw || !line.parts.iter().any(has_backslash) => line,
-            Some(_) | None => self.approximate_stdin(),
-        };
+        let line = line.filter(|line| !by_count && is_exact(line)).unwrap_or_else(|| self.approximate_stdin());
         if let Some(array) = options.flag_value('a').map(str::to_owned) {
             let values = split_words(&line, &separators, usize::MAX);
             self.assign_list(&array, values);
@@ -142,11 +137,6 @@ impl<'t> ShellInterpreter<'t> {
         let lines = lines.collect();
         self.assign_list(&name, lines);
     }
-}
-
-/// Whether a backslash in it means something else than itself.
-fn has_backslash(part: &SymbolicPart) -> bool {
-    matches!(part, SymbolicPart::Text(text) if text.contains('\\'))
 }
 
 /// Whether it is the name of a file, of which the beginning is known.
