@@ -1,4 +1,4 @@
-//! Writes the word lists of `data/messaging.toml` as constants, and links the release binary of Linux statically, at a
+//! Writes the lists of `data/*.toml` as constants, and links the release binary of Linux statically, at a
 //! fixed address.
 //!
 //! An agent starts `snell` for every event, so what a process costs before `main` is what Snell costs. Loading and
@@ -30,13 +30,16 @@ const LIBRARIES: &[(&str, &str)] = &[
 /// is, which does not make a linker take it out of an archive.
 const ASKED_FOR: &[&str] = &["gnu_get_libc_version", "posix_spawn_file_actions_addchdir_np"];
 
-/// The words by which the handler `messaging` tells what a tool and its fields are for.
-const WORD_LISTS: &str = "data/messaging.toml";
+/// Lists of words, and the file with their constants.
+const WORD_LISTS: &[(&str, &str)] =
+    &[("data/messaging.toml", "messaging_words.rs"), ("data/judge_context.toml", "judge_context_lists.rs")];
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    generate_word_lists(&out)?;
+    for (lists, constants) in WORD_LISTS {
+        generate_word_lists(lists, &out.join(constants))?;
+    }
     println!("cargo::rerun-if-env-changed=SNELL_DYNAMIC");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     let wanted = is("PROFILE", "release")
@@ -60,15 +63,15 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// One constant per list. They are compiled in because a hook starts for every call and must not read lists first.
-fn generate_word_lists(out: &Path) -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed={WORD_LISTS}");
+fn generate_word_lists(path: &str, out: &Path) -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={path}");
     let lists: BTreeMap<String, Vec<String>> =
-        toml::from_str(&fs::read_to_string(WORD_LISTS)?).map_err(|fault| format!("{WORD_LISTS}: {fault}"))?;
+        toml::from_str(&fs::read_to_string(path)?).map_err(|fault| format!("{path}: {fault}"))?;
     let constants = lists
         .iter()
         .map(|(name, words)| format!("pub(super) const {}: &[&str] = &{words:?};\n", name.to_uppercase()))
         .collect::<String>();
-    Ok(fs::write(out.join("messaging_words.rs"), constants)?)
+    Ok(fs::write(out, constants)?)
 }
 
 /// Has the linker put side by side what a hook runs: see `xtask/src/layout.rs`. A linker that somebody chose may not read

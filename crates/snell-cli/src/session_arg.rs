@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::bail;
 use snell::Timestamp;
 use snell_store::derive::project;
-use snell_store::{OpenSession, ProcessIdentity, SessionFilter, SessionRow, SessionView};
+use snell_store::{OpenSession, ProcessIdentity, ReconcileScope, SessionFilter, SessionRow, SessionView};
 
 use crate::env::env_vars::EnvVars;
 use crate::env::sender::{read_session_ids, read_tmux_pane};
@@ -69,7 +69,7 @@ impl SessionSelector {
     }
 }
 
-fn load_session_row(conversation_id: i64, store_handle: &mut StoreHandle) -> anyhow::Result<SessionRow> {
+pub(crate) fn load_session_row(conversation_id: i64, store_handle: &mut StoreHandle) -> anyhow::Result<SessionRow> {
     let filter = SessionFilter { conversation_id: Some(conversation_id), ..SessionFilter::default() };
     let mut rows = store_handle.query(|store| store.list_sessions(&filter))?;
     match rows.pop() {
@@ -157,7 +157,7 @@ fn find_by_location(store_handle: &mut StoreHandle) -> anyhow::Result<SessionRow
         project: project::find_project_root(&std::env::current_dir()?).to_string_lossy().into_owned(),
     };
     let open = store_handle.query(|store| {
-        open_store::reconcile_agents(store, now)?;
+        open_store::reconcile_agents(store, ReconcileScope::All, now)?;
         store.list_local_open_sessions()
     })?;
     let (by, found) = match_location(&seat, &open);

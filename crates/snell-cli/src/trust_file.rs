@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use snell::{FileAccess, RegularFile, TrustError, TrustStore, sync_directory};
 
+use crate::env::format_trust_command;
+
 /// A larger file is none of ours.
 const MAX_TRUST_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
@@ -34,18 +36,12 @@ enum TrustFileError {
 }
 
 /// What is said about a trusted file that is not there any more.
-pub(crate) mod gone {
-    use std::path::Path;
+pub(crate) fn missing_file_message(path: &Path) -> String {
+    format!("{} was trusted and is gone, so its hooks do not run", path.display())
+}
 
-    use crate::env::format_trust_command;
-
-    pub(crate) fn missing_file_message(path: &Path) -> String {
-        format!("{} was trusted and is gone, so its hooks do not run", path.display())
-    }
-
-    pub(crate) fn missing_file_remedy(project: &Path) -> String {
-        format!("put it back, or run: {}", format_trust_command(project, " --revoke"))
-    }
+pub(crate) fn missing_file_remedy(project: &Path) -> String {
+    format!("put it back, or run: {}", format_trust_command(project, " --revoke"))
 }
 
 impl TrustFile {

@@ -5,83 +5,30 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::rules::find_rust_name;
-use crate::wrappers::LANGUAGES;
-use crate::{BuildError, format_list, parse_toml};
-
-/// What a call does, if no command does the same.
-const CALL_ACTIONS: &[(&str, &str)] = &[
-    ("shell", "Shell"),
-    ("spawn", "Spawn"),
-    ("replace", "Replace"),
-    ("open", "Open"),
-    ("eval", "Eval"),
-    ("kill-process-first", "Kill(0, 1)"),
-    ("kill-signal-first", "Kill(1, 0)"),
-    ("send", "Send"),
-    ("show", "Show"),
-    ("apply", "Apply"),
-    ("enter", "Enter"),
-];
-/// What a call, or a variable, returns.
-const RETURN_KINDS: &[(&str, &str)] = &[
-    ("first-argument", "FirstArgument"),
-    ("path", "Path"),
-    ("joined", "Joined"),
-    ("expanded", "Expanded"),
-    ("home", "Home"),
-    ("current-dir", "CurrentDir"),
-    ("glob", "Glob"),
-    ("directory-entries", "DirectoryEntries"),
-    ("temp", "Temp"),
-    ("download", "Download"),
-    ("file", "File"),
-    ("processes", "Processes"),
-    ("agent", "Agent"),
-    ("environment", "Environment"),
-    ("variable", "Variable"),
-    ("base64", "Base64"),
-    ("hex", "Hex"),
-    ("packed", "Packed"),
-    ("characters", "Characters"),
-    ("module", "Module"),
-    ("attribute", "Attribute"),
-];
+use crate::{BuildError, format_list, format_variant, parse_toml};
 
 /// A language. The fields are those of `LanguageSpec`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct LanguageFile {
     name: String,
     line_comments: Option<Vec<String>>,
-    #[serde(default)]
     block_comments: Vec<(String, String)>,
     quotes: Option<Vec<QuoteEntry>>,
-    #[serde(default)]
     prefixes: String,
-    #[serde(default)]
     interpolation: String,
-    #[serde(default)]
     named_quotes: bool,
-    #[serde(default)]
     heredoc_sign: String,
-    #[serde(default)]
     marked_names: bool,
-    #[serde(default)]
     has_regex_literals: bool,
-    #[serde(default)]
     sigils: String,
-    #[serde(default)]
     dollar_names: bool,
     operators: Option<Vec<(String, String)>>,
-    #[serde(default)]
     bare_calls: bool,
-    #[serde(default)]
     expands_tilde: bool,
     /// Functions by what they do.
     calls: BTreeMap<String, Vec<String>>,
     /// Functions and variables by what they return.
-    #[serde(default)]
     values: BTreeMap<String, Vec<String>>,
 }
 
@@ -110,7 +57,7 @@ pub(crate) fn generate_language_table(files: &[PathBuf]) -> Result<String, Build
 
 fn compile_language(path: &Path) -> Result<String, BuildError> {
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    let language = find_rust_name(LANGUAGES, stem)?;
+    let language = format_variant("CodeLanguage", stem);
     let file: LanguageFile = parse_toml(path)?;
     let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     let line_comments = file.line_comments.unwrap_or_else(|| owned(&["#"]));
@@ -120,7 +67,7 @@ fn compile_language(path: &Path) -> Result<String, BuildError> {
     check_order(operators.iter().map(|(sign, _)| sign.as_str()))?;
     let operators = operators.iter().map(|(sign, token)| format!("({sign:?}, {})", compile_operator(token)));
     Ok(format!(
-        "    (CodeLanguage::{language}, LanguageSpec {{ name: {:?}, line_comments: {}, block_comments: {}, quotes: &[{}], \
+        "    ({language}, LanguageSpec {{ name: {:?}, line_comments: {}, block_comments: {}, quotes: &[{}], \
          prefixes: {:?}, interpolation: {:?}, named_quotes: {}, heredoc_sign: {:?}, marked_names: {}, \
          has_regex_literals: {}, sigils: {:?}, dollar_names: {}, operators: &[{}], bare_calls: {}, \
          expands_tilde: {}, actions: &[{}], return_kinds: &[{}] }}),\n",
@@ -140,9 +87,7 @@ fn compile_language(path: &Path) -> Result<String, BuildError> {
         file.bare_calls,
         file.expands_tilde,
         compile_names("calls", &file.calls, compile_action)?,
-        compile_names("values", &file.values, |kind| {
-            Ok(format!("ReturnKind::{}", find_rust_name(RETURN_KINDS, kind)?))
-        })?,
+        compile_names("values", &file.values, |kind| Ok(format_variant("ReturnKind", kind)))?,
     ))
 }
 
@@ -189,8 +134,11 @@ fn compile_operator(token: &str) -> String {
 
 /// A command that does the same, or the name of an action.
 fn compile_action(action: &str) -> Result<String, BuildError> {
-    if !action.contains(' ') {
-        return Ok(format!("CallAction::{}", find_rust_name(CALL_ACTIONS, action)?));
+    match action {
+        "kill-process-first" => return Ok("CallAction::Kill(0, 1)".to_owned()),
+        "kill-signal-first" => return Ok("CallAction::Kill(1, 0)".to_owned()),
+        name if !name.contains(' ') => return Ok(format_variant("CallAction", name)),
+        _ => {}
     }
     let is_place = |place: &str| place.trim_end_matches('+').parse::<usize>().is_ok_and(|number| number > 0);
     let mut places = action.split(' ').filter_map(|word| word.strip_prefix('$'));

@@ -53,3 +53,22 @@ fn parse_toml<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, BuildErr
 fn format_list<T: std::fmt::Debug>(items: &[T]) -> String {
     format!("&{items:?}")
 }
+
+/// `a|b` as a list.
+fn format_split(written: &str) -> String {
+    format_list(&written.split('|').collect::<Vec<_>>())
+}
+
+/// A list of which each is one or another, as in `a|b`.
+fn format_alternatives(items: &[String]) -> String {
+    let inner: Vec<String> = items.iter().map(|item| format_split(item)).collect();
+    format!("&[{}]", inner.join(", "))
+}
+
+/// A variant by its name in the data: `home-root` is `HomeRoot`. A name that no variant has is an error of the compiler, at
+/// the row in the table.
+fn format_variant(kind: &str, word: &str) -> String {
+    let capitalize = |part: &str| part.get(..1).unwrap_or_default().to_uppercase() + part.get(1..).unwrap_or_default();
+    let name: String = word.split('-').map(capitalize).collect();
+    format!("{kind}::{name}")
+}

@@ -6,44 +6,17 @@ use std::path::Path;
 
 use crate::{BuildError, format_list, parse_toml};
 
-/// The lists there are, and the name of each table.
-const PATTERN_LISTS: &[(&str, &str)] = &[
-    ("system", "SYSTEM"),
-    ("device", "DEVICE"),
-    ("harmless", "HARMLESS"),
-    ("network", "NETWORK"),
-    ("temp", "TEMP"),
-    ("cache", "CACHE"),
-    ("loose", "LOOSE"),
-    ("start_up", "START_UP"),
-    ("secret", "SECRET"),
-    ("public", "PUBLIC"),
-    ("secret_dir", "SECRET_DIR"),
-    ("git", "GIT"),
-    ("hook", "HOOK"),
-    ("vital", "VITAL"),
-];
-
 /// All lists as static tables.
 pub(crate) fn generate_place_tables(path: &Path) -> Result<String, BuildError> {
-    let mut lists: BTreeMap<String, Vec<String>> = parse_toml(path)?;
+    let lists: BTreeMap<String, Vec<String>> = parse_toml(path)?;
     let mut out = String::new();
-    for (key, name) in PATTERN_LISTS {
-        let patterns = lists.remove(*key).ok_or_else(|| format!("{}: the list `{key}` is missing", path.display()))?;
-        writeln!(out, "pub(super) static {name}: &[PathPattern] = &[")?;
-        for pattern in &patterns {
-            writeln!(
-                out,
-                "    {},",
-                compile_pattern(pattern).map_err(|fault| format!("{}: {key}: {fault}", path.display()))?
-            )?;
-        }
-        writeln!(out, "];")?;
+    for (key, patterns) in &lists {
+        let compiled = patterns.iter().map(|pattern| compile_pattern(pattern)).collect::<Result<Vec<_>, _>>();
+        let rows = compiled.map_err(|fault| format!("{}: {key}: {fault}", path.display()))?.join(",\n    ");
+        let name = key.to_ascii_uppercase();
+        writeln!(out, "pub(super) static {name}: &[PathPattern] = &[\n    {rows},\n];")?;
     }
-    match lists.keys().next() {
-        Some(key) => Err(format!("{}: nobody reads the list `{key}`", path.display()).into()),
-        None => Ok(out),
-    }
+    Ok(out)
 }
 
 fn compile_pattern(pattern: &str) -> Result<String, BuildError> {

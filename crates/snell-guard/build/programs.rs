@@ -6,38 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::rules::{PATH_ACTIONS, RuleEntry, find_rust_name};
-use crate::{BuildError, format_list, parse_toml};
-
-/// What the code knows by name, because no table can say it.
-const HANDLERS: &[(&str, &str)] = &[
-    ("chmod", "Chmod"),
-    ("chown", "Chown"),
-    ("find", "Find"),
-    ("interpreter", "Interpreter"),
-    ("kill", "Kill"),
-    ("mv", "Move"),
-    ("remote-copy", "RemoteCopy"),
-    ("sql", "Sql"),
-];
-/// What a program's output is.
-const OUTPUT_KINDS: &[(&str, &str)] = &[("unseen", "Unseen"), ("private", "Private"), ("processes", "Processes")];
-/// How flags are written.
-const FLAG_STYLES: &[(&str, &str)] = &[("gnu", "Gnu"), ("words", "Words"), ("old", "Old")];
-/// What an effect is on, if it is no flag and no key.
-const TARGETS: &[(&str, &str)] = &[
-    ("operands", "Operands"),
-    ("operands-at", "OperandsAt"),
-    ("first", "First"),
-    ("last", "Last"),
-    ("all-but-first", "AllButFirst"),
-    ("all-but-last", "AllButLast"),
-    ("renamed", "Renamed"),
-    ("file-urls", "FileUrls"),
-    ("cwd", "Cwd"),
-    ("stdin", "Stdin"),
-    ("arguments", "Arguments"),
-];
+use crate::rules::RuleEntry;
+use crate::{BuildError, format_alternatives, format_list, format_split, format_variant, parse_toml};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,70 +15,49 @@ struct ProgramFile {
     program: Vec<ProgramEntry>,
 }
 
-#[derive(Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct ProgramEntry {
     names: Vec<String>,
-    #[serde(default)]
     value_flags: Vec<String>,
-    #[serde(default)]
     attached_flags: Vec<String>,
-    #[serde(default)]
     long_flags: Vec<String>,
-    #[serde(default)]
     cwd_flags: Vec<String>,
-    #[serde(default)]
     code_flags: Vec<String>,
-    #[serde(default)]
     idle_flags: Vec<String>,
-    #[serde(default)]
     flags_first: bool,
-    #[serde(default)]
     style: Option<String>,
-    #[serde(default)]
     handler: Option<String>,
     /// Whether it keeps to itself what it reads from standard input.
-    #[serde(default)]
     discreet: bool,
     /// Whether it sees files only from outside.
-    #[serde(default)]
     names_only: bool,
     /// Whether it is an agent.
-    #[serde(default)]
     agent: bool,
-    #[serde(default, rename = "use")]
+    #[serde(rename = "use")]
     uses: Vec<ProgramUseEntry>,
     /// Whether some of its commands have entries of their own.
     #[serde(skip)]
     has_commands: bool,
 }
 
-#[derive(Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct ProgramUseEntry {
-    #[serde(default)]
     words: Vec<String>,
-    #[serde(default)]
     needs: Vec<String>,
-    #[serde(default)]
     any: Vec<String>,
-    #[serde(default)]
     unless: Vec<String>,
     operand: Option<String>,
     unless_operand: Option<String>,
     /// Whether it holds only with (or only without) operands.
     operands: Option<bool>,
-    #[serde(default)]
     looked_up: bool,
-    #[serde(default)]
     on_agent: bool,
-    #[serde(default)]
     unless_in_temp: bool,
-    #[serde(default)]
     unless_in_project: bool,
     unless_variable: Option<String>,
     variable: Option<String>,
-    #[serde(default)]
     new: bool,
     rule: Option<String>,
     effect: Option<String>,
@@ -209,14 +158,12 @@ fn compile_program(program: &ProgramEntry, rules: &[RuleEntry]) -> Result<String
     ];
     lists.into_iter().flatten().try_for_each(|flag| parse_flags(flag).map(drop))?;
     let uses = program.uses.iter().map(|usage| compile_program_use(usage, rules)).collect::<Result<Vec<_>, _>>()?;
-    let style = find_rust_name(FLAG_STYLES, program.style.as_deref().unwrap_or("gnu"))?;
-    let handler = match &program.handler {
-        Some(handler) => format!("Some(ProgramHandler::{})", find_rust_name(HANDLERS, handler)?),
-        None => "None".to_owned(),
-    };
+    let style = format_variant("FlagStyle", program.style.as_deref().unwrap_or("gnu"));
+    let handler = program.handler.as_ref().map(|handler| format_variant("ProgramHandler", handler));
+    let handler = handler.map_or_else(|| "None".to_owned(), |handler| format!("Some({handler})"));
     Ok(format!(
         "ProgramSpec {{ value_flags: {}, attached_flags: {}, long_flags: {}, cwd_flags: {}, code_flags: {}, \
-         idle_flags: {}, flags_first: {}, has_commands: {}, style: FlagStyle::{style}, handler: {handler}, discreet: {}, names_only: {}, agent: {}, uses: &[{}] }}",
+         idle_flags: {}, flags_first: {}, has_commands: {}, style: {style}, handler: {handler}, discreet: {}, names_only: {}, agent: {}, uses: &[{}] }}",
         format_flat_list(&program.value_flags),
         format_flat_list(&program.attached_flags),
         format_list(&collect_long_flags(program)),
@@ -264,8 +211,8 @@ fn compile_program_use(usage: &ProgramUseEntry, rules: &[RuleEntry]) -> Result<S
                 rules.iter().position(|rule| rule.id == *id).ok_or_else(|| format!("there is no rule `{id}`"))?;
             format!("UseEffect::Rule({number})")
         }
-        (None, Some(kind), None) => format!("UseEffect::Effect(PathAction::{})", find_rust_name(PATH_ACTIONS, kind)?),
-        (None, None, Some(what)) => format!("UseEffect::Prints(UnknownKind::{})", find_rust_name(OUTPUT_KINDS, what)?),
+        (None, Some(kind), None) => format!("UseEffect::Effect({})", format_variant("PathAction", kind)),
+        (None, None, Some(what)) => format!("UseEffect::Prints({})", format_variant("UnknownKind", what)),
         _ => return Err("a use has one of `rule`, `effect` and `prints`".into()),
     };
     if usage.effect.is_some() && usage.on.is_none() {
@@ -276,10 +223,9 @@ fn compile_program_use(usage: &ProgramUseEntry, rules: &[RuleEntry]) -> Result<S
         Some("always") => "UseRecursion::Always".to_owned(),
         Some(written) => format!("UseRecursion::With({})", format_list(&parse_flags(written)?)),
     };
-    let words: Vec<String> = usage.words.iter().map(|word| format_list(&word.split('|').collect::<Vec<_>>())).collect();
     Ok(format!(
-        "ProgramUse {{ words: &[{}], needs: {}, any: {}, unless: {}, operand: {}, unless_operand: {}, operands: {:?}, looked_up: {}, on_agent: {}, unless_in_temp: {}, unless_in_project: {}, unless_variable: {}, variable: {}, new: {}, does: {does}, on: {}, recursive: {recursive} }}",
-        words.join(", "),
+        "ProgramUse {{ words: {}, needs: {}, any: {}, unless: {}, operand: {}, unless_operand: {}, operands: {:?}, looked_up: {}, on_agent: {}, unless_in_temp: {}, unless_in_project: {}, unless_variable: {}, variable: {}, new: {}, does: {does}, on: {}, recursive: {recursive} }}",
+        format_alternatives(&usage.words),
         format_alternatives(&usage.needs),
         format_flat_list(&usage.any),
         format_flat_list(&usage.unless),
@@ -298,32 +244,21 @@ fn compile_program_use(usage: &ProgramUseEntry, rules: &[RuleEntry]) -> Result<S
 }
 
 fn format_globs(written: Option<&str>) -> String {
-    format_list(&written.map(|globs| globs.split('|').collect::<Vec<_>>()).unwrap_or_default())
+    written.map_or_else(|| "&[]".to_owned(), format_split)
 }
 
 fn compile_target(on: Option<&str>) -> Result<String, BuildError> {
     let Some(on) = on else {
         return Ok("UseTarget::Nothing".to_owned());
     };
-    if let Some(written) = on.strip_prefix("flag:") {
-        return Ok(format!("UseTarget::Flag({})", format_list(&parse_flags(written)?)));
+    let Some((kind, written)) = on.split_once(':') else {
+        return Ok(format_variant("UseTarget", on));
+    };
+    match kind {
+        "key" => Ok(format!("UseTarget::Key({})", format_list(&[format!("{written}=")]))),
+        "prefix" => Ok(format!("UseTarget::Key({})", format_split(written))),
+        _ => Ok(format!("{}({})", format_variant("UseTarget", kind), format_list(&parse_flags(written)?))),
     }
-    if let Some(written) = on.strip_prefix("flag-at:") {
-        return Ok(format!("UseTarget::FlagAt({})", format_list(&parse_flags(written)?)));
-    }
-    if let Some(written) = on.strip_prefix("flag-host:") {
-        return Ok(format!("UseTarget::FlagHost({})", format_list(&parse_flags(written)?)));
-    }
-    if let Some(written) = on.strip_prefix("into:") {
-        return Ok(format!("UseTarget::Into({})", format_list(&parse_flags(written)?)));
-    }
-    if let Some(key) = on.strip_prefix("key:") {
-        return Ok(format!("UseTarget::Key({})", format_list(&[format!("{key}=")])));
-    }
-    if let Some(prefixes) = on.strip_prefix("prefix:") {
-        return Ok(format!("UseTarget::Key({})", format_list(&prefixes.split('|').collect::<Vec<_>>())));
-    }
-    Ok(format!("UseTarget::{}", find_rust_name(TARGETS, on)?))
 }
 
 /// `-f|--force`, each of which must look like a flag.
@@ -333,12 +268,6 @@ fn parse_flags(written: &str) -> Result<Vec<&str>, BuildError> {
         Some(flag) => Err(format!("`{flag}` in `{written}` is no flag").into()),
         None => Ok(flags),
     }
-}
-
-/// A list of which each is one or another.
-fn format_alternatives(items: &[String]) -> String {
-    let inner: Vec<String> = items.iter().map(|item| format_list(&item.split('|').collect::<Vec<_>>())).collect();
-    format!("&[{}]", inner.join(", "))
 }
 
 /// A list in which every alternative stands for itself.

@@ -7,46 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::words::{WordSections, generate_word_tables};
-use crate::{BuildError, format_list, parse_toml};
-
-/// What a wrapper runs.
-const WRAPPER_MODES: &[(&str, &str)] = &[
-    ("nothing", "Nothing"),
-    ("words", "Words"),
-    ("code", "Code"),
-    ("dashes", "AfterDashes"),
-    ("package", "Package"),
-    ("each", "EachIsCode"),
-    ("shell", "Shell"),
-    ("xargs", "Xargs"),
-    ("parallel", "Parallel"),
-    ("find", "Find"),
-    ("fd", "Fd"),
-    ("env", "Env"),
-    ("git", "Git"),
-    ("awk", "Awk"),
-    ("sed", "Sed"),
-    ("editor", "Editor"),
-    ("client", "Client"),
-    ("make", "Make"),
-    ("keys", "Keys"),
-    ("crontab", "Crontab"),
-];
-/// Languages of code that is no shell's.
-pub(crate) const LANGUAGES: &[(&str, &str)] = &[
-    ("python", "Python"),
-    ("node", "Node"),
-    ("perl", "Perl"),
-    ("ruby", "Ruby"),
-    ("php", "Php"),
-    ("lua", "Lua"),
-    ("r", "R"),
-    ("julia", "Julia"),
-    ("elixir", "Elixir"),
-    ("applescript", "AppleScript"),
-    ("tcl", "Tcl"),
-    ("powershell", "PowerShell"),
-];
+use crate::{BuildError, format_alternatives, format_list, format_split, format_variant, parse_toml};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -57,56 +18,37 @@ struct WrapperFile {
     words: WordSections,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct SearchEntry {
     names: Vec<String>,
-    #[serde(default)]
     by_name: bool,
     values: Vec<String>,
-    #[serde(default)]
     globs: Vec<String>,
-    #[serde(default)]
     lists: Vec<String>,
-    #[serde(default)]
     hidden: Vec<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct WrapperEntry {
     names: Vec<String>,
-    #[serde(default)]
     words: Vec<String>,
-    #[serde(default)]
     value_flags: Vec<String>,
-    #[serde(default)]
     attached_flags: Vec<String>,
-    #[serde(default)]
     cwd_flags: Vec<String>,
-    #[serde(default)]
     code: Vec<String>,
-    #[serde(default)]
     inline: Vec<String>,
-    #[serde(default)]
     refuse: Vec<String>,
-    #[serde(default)]
     writes: Vec<String>,
     language: Option<String>,
     runs: Option<String>,
-    #[serde(default)]
     operands: usize,
-    #[serde(default)]
     keep: bool,
-    #[serde(default)]
     privileged: bool,
-    #[serde(default)]
     elsewhere: bool,
-    #[serde(default)]
     fresh: bool,
-    #[serde(default)]
     assignments: bool,
-    #[serde(default)]
     stdin: bool,
 }
 
@@ -159,15 +101,9 @@ fn compile_wrapper(wrapper: &WrapperEntry) -> Result<String, BuildError> {
     if wrapper.names.is_empty() {
         return Err("it has no name".into());
     }
-    let find = |table: &[(&'static str, &'static str)], name: &str| {
-        let found = table.iter().find(|(known, _)| *known == name);
-        found.map(|(_, rust)| *rust).ok_or_else(|| format!("`{name}` is not known"))
-    };
-    let runs = find(WRAPPER_MODES, wrapper.runs.as_deref().unwrap_or("nothing"))?;
-    let language = match &wrapper.language {
-        Some(language) => format!("Some(CodeLanguage::{})", find(LANGUAGES, language)?),
-        None => "None".to_owned(),
-    };
+    let runs = format_variant("WrapperMode", wrapper.runs.as_deref().unwrap_or("nothing"));
+    let language = wrapper.language.as_ref().map(|language| format_variant("CodeLanguage", language));
+    let language = language.map_or_else(|| "None".to_owned(), |language| format!("Some({language})"));
     let mut value_flags = wrapper.value_flags.clone();
     let with_value = wrapper.code.iter().chain(&wrapper.inline).chain(&wrapper.cwd_flags);
     for flags in with_value.chain(&wrapper.writes) {
@@ -178,31 +114,27 @@ fn compile_wrapper(wrapper: &WrapperEntry) -> Result<String, BuildError> {
     if let Some(flag) = all.into_iter().find(|flag| !flag.starts_with(['-', '+'])) {
         return Err(format!("`{flag}` is no flag").into());
     }
-    let alternatives = |items: &[String]| {
-        let inner: Vec<String> = items.iter().map(|item| format_list(&item.split('|').collect::<Vec<_>>())).collect();
-        format!("&[{}]", inner.join(", "))
-    };
     let code: Vec<String> = wrapper
         .code
         .iter()
         .map(|written| {
             let (flags, prefixes) = written.split_once(':').unwrap_or((written, ""));
             let prefixes: Vec<&str> = prefixes.split('|').filter(|prefix| !prefix.is_empty()).collect();
-            format!("({}, {})", format_list(&flags.split('|').collect::<Vec<_>>()), format_list(&prefixes))
+            format!("({}, {})", format_split(flags), format_list(&prefixes))
         })
         .collect();
     Ok(format!(
         "WrapperSpec {{ words: {}, value_flags: {}, attached_flags: {}, cwd_flags: {}, code: &[{}], inline: {}, refuse: {}, writes: {}, \
-         language: {language}, runs: WrapperMode::{runs}, operands: {}, keep: {}, privileged: {}, elsewhere: {}, fresh: {}, \
+         language: {language}, runs: {runs}, operands: {}, keep: {}, privileged: {}, elsewhere: {}, fresh: {}, \
          assignments: {}, stdin: {} }}",
-        alternatives(&wrapper.words),
+        format_alternatives(&wrapper.words),
         format_list(&value_flags),
         format_list(&wrapper.attached_flags),
-        alternatives(&wrapper.cwd_flags),
+        format_alternatives(&wrapper.cwd_flags),
         code.join(", "),
-        alternatives(&wrapper.inline),
+        format_alternatives(&wrapper.inline),
         format_list(&wrapper.refuse),
-        alternatives(&wrapper.writes),
+        format_alternatives(&wrapper.writes),
         wrapper.operands,
         wrapper.keep,
         wrapper.privileged,

@@ -50,6 +50,9 @@ pub enum UnknownKind {
 }
 
 impl UnknownKind {
+    /// What a value made of it is as well, gravest first.
+    pub(crate) const CARRIED: [Self; 4] = [Self::Unseen, Self::Private, Self::Agent, Self::Processes];
+
     /// Whether it may be nothing at all.
     pub fn can_be_empty(self) -> bool {
         matches!(self, Self::Anything | Self::FromInput | Self::Unseen | Self::Private | Self::Credential(_))
@@ -97,6 +100,36 @@ impl SymbolicText {
             SymbolicPart::Unknown(UnknownKind::Credential(issuer)) => Some(*issuer),
             _ => None,
         })
+    }
+
+    /// What it carries along, wherever it goes.
+    pub(crate) fn taint(&self) -> Option<UnknownKind> {
+        let carried = UnknownKind::CARRIED.into_iter().find(|kind| self.contains_unknown(*kind));
+        carried.or_else(|| self.credential_issuer().map(UnknownKind::Credential))
+    }
+
+    /// Whether a part of it is a pattern.
+    pub(crate) fn has_pattern(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, SymbolicPart::Pattern(_)))
+    }
+
+    /// The text, with something else for what is unknown.
+    pub(crate) fn render(&self, placeholder: impl Fn(UnknownKind) -> &'static str) -> String {
+        let parts = self.parts.iter().map(|part| match part {
+            SymbolicPart::Text(text) | SymbolicPart::Pattern(text) => text.as_str(),
+            SymbolicPart::Unknown(unknown) => placeholder(*unknown),
+        });
+        parts.collect()
+    }
+
+    /// `~` at the beginning is the home directory.
+    pub(crate) fn expand_home(self, home: &str) -> Self {
+        if !matches!(self.leading_text().as_bytes(), [b'~'] | [b'~', b'/', ..]) {
+            return self;
+        }
+        let mut path = Self::from_text(home);
+        path.append(&self.skip_leading_bytes(1));
+        path
     }
 
     /// What is left without the first bytes of the known text that it begins with.
@@ -151,9 +184,14 @@ pub struct Invocation {
 }
 
 impl Invocation {
+    /// The program as it is written, if that is known.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.argv.first().and_then(SymbolicText::as_text)
+    }
+
     /// The program without its directory; empty if it is unknown.
     pub(crate) fn base_name(&self) -> &str {
-        base_name(self.argv.first().and_then(SymbolicText::as_text).unwrap_or_default())
+        base_name(self.name().unwrap_or_default())
     }
 
     /// Everything behind the program.
@@ -195,6 +233,24 @@ pub struct OpenedFile {
     pub path: SymbolicText,
     /// What for.
     pub mode: FileOpenMode,
+}
+
+impl StdinSource {
+    /// The programs whose output is read.
+    pub(crate) fn pipeline(&self) -> &[Invocation] {
+        match self {
+            Self::Pipe(left) => left,
+            Self::Inherited | Self::Text(_) | Self::File(_) => &[],
+        }
+    }
+
+    /// What is read, if it is known.
+    pub(crate) fn as_text(&self) -> Option<&SymbolicText> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Inherited | Self::Pipe(_) | Self::File(_) => None,
+        }
+    }
 }
 
 impl OpenedFile {

@@ -1,6 +1,8 @@
 //! The tree that a command line is read into. Quotes are gone; what they meant is kept.
 
-use std::ops::Range;
+use std::cell::OnceCell;
+use std::ops::{Deref, Range};
+use std::rc::Rc;
 
 /// Where something stands in the text, in bytes.
 pub type ByteSpan = Range<usize>;
@@ -10,6 +12,16 @@ pub type ByteSpan = Range<usize>;
 pub struct ShellScript {
     /// What runs, in order.
     pub items: Vec<AndOrList>,
+}
+
+impl ShellScript {
+    /// The only command, with its pipeline, if there is one.
+    pub fn single_command(&self) -> Option<(&CommandPipeline, &ShellCommand)> {
+        let [item] = self.items.as_slice() else { return None };
+        let [(_, pipeline)] = item.pipelines.as_slice() else { return None };
+        let [command] = pipeline.commands.as_slice() else { return None };
+        Some((pipeline, command))
+    }
 }
 
 /// Pipelines that hang together by `&&` and `||`.
@@ -127,6 +139,14 @@ pub enum ShellCommandKind {
     Arithmetic(ShellWord),
 }
 
+impl ShellCommandKind {
+    /// Whether it is a simple command of one of these names, or only assigns.
+    pub fn is_simple_one_of(&self, names: &[&str]) -> bool {
+        let is_named = |word: &ShellWord| word.as_unquoted().is_some_and(|name| names.contains(&name));
+        matches!(self, Self::Simple { words, .. } if words.first().is_none_or(is_named))
+    }
+}
+
 /// `name=value`, `name+=value`, `name[index]=value`, `name=(…)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableAssignment {
@@ -184,12 +204,29 @@ pub enum RedirectKind {
     /// `<<`, `<<-`: what stands below. Without expansions if its end mark was quoted.
     HereDocument {
         /// The text.
-        body: ShellWord,
-        /// Whether the end mark was quoted, so that nothing in it is expanded.
-        quoted: bool,
+        body: HereDocumentBody,
     },
     /// `<<< word`
     HereString(ShellWord),
+}
+
+/// The text below a line that belongs to a redirection on it. The parser fills it in when it gets there: the command may be
+/// complete long before the text is, or be part of something that is not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HereDocumentBody(Rc<OnceCell<ShellWord>>);
+
+impl HereDocumentBody {
+    pub(crate) fn fill(&self, text: ShellWord) {
+        let _ = self.0.set(text);
+    }
+}
+
+impl Deref for HereDocumentBody {
+    type Target = ShellWord;
+
+    fn deref(&self) -> &ShellWord {
+        self.0.get_or_init(ShellWord::default)
+    }
 }
 
 /// One word, which may become none or several.

@@ -22,11 +22,6 @@ impl<'t> TextCursor<'t> {
         Self { text: Cow::Borrowed(text), at: 0, end: text.len(), origin: Vec::new(), steps: 0 }
     }
 
-    /// A text made of another: `origin` says where its parts stand there.
-    pub(super) fn with_origin(text: String, origin: Vec<(usize, usize)>) -> Self {
-        Self { end: text.len(), text: Cow::Owned(text), at: 0, origin, steps: 0 }
-    }
-
     pub(super) fn text(&self) -> &str {
         &self.text
     }
@@ -181,6 +176,6 @@ impl<'a, 't> TextRewriter<'a, 't> {
     /// The new text, with the place where the old one went on.
     pub(super) fn finish(mut self, end: usize) -> TextCursor<'static> {
         self.origin.push((self.text.len(), self.source.original_position(end)));
-        TextCursor::with_origin(self.text, self.origin)
+        TextCursor { end: self.text.len(), text: Cow::Owned(self.text), at: 0, origin: self.origin, steps: 0 }
     }
 }

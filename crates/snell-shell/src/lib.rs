@@ -8,7 +8,6 @@
 
 mod ast;
 mod cursor;
-mod display;
 pub(crate) mod grammar;
 pub mod limits;
 mod parser;
@@ -17,5 +16,5 @@ mod tokens;
 mod words;
 
 pub use ast::*;
-pub use display::format_tree;
 pub use parser::{parse, parse_counting_steps};
+pub use words::word_parts::is_variable_name;

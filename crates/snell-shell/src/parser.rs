@@ -3,7 +3,7 @@
 use super::ast::{ByteSpan, ParsedScript, SyntaxProblem, SyntaxProblemKind};
 use super::cursor::{TextCursor, TextRewriter};
 use super::limits;
-use crate::grammar::heredoc::{HereDocBodies, PendingHereDoc};
+use crate::grammar::heredoc::PendingHereDoc;
 use crate::words::arithmetic::ParenthesisIndex;
 
 /// Reads a text as `bash -c` would.
@@ -19,8 +19,7 @@ pub fn parse_counting_steps(text: &str) -> (ParsedScript, u64) {
         parser.report_nonfatal_problem(SyntaxProblemKind::TooLong, end..text.len());
     }
     parser.drop_nuls();
-    let mut script = parser.parse_script();
-    parser.bodies.attach_bodies(&mut script);
+    let script = parser.parse_script();
     let parsed = ParsedScript { script, problems: parser.problems };
     (parsed, parser.cursor.steps)
 }
@@ -34,7 +33,6 @@ pub(super) struct ShellParser<'t> {
     pub(super) line_start: Option<usize>,
     /// Here-documents whose text begins after the next newline.
     pub(super) pending_here_docs: Vec<PendingHereDoc>,
-    pub(super) bodies: HereDocBodies,
     /// Whether what is read ends with the `)` of a substitution.
     pub(super) in_substitution: bool,
     pub(super) parentheses: ParenthesisIndex,
@@ -51,7 +49,6 @@ impl<'t> ShellParser<'t> {
             problems: Vec::new(),
             line_start: Some(0),
             pending_here_docs: Vec::new(),
-            bodies: HereDocBodies::default(),
             in_substitution: false,
             parentheses: ParenthesisIndex::new(text.len()),
             rereads: 0,

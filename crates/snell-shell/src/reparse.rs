@@ -4,7 +4,6 @@ use super::ast::SyntaxProblemKind;
 use super::cursor::TextCursor;
 use super::limits;
 use super::parser::ShellParser;
-use crate::words::arithmetic::ParenthesisIndex;
 
 impl ShellParser<'_> {
     /// Reads another text, and then goes on with this one.
@@ -18,9 +17,9 @@ impl ShellParser<'_> {
             return T::default();
         }
         self.count_node();
-        let fresh = self.parentheses.with_shared_budget();
         let cursor = std::mem::replace(&mut self.cursor, text);
-        let pairs: ParenthesisIndex = std::mem::replace(&mut self.parentheses, fresh);
+        // Nothing is known of the parentheses of another text, but it has no budget of its own.
+        let closing = std::mem::take(&mut self.parentheses.closing);
         let waiting = std::mem::take(&mut self.pending_here_docs);
         let in_substitution = std::mem::take(&mut self.in_substitution);
         let line = self.line_start.take();
@@ -31,8 +30,7 @@ impl ShellParser<'_> {
         self.line_start = line;
         self.in_substitution = in_substitution;
         self.pending_here_docs = waiting;
-        let inner_pairs = std::mem::replace(&mut self.parentheses, pairs);
-        self.parentheses.copy_budget_from(&inner_pairs);
+        self.parentheses.closing = closing;
         let inner = std::mem::replace(&mut self.cursor, cursor);
         self.cursor.steps += inner.steps + inner.len() as u64;
         self.seek_end_if_stopped();

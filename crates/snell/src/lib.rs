@@ -55,7 +55,6 @@ pub use agents::{
     AgentProduct, AgentReply, AgentSettingsFile, AgentVariables, InstallRecipe, NotificationKinds, QuestionForm,
     QuestionTool, SettingsScope, SupportLevel, TranscriptFormat,
 };
-pub use config::schema::build_config_schema;
 pub use config::{
     AgentMessage, AllowedCommand, BuiltinHandler, CommsSettings, ConfigFile, ContextSettings, CoreFile,
     DocumentSyntaxError, DocumentValue, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, HandlerSwitches,

@@ -180,3 +180,26 @@ impl HookReport {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// `SNELL_BLESS=1` writes the file instead.
+    #[test]
+    fn the_schema_of_the_run_result_in_the_tree_is_the_generated_one() {
+        let generator = schemars::generate::SchemaSettings::draft2020_12().for_serialize().into_generator();
+        let generated = format!("{:#}\n", generator.into_root_schema_for::<VerdictReport>().to_value());
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/run-result.json");
+        if std::env::var_os("SNELL_BLESS").is_some() {
+            std::fs::write(&path, &generated).unwrap();
+        }
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap_or_default(),
+            generated,
+            "docs/schema/run-result.json is out of date; run `SNELL_BLESS=1 cargo test -p snell schema`"
+        );
+    }
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use snell::Timestamp;
-use snell_store::{AgentFilter, AgentState, AgentView, StateSource};
+use snell_store::{AgentFilter, AgentState, AgentView, ReconcileScope, StateSource};
 
 use super::{DONE, repeat_until_signal};
 use crate::output::time::format_elapsed;
@@ -92,7 +92,7 @@ fn load_agents(args: &Args, store_handle: &mut StoreHandle) -> anyhow::Result<Ag
     let now = store_handle.now();
     let filter = AgentFilter { ended_after: args.all.then_some(Timestamp::MIN), ..AgentFilter::default() };
     store_handle.query(|store| {
-        open_store::reconcile_agents(store, now)?;
+        open_store::reconcile_agents(store, ReconcileScope::All, now)?;
         let mut agents = store.list_agents(&filter)?;
         open_store::sort_by_urgency(&mut agents);
         let ended = if args.all { 0 } else { store.count_agents(AgentState::Ended)? };

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use serde::Serialize;
-use snell::{Diagnostic, Event, EventName, HookExplanation, ProjectFile};
+use snell::{Diagnostic, Event, EventName, HookExplanation};
 
 use super::DONE;
 use super::run::read_event_from_stdin;
@@ -51,8 +51,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let explained = engine.explain(&event);
     if args.json {
         let files = engine.project_files();
-        let explained: Vec<_> = explained.iter().map(|one| to_explanation_view(one, &files)).collect();
-        output::print_json(&explained)?;
+        let views = explained.iter().map(|one| HookExplanationView {
+            fires: one.fires,
+            why: &one.why,
+            hook: HookJsonView::new(&one.hook, find_hook_trust(&files, &one.hook)),
+        });
+        output::print_json(&views.collect::<Vec<_>>())?;
         return Ok(DONE);
     }
     print_project_note(&args.around);
@@ -88,13 +92,5 @@ fn print_explanations(title: &str, explained: &[&HookExplanation]) {
         let hook = &one.hook;
         output::print_line(&format!("  {} {}  {}", hook.contract_name(), hook.origin, hook.command_summary()));
         output::print_faint(&format!("      {}", one.why));
-    }
-}
-
-fn to_explanation_view<'a>(one: &'a HookExplanation, files: &[ProjectFile]) -> HookExplanationView<'a> {
-    HookExplanationView {
-        fires: one.fires,
-        why: &one.why,
-        hook: HookJsonView::new(&one.hook, find_hook_trust(files, &one.hook)),
     }
 }

@@ -1,8 +1,6 @@
 //! `snell export`: everything that is known about one session.
 
-use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -31,12 +29,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut store_handle = StoreHandle::open()?;
     let session = session_arg::find_by_prefix(&args.session, &mut store_handle)?;
     match &args.output {
-        None => match write_session(&session, &mut store_handle, &mut output::stdout_writer(), escape_for_terminal) {
-            // Whoever reads it has seen enough.
-            Err(ExportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => {}
-            Err(ExportError::Write(error)) => return Err(error).context("cannot write the session"),
-            Err(ExportError::Read(error)) => return Err(error),
-            Ok(_) => {}
+        None => match write_session(&session, &mut store_handle, &mut output::stdout_writer(), escape_for_terminal)? {
+            // The reader has seen enough.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+            written => drop(written.context("cannot write the session")?),
         },
         Some(path) => {
             let lines = write_session_file(&session, &mut store_handle, path)?;
@@ -46,24 +42,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     Ok(DONE)
 }
 
-/// Why not everything was written.
-enum ExportError {
-    /// It cannot be written.
-    Write(io::Error),
-    /// It cannot be read.
-    Read(anyhow::Error),
-}
-
-/// Writes the session line by line, and answers how many lines there were.
+/// Writes the session line by line, and answers how many lines there were. The inner error is that of `to`.
 fn write_session(
     session: &SessionView,
     store_handle: &mut StoreHandle,
     to: &mut dyn Write,
     shown: fn(String) -> String,
-) -> Result<usize, ExportError> {
+) -> anyhow::Result<io::Result<usize>> {
     let mut lines = 0;
     let mut written = Ok(());
-    let told = store_handle.query(|store| {
+    store_handle.query(|store| {
         store.export_session(session, &mut |exported| {
             written = serde_json::to_string(&exported)
                 .map_err(io::Error::from)
@@ -71,10 +59,8 @@ fn write_session(
             lines += 1;
             written.is_ok()
         })
-    });
-    told.map_err(ExportError::Read)?;
-    written.and_then(|()| to.flush()).map_err(ExportError::Write)?;
-    Ok(lines)
+    })?;
+    Ok(written.and_then(|()| to.flush()).map(|()| lines))
 }
 
 /// A line as a terminal may be shown it.
@@ -85,22 +71,11 @@ fn escape_for_terminal(line: String) -> String {
 /// Writes the session beside the file, and puts it in its place when it is whole.
 fn write_session_file(session: &SessionView, store_handle: &mut StoreHandle, path: &Path) -> anyhow::Result<usize> {
     let cannot = || format!("cannot write {}", path.display());
-    let name = path.file_name().with_context(cannot)?;
-    let mut half = std::ffi::OsString::from(".");
-    half.push(name);
-    half.push(format!(".{}", std::process::id()));
-    let half = path.with_file_name(half);
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&half).with_context(cannot)?;
-    let mut to = BufWriter::new(file);
-    let written = write_session(session, store_handle, &mut to, std::convert::identity).and_then(|lines| {
-        let whole = to.get_ref().sync_all().and_then(|()| fs::rename(&half, path));
-        whole.map(|()| lines).map_err(ExportError::Write)
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&half);
-    }
-    written.or_else(|stopped| match stopped {
-        ExportError::Write(error) => Err(error).with_context(cannot),
-        ExportError::Read(error) => Err(error),
-    })
+    let directory = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().prefix(".snell-export-").tempfile_in(directory).with_context(cannot)?;
+    let written = write_session(session, store_handle, &mut BufWriter::new(&mut file), std::convert::identity)?;
+    let lines = written.with_context(cannot)?;
+    file.as_file().sync_all().with_context(cannot)?;
+    file.persist(path).with_context(cannot)?;
+    Ok(lines)
 }

@@ -95,15 +95,10 @@ fn print_installation(target: &InstallTarget, done: &InstallReport) {
     let (title, file) = (target.agent.title(), done.file.display());
     if done.dry_run && done.changed {
         output::print_diff(&done.diff);
-        let scripts = [
-            (&done.removed_script, "would be removed"),
-            (&done.restored_script, "would be again what it was before Snell"),
-        ];
-        for (script, what) in scripts {
-            if let Some(script) = script {
-                output::print_line(&format!("{} {what}.", script.display()));
-            }
-        }
+        print_script_results(
+            [&done.removed_script, &done.restored_script],
+            ["would be removed", "would be again what it was before Snell"],
+        );
     } else if !done.changed {
         output::print_line(&format!("Nothing to do: {file} has all of it."));
     } else {
@@ -133,5 +128,14 @@ fn format_hook_command(done: &InstallReport) -> String {
     match done.way {
         InstallMode::Hook => format!("{} hook", done.command),
         InstallMode::Notify => done.command.clone(),
+    }
+}
+
+/// What became of the script: whether it was removed, or put back.
+pub(super) fn print_script_results(scripts: [&Option<PathBuf>; 2], results: [&str; 2]) {
+    for (script, result) in scripts.into_iter().zip(results) {
+        if let Some(script) = script {
+            output::print_line(&format!("{} {result}.", script.display()));
+        }
     }
 }

@@ -130,10 +130,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 
 impl LogFilterArgs {
     fn to_log_filter(&self, now: Timestamp) -> anyhow::Result<LogFilter> {
-        let time = |option: &str, text: &Option<String>| {
-            let text = text.as_deref();
-            text.map(|text| time::parse_time(option, text, now)).transpose()
-        };
         let verdict = self.verdict.map(|verdict| match verdict {
             LogVerdictArg::Allow => "allow",
             LogVerdictArg::Ask => "ask",
@@ -146,8 +142,8 @@ impl LogFilterArgs {
             event: self.event.as_deref().map(canonical_event_name),
             tool: self.tool.clone(),
             decision: verdict.map(str::to_owned),
-            since: time("--since", &self.since)?,
-            until: time("--until", &self.until)?,
+            since: time::parse_optional_time("--since", self.since.as_deref(), now)?,
+            until: time::parse_optional_time("--until", self.until.as_deref(), now)?,
             before_id: self.before,
             after_id: None,
             limit: self.limit.unwrap_or(DEFAULT_LIMIT),

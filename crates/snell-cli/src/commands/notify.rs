@@ -10,7 +10,6 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use snell::{Event, EventError, JsonError, Severity, Timestamp, normalize_receiver_url};
 use snell_store::queue::outbox::{
     DeliveryAnswer, DeliveryReport, EnqueueResult, Outbox, OutboxMessage, OutboxReceiver, OutboxRefusal,
@@ -25,6 +24,7 @@ use crate::env::read_variable;
 use crate::env::sender::build_sender;
 use crate::output;
 use crate::payload::json_depth::{drop_deep_values, drop_long_members};
+use crate::process::stdin::wait_for_stdin;
 use crate::record::enqueue;
 use crate::record::http_delivery::OutboxHttpClient;
 
@@ -206,12 +206,7 @@ fn read_payload_until(deadline: Instant) -> anyhow::Result<(Vec<u8>, bool)> {
     let mut part = vec![0; 64 * 1024];
     let mut input = stdin.lock();
     while payload.len() <= MAX_PAYLOAD_BYTES {
-        let left = Timespec::try_from(deadline.saturating_duration_since(Instant::now()))?;
-        let readable = match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&left)) {
-            Err(rustix::io::Errno::INTR) => continue,
-            readable => readable.context("cannot wait for standard input")?,
-        };
-        if readable == 0 {
+        if !wait_for_stdin(Some(deadline)).context("cannot wait for standard input")? {
             return Ok((payload, false));
         }
         match input.read(&mut part).context("cannot read the event from stdin")? {
@@ -292,7 +287,8 @@ impl NotifyDelivery<'_> {
         let Some(StalledReceiver { url, why }) = own.stalled.first() else {
             return;
         };
-        let waiting = output::format_count(self.count_waiting(url), "event");
+        let backlog = self.outbox.list_backlogs().into_iter().find(|backlog| backlog.url == *url);
+        let waiting = output::format_count(backlog.map_or(0, |backlog| backlog.waiting), "event");
         self.remarks.push(if self.is_interrupted(own) {
             let sent = output::format_count(own.delivered, "event");
             format!(
@@ -318,12 +314,6 @@ impl NotifyDelivery<'_> {
                 None => format!("waiting for {url}, and left to another process: {number}"),
             });
         }
-    }
-
-    fn count_waiting(&self, url: &str) -> usize {
-        let waiting = self.outbox.list_backlogs();
-        let own = waiting.iter().find(|waiting| waiting.url == url);
-        own.map_or(0, |own| own.waiting)
     }
 
     /// Delivers what waits for these receivers.

@@ -125,7 +125,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         output::print_line(&format!("Snell listens on http://{address}"));
     });
     let served = runtime.block_on(async {
-        let told_to_end = shutdown_signal()?;
+        let mut requests = CaughtSignals::end_requests()?;
+        let told_to_end = async move {
+            requests.wait().await;
+        };
         Ok(serve(settings, listener, told_to_end).await?)
     });
     // Whatever has not ended by now is not waited for.
@@ -251,12 +254,4 @@ fn raise_file_limit() {
     let wanted = Rlimit { current: limit.maximum, maximum: limit.maximum };
     // With fewer, fewer are served at a time.
     let _ = setrlimit(Resource::Nofile, wanted);
-}
-
-/// Ends when somebody says so.
-fn shutdown_signal() -> anyhow::Result<impl Future<Output = ()>> {
-    let mut requests = CaughtSignals::end_requests()?;
-    Ok(async move {
-        requests.wait().await;
-    })
 }

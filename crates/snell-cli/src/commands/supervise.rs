@@ -43,25 +43,20 @@ fn store_finished_run(recorder: &mut EventRecorder, finished: &BackgroundResult)
         return;
     };
     // Whoever records an event notes it before its hooks are started. It may be the first of its session, or of all.
-    if !has_pending_events(recorder) && !is_known_session(recorder, session_id) {
+    if recorder.pending().is_empty() && !is_known_session(recorder, session_id) {
         return;
     }
     let run = FinishedHookRun::from_finished(finished, session_id);
     let (began, mut attempts) = (Instant::now(), MAX_ATTEMPTS);
     // A hook may end before the event that started it is stored.
     while attempts > 0 && began.elapsed() < MAX_WAIT {
-        attempts -= u32::from(!has_pending_events(recorder));
+        attempts -= u32::from(recorder.pending().is_empty());
         match recorder.open_store().and_then(|store| store.finish_hook_run(&run)) {
             Ok(false) => std::thread::sleep(RETRY_INTERVAL),
             // If it cannot be stored, its outcome stands in the record all the same.
             Ok(true) | Err(_) => return,
         }
     }
-}
-
-/// Whether an event waits to be stored.
-fn has_pending_events(recorder: &EventRecorder) -> bool {
-    !recorder.pending().is_empty()
 }
 
 /// Whether something was recorded of a session.

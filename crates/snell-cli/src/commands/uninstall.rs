@@ -1,7 +1,7 @@
 //! `snell uninstall`: an agent's settings as they were without Snell.
 
 use super::DONE;
-use super::install::InstallTargetArgs;
+use super::install::{InstallTargetArgs, print_script_results};
 use crate::install::apply::{self, ChangeMode, UninstallReport};
 use crate::output;
 
@@ -29,11 +29,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 
 fn print_removal(done: &UninstallReport) {
     let file = done.file.display();
+    let scripts = [&done.script, &done.restored_script];
     if !done.changed {
         output::print_line(&format!("Nothing to do: Snell is not installed in {file}."));
     } else if done.dry_run {
         output::print_diff(&done.diff);
-        print_script_result(done, ["would be removed", "would be again what it was before Snell"]);
+        print_script_results(scripts, ["would be removed", "would be again what it was before Snell"]);
     } else {
         output::print_line(&match (done.removed, done.restored) {
             _ if done.diff.is_empty() => {
@@ -45,18 +46,9 @@ fn print_removal(done: &UninstallReport) {
                 format!("Took Snell's entries out of {file}. The rest of it stays as it is now.")
             }
         });
-        print_script_result(done, ["is removed", "is again what it was before Snell"]);
+        print_script_results(scripts, ["is removed", "is again what it was before Snell"]);
     }
     for warning in &done.warnings {
         output::print_warning(warning);
-    }
-}
-
-/// Says what became of the script.
-fn print_script_result(done: &UninstallReport, words: [&str; 2]) {
-    for (path, word) in [&done.script, &done.restored_script].into_iter().zip(words) {
-        if let Some(path) = path {
-            output::print_line(&format!("{} {word}.", path.display()));
-        }
     }
 }

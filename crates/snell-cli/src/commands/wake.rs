@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
             tmux_wake::wake_session(&mut store_handle, session.conversation_id, care)?
         }
     };
-    output::print_line(&typed.to_string());
+    output::print_line(&typed);
     Ok(DONE)
 }
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::subject::{InspectedAgent, InspectedSettingsFile, SettingsContent};
-use super::{CheckFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
-use crate::install::agents::SettingsScope;
+use super::{DoctorFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
+use crate::install::agents::{InstallAgent, SettingsScope};
 use crate::install::apply::InstallTarget;
 use crate::install::atomic_file;
 use crate::install::backup::InstallLog;
@@ -13,7 +13,7 @@ use crate::install::handler::{HandlerCommand, InstallMode};
 use crate::install::notify_script;
 use crate::install::scan::RegisteredHandler;
 
-pub(super) fn check_settings(subject: &DoctorSubject) -> Vec<CheckFinding> {
+pub(super) fn check_settings(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     let mut findings = Vec::new();
     for inspected in &subject.agents {
         for file in &inspected.files {
@@ -25,7 +25,7 @@ pub(super) fn check_settings(subject: &DoctorSubject) -> Vec<CheckFinding> {
 }
 
 /// What is wrong with all files of an agent together.
-fn check_agent(subject: &DoctorSubject, inspected: &InspectedAgent) -> Option<CheckFinding> {
+fn check_agent(subject: &DoctorSubject, inspected: &InspectedAgent) -> Option<DoctorFinding> {
     let title = inspected.agent.title();
     let install = format!("run: snell install {}", inspected.agent.name);
     let home = inspected.files.iter().find(|file| file.own_handlers().next().is_some());
@@ -59,8 +59,9 @@ fn check_settings_file(
     subject: &DoctorSubject,
     inspected: &InspectedAgent,
     file: &InspectedSettingsFile,
-) -> Vec<CheckFinding> {
+) -> Vec<DoctorFinding> {
     let shown = file.path.display();
+    let again = build_reinstall_command(inspected, file);
     match &file.content {
         SettingsContent::Missing => Vec::new(),
         SettingsContent::Invalid(what) => {
@@ -73,18 +74,13 @@ fn check_settings_file(
             let mut findings = Vec::new();
             let ways = [InstallMode::Hook, InstallMode::Notify];
             let used = ways.into_iter().filter(|way| file.own_handlers().any(|handler| handler.way == Some(*way)));
-            let used: Vec<_> = used.collect();
-            for way in &used {
-                findings.push(check_registered_events(inspected, file, *way));
+            findings.extend(used.map(|way| check_registered_events(inspected.agent, file, way, &again)));
+            if findings.len() > 1 {
+                let what = format!("{shown} calls Snell both ways, so events are told twice");
+                findings.push(warning_finding(what, again.as_str()));
             }
-            if used.len() > 1 {
-                findings.push(warning_finding(
-                    format!("{shown} calls Snell both ways, so events are told twice"),
-                    build_reinstall_command(inspected, file),
-                ));
-            }
-            findings.extend(check_handler_limits(inspected, file));
-            findings.extend(check_programs(subject, inspected, file));
+            findings.extend(check_handler_limits(file, &again));
+            findings.extend(check_programs(subject, file, &again));
             findings
         }
     }
@@ -103,10 +99,15 @@ fn build_reinstall_command(inspected: &InspectedAgent, file: &InspectedSettingsF
 }
 
 /// On which events it is called this way, and on which it is not.
-fn check_registered_events(inspected: &InspectedAgent, file: &InspectedSettingsFile, way: InstallMode) -> CheckFinding {
+fn check_registered_events(
+    agent: InstallAgent,
+    file: &InspectedSettingsFile,
+    way: InstallMode,
+    again: &str,
+) -> DoctorFinding {
     let events: Vec<&str> = match way {
-        InstallMode::Hook => inspected.agent.events().collect(),
-        InstallMode::Notify => inspected.agent.forwarded.iter().map(|(event, _)| *event).collect(),
+        InstallMode::Hook => agent.events().collect(),
+        InstallMode::Notify => agent.forwarded.iter().map(|(event, _)| *event).collect(),
     };
     let is_on = |event: &&str| file.own_handlers().any(|handler| handler.way == Some(way) && handler.event == *event);
     let (on, off): (Vec<_>, Vec<_>) = events.into_iter().partition(is_on);
@@ -120,34 +121,28 @@ fn check_registered_events(inspected: &InspectedAgent, file: &InspectedSettingsF
     if off.is_empty() {
         ok_finding(what)
     } else {
-        warning_finding(format!("{what}, and not on: {}", off.join(", ")), build_reinstall_command(inspected, file))
+        warning_finding(format!("{what}, and not on: {}", off.join(", ")), again)
     }
 }
 
 /// Handlers that are not called, or not heard, every time.
-fn check_handler_limits(inspected: &InspectedAgent, file: &InspectedSettingsFile) -> Option<CheckFinding> {
-    let limited: Vec<_> = file
-        .own_handlers()
-        .flat_map(|handler| {
-            let limits = handler.limits().into_iter();
-            limits.map(|limit| format!("{} {limit}", handler.event))
-        })
-        .collect();
+fn check_handler_limits(file: &InspectedSettingsFile, again: &str) -> Option<DoctorFinding> {
+    let limits = |handler: &RegisteredHandler| {
+        let event = handler.event.clone();
+        handler.limits().into_iter().map(move |limit| format!("{event} {limit}"))
+    };
+    let limited: Vec<_> = file.own_handlers().flat_map(limits).collect();
     let what = format!("{} calls Snell on {}", file.path.display(), limited.join(", "));
-    (!limited.is_empty()).then(|| warning_finding(what, build_reinstall_command(inspected, file)))
+    (!limited.is_empty()).then(|| warning_finding(what, again))
 }
 
 /// Whether what is called is there, can be run, and is this program. Each is looked at once.
-fn check_programs(
-    subject: &DoctorSubject,
-    inspected: &InspectedAgent,
-    file: &InspectedSettingsFile,
-) -> Vec<CheckFinding> {
+fn check_programs(subject: &DoctorSubject, file: &InspectedSettingsFile, again: &str) -> Vec<DoctorFinding> {
     let mut seen: Vec<&str> = Vec::new();
     let mut findings = Vec::new();
     for handler in file.own_handlers().filter(|handler| !handler.words.is_empty()) {
         if !seen.contains(&handler.program()) {
-            findings.extend(check_handler_program(subject, file, handler, &build_reinstall_command(inspected, file)));
+            findings.extend(check_handler_program(subject, file, handler, again));
             seen.push(handler.program());
         }
     }
@@ -159,7 +154,7 @@ fn check_handler_program(
     file: &InspectedSettingsFile,
     handler: &RegisteredHandler,
     again: &str,
-) -> Option<CheckFinding> {
+) -> Option<DoctorFinding> {
     let called = handler.program();
     let place = format!("{}:{}", file.path.display(), handler.line);
     let path = subject.started.find_program(called);

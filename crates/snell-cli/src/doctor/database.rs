@@ -3,7 +3,7 @@
 use snell::{Engine, Severity};
 use snell_store::{EventRecorder, Store};
 
-use super::{CheckFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
+use super::{DoctorFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
 use crate::commands::status;
 use crate::env::{ConfigArgs, format_lint_command};
 use crate::output;
@@ -11,23 +11,23 @@ use crate::output;
 /// Of what `snell status` says, this belongs here.
 const LABELS: &[&str] = &["Database", "Waiting", "To be sent", "Project"];
 
-pub(super) fn check_database(subject: &DoctorSubject) -> Vec<CheckFinding> {
-    let health = match status::summarize_status(subject.project.clone()) {
-        Ok(health) => health,
+pub(super) fn check_database(subject: &DoctorSubject) -> Vec<DoctorFinding> {
+    let (lines, attention) = match status::summarize_status(subject.project.clone()) {
+        Ok(status) => status,
         Err(error) => return vec![problem_finding(format!("{error:#}"), "run: snell status")],
     };
-    let is_well = health.attention.is_empty();
-    let lines = health.lines.into_iter().filter(|(label, _)| LABELS.contains(label));
+    let is_well = attention.is_empty();
+    let lines = lines.into_iter().filter(|(label, _)| LABELS.contains(label));
     let lines = lines.map(|(label, text)| {
         let line = format!("{}: {text}", label.to_lowercase());
         if is_well { ok_finding(line) } else { note_finding(line) }
     });
-    let attention = health.attention.into_iter().map(|(what, remedy)| warning_finding(what, remedy));
+    let attention = attention.into_iter().map(|item| warning_finding(item.what, item.remedy));
     lines.chain(attention).chain(check_integrity(subject)).collect()
 }
 
 /// Whether the database is whole. One that cannot be opened has been told of.
-fn check_integrity(subject: &DoctorSubject) -> Option<CheckFinding> {
+fn check_integrity(subject: &DoctorSubject) -> Option<DoctorFinding> {
     let path = EventRecorder::database_path(&subject.data);
     let answer = Store::open_read_only(&path).and_then(|mut store| store.check_integrity());
     match answer.ok()? {
@@ -47,7 +47,7 @@ fn describe_hooks(engine: &Engine) -> String {
     if own == 0 { others } else { format!("{others} beside Snell's own") }
 }
 
-pub(super) fn check_configuration(subject: &DoctorSubject) -> Vec<CheckFinding> {
+pub(super) fn check_configuration(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     let loaded = ConfigArgs::new(Some(subject.project.clone()), None).engine_builder().map(|builder| builder.load());
     let (engine, mut found) = match loaded {
         Ok(loaded) => loaded,

@@ -3,7 +3,7 @@
 use snell::SpannedNode;
 
 use super::subject::{InspectedAgent, InspectedSettingsFile, SettingsContent};
-use super::{CheckFinding, DoctorSubject, note_finding, problem_finding};
+use super::{DoctorFinding, DoctorSubject, note_finding, problem_finding};
 use crate::install::agents::SettingsScope;
 use crate::install::jsonc::JsonPathStep;
 
@@ -11,7 +11,7 @@ use crate::install::jsonc::JsonPathStep;
 const PRECEDENCE: &[SettingsScope] =
     &[SettingsScope::Managed, SettingsScope::Local, SettingsScope::Project, SettingsScope::User];
 
-pub(super) fn check_disabled_hooks(subject: &DoctorSubject) -> Vec<CheckFinding> {
+pub(super) fn check_disabled_hooks(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     let findings = subject.agents.iter().flat_map(|inspected| {
         find_disabling_switches(&inspected.files).into_iter().chain(check_directory_trust(inspected))
     });
@@ -19,7 +19,7 @@ pub(super) fn check_disabled_hooks(subject: &DoctorSubject) -> Vec<CheckFinding>
 }
 
 /// Whether the agent waits for its user's word before it runs hooks here.
-fn check_directory_trust(inspected: &InspectedAgent) -> Option<CheckFinding> {
+fn check_directory_trust(inspected: &InspectedAgent) -> Option<DoctorFinding> {
     let is_held_back = inspected.agent.is_project_trusted(&inspected.around) == Some(false);
     let is_here = inspected.files.iter().any(|file| file.own_handlers().next().is_some());
     let (title, project) = (inspected.agent.title(), inspected.around.project.display());
@@ -30,7 +30,7 @@ fn check_directory_trust(inspected: &InspectedAgent) -> Option<CheckFinding> {
     })
 }
 
-fn find_disabling_switches(files: &[InspectedSettingsFile]) -> Vec<CheckFinding> {
+fn find_disabling_switches(files: &[InspectedSettingsFile]) -> Vec<DoctorFinding> {
     let mut findings = Vec::new();
     if let Some((place, true)) = find_switch(files, PRECEDENCE, "disableAllHooks") {
         findings.push(problem_finding(

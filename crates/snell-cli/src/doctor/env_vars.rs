@@ -4,7 +4,7 @@
 use snell::{SpannedMember, SpannedNode};
 
 use super::subject::{InspectedSettingsFile, SettingsContent};
-use super::{CheckFinding, DoctorSubject, FindingLevel as Level, new_finding};
+use super::{DoctorFinding, DoctorSubject, FindingLevel as Level, new_finding};
 use crate::install::jsonc::{JsonPathStep, SettingsDocument};
 use crate::output;
 
@@ -14,60 +14,27 @@ const ENV_KEY: &str = "env";
 const MAX_SHOWN_CELLS: usize = 60;
 const REMEDY: &str = "remove it, unless you set it yourself and know why";
 
-/// Variables and their effects on what Snell does. A name that ends with `*` stands for all that begin like it; the first row
-/// that fits counts.
-const EFFECTS: &[(Level, &str, &str)] = &[
-    (Level::Problem, "SNELL_HOME", "Snell records there, and reads there which projects you trust"),
-    (Level::Problem, "SNELL_NOW", "it sets Snell's clock, which is for tests"),
-    (Level::Problem, "SNELL_DEPTH", "Snell takes itself for one that a hook called, and from 8 on runs no hooks"),
-    (Level::Note, "SNELL_DAEMON", "it says how hooks store events"),
-    (Level::Note, "SNELL_SCRIBE", "it says how hooks store events"),
-    (Level::Warning, "SNELL_*", "it is one of Snell's own variables"),
-    (Level::Problem, "HOME", "Snell looks there for your snell.toml, and takes it for `~` in commands"),
-    (Level::Problem, "XDG_CONFIG_HOME", "Snell looks there for your snell.toml"),
-    (Level::Problem, "XDG_DATA_HOME", "Snell records there, and reads there which projects you trust"),
-    (Level::Problem, "CLAUDE_CONFIG_DIR", "Claude Code's own settings are looked for there"),
-    (Level::Problem, "CLAUDE_PROJECT_DIR", "Snell takes it for the project, in which agents may change files"),
-    (Level::Problem, "LD_PRELOAD", "it loads code into Snell itself"),
-    (Level::Problem, "LD_LIBRARY_PATH", "it can load other code into Snell itself"),
-    (Level::Problem, "LD_AUDIT", "it loads code into Snell itself"),
-    (Level::Problem, "LD_TRACE_LOADED_OBJECTS", "the loader lists libraries and ends, so Snell judges nothing"),
-    (Level::Problem, "LD_SHOW_AUXV", "the loader writes into Snell's answer, so agents cannot read it"),
-    (Level::Problem, "LD_DEBUG", "the loader can write into Snell's answer, or end before Snell starts"),
-    (Level::Problem, "LD_*", "it changes how the loader starts Snell itself"),
-    (Level::Problem, "GLIBC_TUNABLES", "it changes the C library that Snell itself runs with"),
-    (Level::Problem, "DYLD_*", "it can load other code into Snell itself"),
-    (Level::Warning, "PATH", "hooks find the programs there that they run"),
-    (Level::Warning, "BASH_ENV", "shells run that file before every hook and command"),
-    (Level::Warning, "ENV", "shells may run that file before hooks and commands"),
-    (Level::Warning, "NODE_OPTIONS", "it can load code into the agent and into hooks"),
-    (
-        Level::Warning,
-        "TMPDIR",
-        "the guard lets agents delete files there, if its name is that of a temporary directory",
-    ),
-    (
-        Level::Note,
-        "CLAUDE_SESSION_MODE",
-        "it says whether a person watches the session, which rules for messages depend on",
-    ),
-    (Level::Note, "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "it says how often hooks may keep the agent going"),
-];
+/// What variables do to Snell: a level, a name or the beginning of names, and the effect. The first that fits counts.
+const EFFECTS: &str = include_str!("env_vars.txt");
 
 fn find_effect(variable: &str) -> Option<(Level, &'static str)> {
     let fits = |name: &str| match name.strip_suffix('*') {
         Some(prefix) => variable.starts_with(prefix),
         None => variable == name,
     };
-    EFFECTS.iter().find(|(_, name, _)| fits(name)).map(|(level, _, effect)| (*level, *effect))
+    EFFECTS.lines().find_map(|line| {
+        let (level, rest) = line.split_once(' ')?;
+        let (name, effect) = rest.trim_start().split_once(' ')?;
+        fits(name).then_some((Level::from_label(level)?, effect.trim_start()))
+    })
 }
 
-pub(super) fn check_environment(subject: &DoctorSubject) -> Vec<CheckFinding> {
+pub(super) fn check_environment(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     let files = subject.agents.iter().flat_map(|inspected| &inspected.files);
     files.flat_map(check_file_variables).collect()
 }
 
-fn check_file_variables(file: &InspectedSettingsFile) -> Vec<CheckFinding> {
+fn check_file_variables(file: &InspectedSettingsFile) -> Vec<DoctorFinding> {
     let SettingsContent::Settings { document, .. } = &file.content else {
         return Vec::new();
     };
@@ -80,7 +47,7 @@ fn check_variable(
     file: &InspectedSettingsFile,
     document: &SettingsDocument,
     variable: &SpannedMember,
-) -> Option<CheckFinding> {
+) -> Option<DoctorFinding> {
     let (usual_level, effect) = find_effect(&variable.key)?;
     let value = variable.node.text().unwrap_or_default();
     let is_set_here = std::env::var_os(&variable.key).is_some_and(|here| here == value);
@@ -94,7 +61,7 @@ fn check_variable(
         output::shorten_to_one_line(value, MAX_SHOWN_CELLS),
         effect
     );
-    Some(CheckFinding { remedy: level.needs_attention().then(|| REMEDY.to_owned()), ..new_finding(level, what) })
+    Some(DoctorFinding { remedy: level.needs_attention().then(|| REMEDY.to_owned()), ..new_finding(level, what) })
 }
 
 #[cfg(test)]

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use snell::{BuiltinHandler, GuardChoice, GuardPreset, SnellSettings, SourceLocation, Timestamp};
 
-use super::{CheckFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
+use super::{DoctorFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
 use crate::env;
 use crate::env::caller::CallerEnv;
 use crate::guard::lint_guard_settings;
 use crate::install::handler::InstallMode;
 use crate::output;
 
-pub(super) fn check_guard(subject: &DoctorSubject) -> Vec<CheckFinding> {
+pub(super) fn check_guard(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     let project = subject.project.clone();
     let engine = CallerEnv::engine_builder(project.clone()).map(|builder| builder.survey().require_trust());
     let looked = engine.map(|engine| (engine.load().0.settings(), env::read_clock_override()));
@@ -33,7 +33,7 @@ pub(super) fn check_guard(subject: &DoctorSubject) -> Vec<CheckFinding> {
 }
 
 /// That no agent asks the guard, if none does.
-fn find_unused_guard(subject: &DoctorSubject) -> Option<CheckFinding> {
+fn find_unused_guard(subject: &DoctorSubject) -> Option<DoctorFinding> {
     let homes = subject.installed_files();
     let mut own = homes.iter().flat_map(|(_, file)| file.own_handlers());
     if own.any(|handler| handler.way == Some(InstallMode::Hook) && handler.event == BEFORE_TOOLS) {
@@ -49,7 +49,7 @@ fn find_unused_guard(subject: &DoctorSubject) -> Option<CheckFinding> {
 /// The event with which an agent asks.
 const BEFORE_TOOLS: &str = "PreToolUse";
 
-fn check_guard_settings(settings: &SnellSettings, project: &Path, now: Timestamp) -> Vec<CheckFinding> {
+fn check_guard_settings(settings: &SnellSettings, project: &Path, now: Timestamp) -> Vec<DoctorFinding> {
     let mut found = Vec::new();
     if settings.handlers.is_enabled(BuiltinHandler::Guard) {
         found.push(describe_policy(settings));
@@ -77,7 +77,7 @@ fn check_guard_settings(settings: &SnellSettings, project: &Path, now: Timestamp
 }
 
 /// What is in force.
-fn describe_policy(settings: &SnellSettings) -> CheckFinding {
+fn describe_policy(settings: &SnellSettings) -> DoctorFinding {
     let guard = &settings.guard;
     let chosen = output::format_count(guard.rules.len(), "rule");
     let allowed = output::format_count(guard.allow.len(), "command");

@@ -36,6 +36,10 @@ impl FindingLevel {
         matches!(self, Self::Warning | Self::Problem)
     }
 
+    fn from_label(label: &str) -> Option<Self> {
+        [Self::Ok, Self::Note, Self::Warning, Self::Problem].into_iter().find(|level| level.label() == label)
+    }
+
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -56,63 +60,48 @@ pub(crate) struct DoctorFinding {
     pub(crate) remedy: Option<String>,
 }
 
-/// A finding in the making, which does not know yet by which check it was found.
-#[derive(Debug)]
-struct CheckFinding {
-    level: FindingLevel,
-    what: String,
-    remedy: Option<String>,
-}
-
-fn ok_finding(what: impl Into<String>) -> CheckFinding {
+fn ok_finding(what: impl Into<String>) -> DoctorFinding {
     new_finding(FindingLevel::Ok, what)
 }
 
-fn note_finding(what: impl Into<String>) -> CheckFinding {
+fn note_finding(what: impl Into<String>) -> DoctorFinding {
     new_finding(FindingLevel::Note, what)
 }
 
-fn warning_finding(what: impl Into<String>, remedy: impl Into<String>) -> CheckFinding {
-    CheckFinding { remedy: Some(remedy.into()), ..new_finding(FindingLevel::Warning, what) }
+fn warning_finding(what: impl Into<String>, remedy: impl Into<String>) -> DoctorFinding {
+    DoctorFinding { remedy: Some(remedy.into()), ..new_finding(FindingLevel::Warning, what) }
 }
 
-fn problem_finding(what: impl Into<String>, remedy: impl Into<String>) -> CheckFinding {
-    CheckFinding { remedy: Some(remedy.into()), ..new_finding(FindingLevel::Problem, what) }
+fn problem_finding(what: impl Into<String>, remedy: impl Into<String>) -> DoctorFinding {
+    DoctorFinding { remedy: Some(remedy.into()), ..new_finding(FindingLevel::Problem, what) }
 }
 
-fn new_finding(level: FindingLevel, what: impl Into<String>) -> CheckFinding {
-    CheckFinding { level, what: what.into(), remedy: None }
+fn new_finding(level: FindingLevel, what: impl Into<String>) -> DoctorFinding {
+    DoctorFinding { check: "", level, what: what.into(), remedy: None }
 }
 
-/// A question that is asked.
-struct DoctorCheck {
-    title: &'static str,
-    ask: fn(&DoctorSubject) -> Vec<CheckFinding>,
-}
+/// Looks at one thing.
+type DoctorCheck = fn(&DoctorSubject) -> Vec<DoctorFinding>;
 
-const CHECKS: &[DoctorCheck] = &[
-    new_check("Program", program::check_program),
-    new_check("Settings", agent_settings::check_settings),
-    new_check("Switches", disabled::check_disabled_hooks),
-    new_check("Environment", env_vars::check_environment),
-    new_check("Neighbours", other_hooks::check_other_hooks),
-    new_check("Receiver", receiver::check_receivers),
-    new_check("Memory", database::check_database),
-    new_check("Configuration", database::check_configuration),
-    new_check("Guard", guard::check_guard),
-    new_check("Proof", self_test::run_self_tests),
+const CHECKS: &[(&str, DoctorCheck)] = &[
+    ("Program", program::check_program),
+    ("Settings", agent_settings::check_settings),
+    ("Switches", disabled::check_disabled_hooks),
+    ("Environment", env_vars::check_environment),
+    ("Neighbours", other_hooks::check_other_hooks),
+    ("Receiver", receiver::check_receivers),
+    ("Memory", database::check_database),
+    ("Configuration", database::check_configuration),
+    ("Guard", guard::check_guard),
+    ("Proof", self_test::run_self_tests),
 ];
-
-const fn new_check(title: &'static str, ask: fn(&DoctorSubject) -> Vec<CheckFinding>) -> DoctorCheck {
-    DoctorCheck { title, ask }
-}
 
 /// Asks everything, and tells each answer as it comes.
 pub(crate) fn run_checks(subject: &DoctorSubject, tell: &mut dyn FnMut(&DoctorFinding)) -> Vec<DoctorFinding> {
     let mut findings = Vec::new();
-    for DoctorCheck { title, ask } in CHECKS {
-        for CheckFinding { level, what, remedy } in ask(subject) {
-            let finding = DoctorFinding { check: title, level, what, remedy };
+    for (check, ask) in CHECKS {
+        for finding in ask(subject) {
+            let finding = DoctorFinding { check, ..finding };
             tell(&finding);
             findings.push(finding);
         }

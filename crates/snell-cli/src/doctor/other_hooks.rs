@@ -1,12 +1,12 @@
 //! Who else is there: hooks of other tools on the same events, and other agents that read the same files.
 
-use super::{CheckFinding, DoctorSubject, note_finding};
+use super::{DoctorFinding, DoctorSubject, note_finding};
 use crate::output;
 
 /// Hooks of other tools that are named one by one.
 const MAX_NAMED_HOOKS: usize = 10;
 
-pub(super) fn check_other_hooks(subject: &DoctorSubject) -> Vec<CheckFinding> {
+pub(super) fn check_other_hooks(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     let mut findings = Vec::new();
     for inspected in &subject.agents {
         let is_ours =

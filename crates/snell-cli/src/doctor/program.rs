@@ -1,9 +1,9 @@
 //! This program: where it is, and whether it is the one that people call.
 
-use super::{CheckFinding, DoctorSubject, note_finding, ok_finding, warning_finding};
+use super::{DoctorFinding, DoctorSubject, note_finding, ok_finding, warning_finding};
 use crate::install::exe_path::{explain_unstable_path, is_runnable};
 
-pub(super) fn check_program(subject: &DoctorSubject) -> Vec<CheckFinding> {
+pub(super) fn check_program(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     let shown = subject.program.display();
     let mut findings = vec![ok_finding(format!("{shown}, version {}", env!("CARGO_PKG_VERSION")))];
     if let Some(why) = explain_unstable_path(&subject.program) {

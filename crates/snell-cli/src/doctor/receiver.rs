@@ -7,7 +7,7 @@ use serde_json::Value;
 use snell::normalize_receiver_url;
 use snell_store::queue::outbox::is_loopback_url;
 
-use super::{CheckFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
+use super::{DoctorFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
 use crate::env::read_variable;
 use crate::record::http_delivery;
 
@@ -17,7 +17,7 @@ const DEFAULT_URL: &str = "http://127.0.0.1:7433";
 /// For so long an answer is waited for.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 
-pub(super) fn check_receivers(subject: &DoctorSubject) -> Vec<CheckFinding> {
+pub(super) fn check_receivers(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     let usual = || read_variable("SNELL_URL").or_else(|| subject.server.url.clone());
     let scripts = subject.script_receivers().into_iter().map(|url| url.or_else(usual));
     let mut used: Vec<String> = scripts.map(|url| url.unwrap_or_else(|| DEFAULT_URL.into())).collect();
@@ -41,7 +41,7 @@ pub(super) fn check_receivers(subject: &DoctorSubject) -> Vec<CheckFinding> {
     used.iter().map(|url| check_receiver(subject, url)).collect()
 }
 
-fn check_receiver(subject: &DoctorSubject, url: &str) -> CheckFinding {
+fn check_receiver(subject: &DoctorSubject, url: &str) -> DoctorFinding {
     let url = match normalize_receiver_url(url) {
         Ok(url) => url,
         // It may hold a password, so it is not shown.
@@ -78,7 +78,7 @@ fn check_receiver(subject: &DoctorSubject, url: &str) -> CheckFinding {
 }
 
 /// That a receiver wants another token than it is given, or any.
-fn describe_token_refusal(subject: &DoctorSubject, url: &str, file: Option<&Path>) -> CheckFinding {
+fn describe_token_refusal(subject: &DoctorSubject, url: &str, file: Option<&Path>) -> DoctorFinding {
     let refuses = format!("{url} is told what happens here, and refuses it, because the token");
     match (file, &subject.server.token_file) {
         (Some(file), _) => {
@@ -125,7 +125,7 @@ struct ReceiverHealth {
 }
 
 impl ReceiverHealth {
-    fn into_finding(self) -> CheckFinding {
+    fn into_finding(self) -> DoctorFinding {
         let Self { summary, access } = self;
         match access.as_deref() {
             Some("token") => ok_finding(format!("{summary}; everyone who shows the token can use it")),
@@ -148,15 +148,10 @@ impl ReceiverHealth {
 /// Asks a receiver how it is.
 fn query_health(url: &str, token: Option<&str>) -> Result<ReceiverHealth, ReceiverCheckError> {
     let somebody_else = |what: &str| Err(ReceiverCheckError::Other(format!("{what}, and is no receiver of Snell's")));
-    let (code, body) = http_get(&format!("{url}/healthz"), token)?;
-    match code {
-        200 if body.trim() == "ok" => {}
-        200 => return somebody_else("something else answers there"),
-        401 => return Err(ReceiverCheckError::TokenRequired),
-        403 => {
-            return Err(ReceiverCheckError::Refused(refusal_message(&serde_json::from_str(&body).unwrap_or_default())));
-        }
-        code => return somebody_else(&format!("it answers {code}")),
+    match http_get(&format!("{url}/healthz"), token)? {
+        (200, body) if body.trim() == "ok" => {}
+        (200, _) => return somebody_else("something else answers there"),
+        (code, _) => return somebody_else(&format!("it answers {code}")),
     }
     let (code, body) = http_get(&format!("{url}/hook/status"), token)?;
     let status: Value = serde_json::from_str(&body).unwrap_or_default();
@@ -166,15 +161,8 @@ fn query_health(url: &str, token: Option<&str>) -> Result<ReceiverHealth, Receiv
             access: status["config"]["access"].as_str().map(str::to_owned),
         }),
         200 => somebody_else("it says nothing about its status"),
-        401 => Err(ReceiverCheckError::TokenRequired),
-        403 => Err(ReceiverCheckError::Refused(refusal_message(&status))),
         code => somebody_else(&format!("it answers {code} when asked for its status")),
     }
-}
-
-/// Why a receiver refuses, in its own words.
-fn refusal_message(answer: &Value) -> String {
-    answer["message"].as_str().unwrap_or("it answers 403").to_owned()
 }
 
 fn describe_status(status: &Value) -> String {
@@ -196,5 +184,13 @@ fn http_get(url: &str, token: Option<&str>) -> Result<(u16, String), ReceiverChe
     let mut response = request.call().map_err(|error| ReceiverCheckError::Other(error.to_string()))?;
     let code = response.status().as_u16();
     let body = response.body_mut().with_config().limit(64 * 1024).lossy_utf8(true).read_to_string();
-    Ok((code, body.unwrap_or_default()))
+    let body = body.unwrap_or_default();
+    match code {
+        401 => Err(ReceiverCheckError::TokenRequired),
+        403 => {
+            let answer: Value = serde_json::from_str(&body).unwrap_or_default();
+            Err(ReceiverCheckError::Refused(answer["message"].as_str().unwrap_or("it answers 403").to_owned()))
+        }
+        _ => Ok((code, body)),
+    }
 }

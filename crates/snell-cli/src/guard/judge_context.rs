@@ -11,18 +11,7 @@ use snell_guard::{JudgeContext, SelfFile, SelfPath};
 use crate::env::{ConfigArgs, read_dir_variable, read_user_name, read_variable};
 use crate::install::agents::{AgentDirs, InstallAgent, SettingsScope};
 
-/// Variables whose values commands may use, as far as they are set.
-const VARIABLES: &[&str] = &[
-    "TMPDIR",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "XDG_CACHE_HOME",
-    "XDG_STATE_HOME",
-    "CARGO_HOME",
-    "SNELL_HOME",
-    "CLAUDE_PROJECT_DIR",
-    "CLAUDE_CONFIG_DIR",
-];
+include!(concat!(env!("OUT_DIR"), "/judge_context_lists.rs"));
 
 /// What a project's own file is called.
 const PROJECTS_FILE: &str = "snell.toml";
@@ -40,7 +29,7 @@ pub(super) fn build_judge_context(settings: &SnellSettings, project: &Path) -> J
     let project = normalize_path(project);
     JudgeContext {
         cwd: project.clone(),
-        user: user.unwrap_or_else(|| user_name_from_home(&home)),
+        user: user.unwrap_or_else(|| home.file_name().unwrap_or_default().to_string_lossy().into_owned()),
         temp: filter_temp_dirs(read_dir_variable("TMPDIR").iter().map(|temp| normalize_path(temp))),
         self_paths: collect_self_paths(settings, &around, &home, Path::new(&project)),
         project: if is_project_dir(&project, &home) { project } else { NO_PROJECT.into() },
@@ -54,29 +43,6 @@ pub(super) fn build_judge_context(settings: &SnellSettings, project: &Path) -> J
 
 /// What the guard takes for no project at all.
 const NO_PROJECT: &str = "/";
-
-/// Where nobody keeps a project, whatever else lies there.
-const NON_PROJECT_DIRS: &[&str] = &[
-    "/bin",
-    "/boot",
-    "/dev",
-    "/etc",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/proc",
-    "/run",
-    "/sbin",
-    "/sys",
-    "/usr/bin",
-    "/usr/lib",
-    "/usr/sbin",
-    "/System",
-    "/Library",
-];
-
-/// Where people keep projects, although it is the system's.
-const USUAL_PROJECT_DIRS: &[&str] = &["/opt", "/srv", "/usr/local/src", "/usr/src", "/var/www"];
 
 /// Whether an agent that was started here may do as it likes here. A directory of the system is a project only where
 /// people keep them, or if something in it says so; and so is one that holds the home directory.
@@ -99,10 +65,6 @@ fn guess_home(user: Option<&str>) -> PathBuf {
         Some(user) if user != "root" => Path::new("/home").join(user),
         _ => "/root".into(),
     }
-}
-
-fn user_name_from_home(home: &Path) -> String {
-    home.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// What is Snell's own here, each place as it is named.

@@ -1,6 +1,6 @@
 //! What settings say, as the library understands it.
 
-use snell::{GuardAuthor, GuardChoice, GuardPreset, GuardSettings, Timestamp};
+use snell::{AllowedCommand, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, Timestamp};
 use snell_guard::rules::RULES;
 use snell_guard::{
     AllowListEntry, ForbiddenAccess, GuardDecision, GuardPolicy, PathProtection, PolicyAuthor, PolicyPreset,
@@ -18,12 +18,7 @@ pub(super) fn build_policy(settings: &GuardSettings, now: Timestamp) -> GuardPol
             .filter(|(protected, _)| protected.path.is_absolute())
             .map(|(protected, from)| PathProtection { path: protected.path.to_string_lossy().into_owned(), from })
             .collect(),
-        allowed: settings
-            .allow
-            .iter()
-            .filter(|entry| !entry.is_expired(now))
-            .map(|entry| AllowListEntry { command: entry.command.clone(), reason: entry.reason.clone() })
-            .collect(),
+        allowed: settings.allow.iter().filter(|entry| !entry.is_expired(now)).map(to_allow_entry).collect(),
         ..GuardPolicy::new(preset_from_settings(settings.preset))
     };
     if !settings.rules.is_empty() {
@@ -39,6 +34,10 @@ pub(super) fn build_policy(settings: &GuardSettings, now: Timestamp) -> GuardPol
         policy.rules = chosen.collect();
     }
     policy
+}
+
+pub(super) fn to_allow_entry(entry: &AllowedCommand) -> AllowListEntry {
+    AllowListEntry { command: entry.command.clone(), reason: entry.reason.clone() }
 }
 
 pub(super) fn preset_from_settings(preset: GuardPreset) -> PolicyPreset {

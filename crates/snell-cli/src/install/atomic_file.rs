@@ -24,7 +24,7 @@ pub(crate) struct FileSnapshot {
     pub(crate) text: Option<String>,
     mode: u32,
     owner: (u32, u32),
-    link_count: u64,
+    pub(crate) link_count: u64,
 }
 
 /// Who may read what is made anew.
@@ -106,11 +106,6 @@ impl FileSnapshot {
         fs::symlink_metadata(&self.path).is_ok_and(|metadata| metadata.is_symlink())
     }
 
-    /// Whether it has other names, under which it stays what it is when it is replaced under this one.
-    pub(crate) fn has_hard_links(&self) -> bool {
-        self.link_count > 1
-    }
-
     /// The directories that have to be made for it, the outermost first.
     pub(crate) fn missing_directories(&self) -> Vec<PathBuf> {
         missing_directories(self.real_path.parent().unwrap_or(Path::new("/")))
@@ -127,7 +122,8 @@ impl FileSnapshot {
         let directory = self.real_path.parent().unwrap_or(Path::new("/"));
         let made =
             make_directories(directory, access).with_context(|| format!("cannot create {}", directory.display()))?;
-        let unfinished = self.temp_path();
+        let name = self.real_path.file_name().unwrap_or_default().to_string_lossy();
+        let unfinished = self.real_path.with_file_name(format!(".{name}.snell-new"));
         let replaced = self
             .write_temp_file(&unfinished, text, access)
             .with_context(|| format!("cannot write to {}", directory.display()))
@@ -176,12 +172,6 @@ impl FileSnapshot {
             return Err(error).with_context(|| format!("cannot write the copy {}", path.display()));
         }
         Ok(Some(path))
-    }
-
-    /// Where a new file is written before it takes its place.
-    fn temp_path(&self) -> PathBuf {
-        let name = self.real_path.file_name().unwrap_or_default().to_string_lossy();
-        self.real_path.with_file_name(format!(".{name}.snell-new"))
     }
 
     fn write_temp_file(&self, unfinished: &Path, text: &str, access: FileModePolicy) -> io::Result<()> {

@@ -24,7 +24,7 @@ pub(crate) struct RegisteredHandler {
     /// The way in which it is Snell's, if it is.
     pub(crate) way: Option<InstallMode>,
     /// What its entry is for, unless that is everything.
-    matcher: Option<String>,
+    pub(super) matcher: Option<String>,
     /// What else keeps it from being called, or heard, every time.
     conditions: Vec<String>,
     /// How it is shown to people.
@@ -41,11 +41,6 @@ impl RegisteredHandler {
     pub(crate) fn limits(&self) -> Vec<String> {
         let matcher = self.matcher.iter().map(|matcher| format!("only for \"{matcher}\""));
         matcher.chain(self.conditions.iter().cloned()).collect()
-    }
-
-    /// Whether its entry is for everything.
-    pub(super) fn has_no_matcher(&self) -> bool {
-        self.matcher.is_none()
     }
 
     /// The way to the handler.
@@ -70,6 +65,7 @@ pub(crate) fn scan_handlers(document: &SettingsDocument, signs: &EntryRecognizer
         let is_last = members.iter().rposition(|other| other.key == member.key) == Some(index);
         let groups = member.node.items().filter(|_| is_last).unwrap_or_default();
         for (group, node) in groups.iter().enumerate() {
+            let matcher = node.get("matcher").and_then(SpannedNode::text).filter(|text| !matches!(*text, "" | "*"));
             let at = |handler, node: &SpannedNode| {
                 let call = HandlerCommand::from_handler(node);
                 RegisteredHandler {
@@ -80,19 +76,13 @@ pub(crate) fn scan_handlers(document: &SettingsDocument, signs: &EntryRecognizer
                     words: call.as_ref().and_then(|call| signs.command_words(call)).unwrap_or_default(),
                     way: call.as_ref().and_then(|call| signs.recognize(call)),
                     call,
-                    matcher: None,
+                    matcher: matcher.map(str::to_owned),
                     conditions: find_conditions(node),
                     description: describe_handler(node),
                 }
             };
-            let matcher = node.get("matcher").and_then(SpannedNode::text).filter(|text| !matches!(*text, "" | "*"));
             let handlers = node.get(HOOKS).and_then(SpannedNode::items).unwrap_or_default();
-            found.extend(
-                handlers.iter().enumerate().map(|(handler, node)| RegisteredHandler {
-                    matcher: matcher.map(str::to_owned),
-                    ..at(handler, node)
-                }),
-            );
+            found.extend(handlers.iter().enumerate().map(|(handler, node)| at(handler, node)));
             // Other tools put the paths of scripts there.
             found.extend(node.text().map(|_| at(0, node)));
         }

@@ -1,6 +1,6 @@
 //! Lists of the documentation, read from its pages.
 
-use crate::commands::docs::markdown::{MarkdownBlock, SpanKind, parse_blocks, parse_spans};
+use crate::commands::docs::markdown::{MarkdownBlock, parse_blocks, strip_markup};
 
 /// The items of the first list below a heading, each as the name before its colon and the text after it.
 pub(super) fn find_list_entries(page: &str, heading: &str) -> Vec<(String, String)> {
@@ -10,7 +10,7 @@ pub(super) fn find_list_entries(page: &str, heading: &str) -> Vec<(String, Strin
     let section = below.take_while(|block| !matches!(block, MarkdownBlock::Heading { .. }));
     let items = section.skip_while(|block| !is_item(block)).take_while(is_item);
     let entry = |block| match block {
-        MarkdownBlock::ListItem { text, .. } => split_entry(&strip_markup(&text)),
+        MarkdownBlock::ListItem { text, .. } => split_entry(&strip_markup(&text).replace('`', "")),
         _ => None,
     };
     items.filter_map(entry).collect()
@@ -21,11 +21,6 @@ fn split_entry(text: &str) -> Option<(String, String)> {
     let is_outside = |at: usize| text[..at].matches('(').count() == text[..at].matches(')').count();
     let (at, _) = text.match_indices(": ").find(|(at, _)| is_outside(*at))?;
     Some((text[..at].to_owned(), text[at + 2..].to_owned()))
-}
-
-/// A text without marks, and without the targets of its links.
-fn strip_markup(text: &str) -> String {
-    parse_spans(text).into_iter().filter(|(_, kind)| *kind != SpanKind::LinkTarget).map(|(text, _)| text).collect()
 }
 
 #[cfg(test)]

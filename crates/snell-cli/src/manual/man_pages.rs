@@ -47,7 +47,8 @@ fn visible_subcommands(command: &Command) -> impl Iterator<Item = &Command> {
 
 fn render_page(command: &Command, path: &str) -> io::Result<ManPage> {
     let man = Man::new(command.clone()).section(SECTION);
-    let mut text = render_title(path).into_bytes();
+    let (name, version) = (page_name(path).to_uppercase(), env!("CARGO_PKG_VERSION"));
+    let mut text = format!(".TH {name} {SECTION} \"\" \"snell {version}\" \"Snell\"\n").into_bytes();
     man.render_name_section(&mut text)?;
     man.render_synopsis_section(&mut text)?;
     man.render_description_section(&mut text)?;
@@ -67,12 +68,6 @@ fn render_page(command: &Command, path: &str) -> io::Result<ManPage> {
         file: man.get_filename(),
         text: escape_non_ascii(&String::from_utf8_lossy(&text)),
     })
-}
-
-/// The line that begins a page. It has no date: the same program always has the same pages.
-fn render_title(path: &str) -> String {
-    let (name, version) = (page_name(path).to_uppercase(), env!("CARGO_PKG_VERSION"));
-    format!(".TH {name} {SECTION} \"\" \"snell {version}\" \"Snell\"\n")
 }
 
 /// How paragraphs begin that follow the options, and the section that each of them belongs to.

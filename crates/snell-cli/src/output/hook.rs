@@ -55,3 +55,12 @@ pub(crate) fn find_hook_trust(files: &[ProjectFile], hook: &Arc<Hook>) -> Option
     let file = files.iter().find(holds)?;
     Some(file.status == TrustStatus::Trusted)
 }
+
+/// How a status is written in JSON.
+pub(crate) fn trust_status_name(status: TrustStatus) -> &'static str {
+    match status {
+        TrustStatus::Trusted => "trusted",
+        TrustStatus::Untrusted => "untrusted",
+        TrustStatus::Changed => "changed",
+    }
+}

@@ -103,10 +103,6 @@ impl LogLineParts {
         format!("{}{}{}", self.decision, reason.unwrap_or_default(), self.would)
     }
 
-    fn decision_without_reason(&self) -> String {
-        format!("{}{}", self.decision, self.would)
-    }
-
     /// What stands before that which the event is about, each under its like.
     fn render_prefix(&self, project: &str) -> String {
         let (project, event) = (pad_to_width(project, PROJECT_CELLS), pad_to_width(&self.event, EVENT_CELLS));
@@ -115,11 +111,7 @@ impl LogLineParts {
 
     fn render_line(&self, subject: &str, decided: &str) -> String {
         let before = self.render_prefix(&self.project);
-        format!("{before}{subject}{}{}", self.style_decision(decided), apply_style(&self.hooks, TextStyle::Faint))
-    }
-
-    fn style_decision(&self, decided: &str) -> String {
-        apply_style(decided, self.style)
+        format!("{before}{subject}{}{}", apply_style(decided, self.style), apply_style(&self.hooks, TextStyle::Faint))
     }
 
     /// The line in so many cells, and what stands below it.
@@ -132,7 +124,7 @@ impl LogLineParts {
         let (decided, below) = match &self.reason {
             Some(reason) if !fits => {
                 let cells = terminal.saturating_sub(INDENT.len()).max(1);
-                (self.decision_without_reason(), wrap_lines(reason, Some(cells), MAX_REASON_LINES))
+                (format!("{}{}", self.decision, self.would), wrap_lines(reason, Some(cells), MAX_REASON_LINES))
             }
             _ => (whole, Vec::new()),
         };
@@ -149,7 +141,7 @@ impl LogLineParts {
         };
         let decided = truncate_to_width(&decided, room);
         let subject = truncate_or_empty(&subject, room.saturating_sub(display_width(&decided)));
-        (format!("{before}{subject}{}{hooks}", self.style_decision(&decided)), below)
+        (format!("{before}{subject}{}{hooks}", apply_style(&decided, self.style)), below)
     }
 }
 

@@ -315,27 +315,22 @@ pub(crate) fn shorten_to_one_line(text: &str, cells: usize) -> String {
 
 /// Text from files and payloads, with what is not seen made visible: nothing in it may steer a terminal or break a line.
 pub(crate) fn escape_invisible(text: &str) -> String {
-    let mut harmless = String::with_capacity(text.len());
-    for (c, is_seen) in mark_invisible_chars(text) {
-        if is_seen && !c.is_control() {
-            harmless.push(c);
-        } else {
-            harmless.extend(c.escape_default());
-        }
-    }
-    harmless
+    escape_chars(text, |c, is_seen| (!is_seen || c.is_control()).then(|| c.escape_default().to_string()))
 }
 
 /// JSON in which nothing steers a terminal. Only texts hold such characters, and there an escape means the same.
 pub(crate) fn escape_invisible_json(text: &str) -> String {
+    let escape = |c: char| c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect();
+    escape_chars(text, |c, is_seen| (!is_seen).then(|| escape(c)))
+}
+
+/// A text with other characters in place of those for which there are some.
+fn escape_chars(text: &str, escape: impl Fn(char, bool) -> Option<String>) -> String {
     let mut harmless = String::with_capacity(text.len());
     for (c, is_seen) in mark_invisible_chars(text) {
-        if is_seen {
-            harmless.push(c);
-        } else {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                harmless.push_str(&format!("\\u{unit:04x}"));
-            }
+        match escape(c, is_seen) {
+            Some(escaped) => harmless.push_str(&escaped),
+            None => harmless.push(c),
         }
     }
     harmless

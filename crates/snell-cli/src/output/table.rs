@@ -57,9 +57,11 @@ impl<const N: usize> TextTable<N> {
         write_stdout(&self.render());
     }
 
-    /// Prints every cell in full, however wide the terminal is.
+    /// Prints every cell in full, however wide the terminal is, and a blank line; nothing if there are no rows.
     pub(crate) fn print_full_width(&self) {
-        write_stdout(&self.render_within(None));
+        if self.rows.len() > 1 {
+            write_stdout(&format!("{}\n", self.render_within(None)));
+        }
     }
 
     /// What [`TextTable::print`] prints.

@@ -49,7 +49,7 @@ pub(crate) fn format_time_short(time: Timestamp, now: Timestamp) -> String {
 }
 
 /// Reads a time: a duration back from now (`2h`, `3d`), an RFC 3339 time, or a date, which begins at midnight UTC.
-pub(crate) fn parse_time(option: &str, text: &str, now: Timestamp) -> anyhow::Result<Timestamp> {
+fn parse_time(option: &str, text: &str, now: Timestamp) -> anyhow::Result<Timestamp> {
     let written = text.parse().ok();
     let in_utc = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
     let before = || now.checked_sub(parse_span(text)?).ok();
@@ -60,6 +60,15 @@ pub(crate) fn parse_time(option: &str, text: &str, now: Timestamp) -> anyhow::Re
              (2025-12-31T10:30:00Z)"
         ),
     }
+}
+
+/// The time that an option names, if it is given.
+pub(crate) fn parse_optional_time(
+    option: &str,
+    text: Option<&str>,
+    now: Timestamp,
+) -> anyhow::Result<Option<Timestamp>> {
+    text.map(|text| parse_time(option, text, now)).transpose()
 }
 
 fn parse_span(text: &str) -> Option<Duration> {

@@ -4,3 +4,4 @@ pub(crate) mod end_signals;
 pub(crate) mod faults;
 pub(crate) mod signals;
 pub(crate) mod stack;
+pub(crate) mod stdin;

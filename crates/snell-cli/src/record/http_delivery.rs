@@ -21,26 +21,19 @@ const MAX_ANSWER_BYTES: u64 = 64 * 1024;
 /// How much of a refusal is shown.
 const MAX_EXCERPT_BYTES: usize = 512;
 
-/// What an answer means for the message. A status in no row is no reason to give a message up.
-enum ResponseClass {
-    /// The receiver has it.
-    Accepted,
-    /// The receiver will never take it.
-    Rejected,
-    /// It is about the receiver or about us, not about this message.
-    RetryLater,
-}
-
 /// Answers that are about the message itself: it cannot be read (400), contradicts what is there (409), is too large (413),
 /// of the wrong kind (415) or makes no sense (422). All others may come from something in front of the receiver, or from a
 /// wrong address: a proxy whose server is down, or a path without a server, answers 404, 405 or 410.
 const PERMANENT_FAILURES: &[u16] = &[400, 409, 413, 415, 422];
 
-fn classify_status(status: u16) -> ResponseClass {
+fn classify_answer(status: u16, excerpt: &str, missing_token: Option<&str>) -> DeliveryAnswer {
     match status {
-        200..=299 => ResponseClass::Accepted,
-        _ if PERMANENT_FAILURES.contains(&status) => ResponseClass::Rejected,
-        _ => ResponseClass::RetryLater,
+        200..=299 => DeliveryAnswer::Accepted,
+        _ if PERMANENT_FAILURES.contains(&status) => DeliveryAnswer::Refused(format!("{status}: {excerpt}")),
+        _ => DeliveryAnswer::Later(match missing_token {
+            Some(lacks) => format!("answered {status}: {excerpt} ({lacks}, so none was shown)"),
+            None => format!("answered {status}: {excerpt}"),
+        }),
     }
 }
 
@@ -110,14 +103,7 @@ impl OutboxHttpClient {
         let mut response = call.send(body).map_err(|error| self.describe_failure(&error))?;
         let status = response.status().as_u16();
         let excerpt = read_body_excerpt(&mut response);
-        Ok(match classify_status(status) {
-            ResponseClass::Accepted => DeliveryAnswer::Accepted,
-            ResponseClass::Rejected => DeliveryAnswer::Refused(format!("{status}: {excerpt}")),
-            ResponseClass::RetryLater => DeliveryAnswer::Later(match lacks {
-                Some(lacks) => format!("answered {status}: {excerpt} ({lacks}, so none was shown)"),
-                None => format!("answered {status}: {excerpt}"),
-            }),
-        })
+        Ok(classify_answer(status, &excerpt, lacks.as_deref()))
     }
 
     /// The token to send with a message, and why there is none if there should be one. The caller's token counts for all
@@ -178,8 +164,8 @@ mod tests {
             100, 301, 302, 307, 308, 401, 403, 404, 405, 407, 408, 410, 411, 414, 421, 423, 425, 429, 431, 451, 500,
             502, 503, 504, 599,
         ];
-        assert!(taken.iter().all(|status| matches!(classify_status(*status), ResponseClass::Accepted)));
-        assert!(never.iter().all(|status| matches!(classify_status(*status), ResponseClass::Rejected)));
-        assert!(not_now.iter().all(|status| matches!(classify_status(*status), ResponseClass::RetryLater)));
+        assert!(taken.iter().all(|status| matches!(classify_answer(*status, "", None), DeliveryAnswer::Accepted)));
+        assert!(never.iter().all(|status| matches!(classify_answer(*status, "", None), DeliveryAnswer::Refused(_))));
+        assert!(not_now.iter().all(|status| matches!(classify_answer(*status, "", None), DeliveryAnswer::Later(_))));
     }
 }

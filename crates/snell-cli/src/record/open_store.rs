@@ -137,8 +137,8 @@ impl StoreHandle {
 }
 
 /// Looks after all agents of which nothing was heard. While somebody else writes, what is known has to do.
-pub(crate) fn reconcile_agents(store: &mut Store, now: Timestamp) -> Result<()> {
-    match store.reconcile_agents(ReconcileScope::All, now) {
+pub(crate) fn reconcile_agents(store: &mut Store, scope: ReconcileScope, now: Timestamp) -> Result<()> {
+    match store.reconcile_agents(scope, now) {
         Err(StoreError::Locked) => Ok(()),
         other => other,
     }

@@ -4,30 +4,18 @@ mod wake_lock;
 
 use anyhow::{Context, bail};
 use snell_server::reconciler::tmux::{TmuxPaneDetails, TmuxServer};
-use snell_store::{AgentLocation, AgentState, ReconcileScope, SessionFilter, StoreError};
+use snell_store::{AgentLocation, AgentState, ReconcileScope};
 
 use crate::commands::block_on;
 use crate::env::caller::CallerEnv;
 use crate::output::shorten_to_one_line;
 use crate::output::time::{format_elapsed, format_time};
-use crate::record::open_store::StoreHandle;
+use crate::record::open_store::{self, StoreHandle};
+use crate::session_arg::load_session_row;
 use wake_lock::WakeLock;
 
 /// How much is told of why an agent waits.
 const MAX_REASON_CELLS: usize = 100;
-
-/// What was typed, and where.
-#[derive(Debug)]
-pub(crate) struct WakeReport {
-    pane: String,
-    text: String,
-}
-
-impl std::fmt::Display for WakeReport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Typed into the tmux pane {}: {}", self.pane, self.text)
-    }
-}
 
 /// How carefully it is looked who would read what is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,10 +47,8 @@ pub(crate) fn wake_session(
     store_handle: &mut StoreHandle,
     conversation_id: i64,
     care: WakeMode,
-) -> anyhow::Result<WakeReport> {
-    let filter = SessionFilter { conversation_id: Some(conversation_id), ..SessionFilter::default() };
-    let session = store_handle.query(|store| store.list_sessions(&filter))?.pop();
-    let session = session.context("the session was removed, because it was old")?;
+) -> anyhow::Result<String> {
+    let session = load_session_row(conversation_id, store_handle)?;
     let agent = locate_agent(store_handle, session.agent_id)?;
     let id = &session.session_id;
     if agent.conversation_id != Some(conversation_id) {
@@ -72,11 +58,13 @@ pub(crate) fn wake_session(
 }
 
 /// Wakes up an agent. Whoever else does so at the same time waits, so that each line stays together with its Enter.
-pub(crate) fn wake_agent(store_handle: &mut StoreHandle, number: i64, care: WakeMode) -> anyhow::Result<WakeReport> {
+pub(crate) fn wake_agent(store_handle: &mut StoreHandle, number: i64, care: WakeMode) -> anyhow::Result<String> {
     let _turn = WakeLock::acquire(store_handle.data_dir(), number)?;
     let mut agent = locate_agent(store_handle, number)?;
     if care == WakeMode::Checked && agent.state == AgentState::AwaitingInput {
-        agent = reconcile_and_locate(store_handle, number)?;
+        let now = store_handle.now();
+        store_handle.query(|store| open_store::reconcile_agents(store, ReconcileScope::Agent(number), now))?;
+        agent = locate_agent(store_handle, number)?;
         if agent.state == AgentState::AwaitingInput {
             bail!(explain_awaiting_user(&agent, store_handle));
         }
@@ -87,16 +75,6 @@ pub(crate) fn wake_agent(store_handle: &mut StoreHandle, number: i64, care: Wake
 fn locate_agent(store_handle: &mut StoreHandle, number: i64) -> anyhow::Result<AgentLocation> {
     let agent = store_handle.query(|store| store.find_agent_location(number))?;
     agent.with_context(|| format!("agent {number} was removed, because it was old"))
-}
-
-/// Where an agent is, once its transcript was looked at: no hook tells when its user turns something down.
-fn reconcile_and_locate(store_handle: &mut StoreHandle, number: i64) -> anyhow::Result<AgentLocation> {
-    let now = store_handle.now();
-    store_handle.query(|store| match store.reconcile_agents(ReconcileScope::Agent(number), now) {
-        Err(StoreError::Locked) => Ok(()),
-        other => other,
-    })?;
-    locate_agent(store_handle, number)
 }
 
 /// Why an agent is left alone that waits for its user.
@@ -112,7 +90,7 @@ fn explain_awaiting_user(agent: &AgentLocation, store_handle: &StoreHandle) -> S
     )
 }
 
-fn type_wake_line(agent: &AgentLocation, care: WakeMode) -> anyhow::Result<WakeReport> {
+fn type_wake_line(agent: &AgentLocation, care: WakeMode) -> anyhow::Result<String> {
     let number = agent.agent_id;
     if agent.state == AgentState::Ended {
         bail!("agent {number} has ended");
@@ -124,7 +102,7 @@ fn type_wake_line(agent: &AgentLocation, care: WakeMode) -> anyhow::Result<WakeR
     let Some(pane) = agent.tmux_pane.as_deref() else {
         bail!("agent {number} sits in no tmux pane, so nothing can be typed for it");
     };
-    let text = load_wake_text()?;
+    let text = CallerEnv::load_user_settings()?.messages.wake_up_prompt();
     let server = TmuxServer::new(agent.tmux_server.clone());
     block_on(async {
         let panes = server.list_panes().await;
@@ -147,12 +125,7 @@ fn type_wake_line(agent: &AgentLocation, care: WakeMode) -> anyhow::Result<WakeR
         let typed = server.type_line(&found, &text).await;
         typed.with_context(|| format!("cannot type into the tmux pane {pane} of agent {number}"))
     })??;
-    Ok(WakeReport { pane: pane.to_owned(), text })
-}
-
-/// What is typed, and what `snell hook` knows when it comes as a prompt.
-fn load_wake_text() -> anyhow::Result<String> {
-    Ok(CallerEnv::load_user_settings()?.messages.wake_up_prompt())
+    Ok(format!("Typed into the tmux pane {pane}: {text}"))
 }
 
 fn check_liveness(agent: &AgentLocation, pane: &TmuxPaneDetails) -> AgentLiveness {

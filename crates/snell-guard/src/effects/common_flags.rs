@@ -32,7 +32,7 @@ pub(super) fn apply_common_flags(collector: &mut EffectCollector<'_>, known: Opt
             (UseTarget::Operands, None) => line.operands.iter().map(|value| (*value).clone()).collect(),
             _ => Vec::new(),
         };
-        for value in values.iter().filter(|value| is_path_like(value)) {
+        for value in values.iter().filter(|value| value.leading_text().contains(['/', '.'])) {
             collector.add_path_effect(kind, value, EffectDepth::Single);
         }
     }
@@ -55,9 +55,4 @@ fn is_unlisted_long_flag(program: &ProgramSpec, flag: &str) -> bool {
         && !program.value_flags.contains(&flag)
         && !program.attached_flags.contains(&flag)
         && !program.uses.iter().any(tells)
-}
-
-/// Whether a value looks like a file rather than like a word: `-o json`.
-fn is_path_like(value: &SymbolicText) -> bool {
-    value.leading_text().contains(['/', '.'])
 }

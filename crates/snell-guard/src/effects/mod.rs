@@ -50,6 +50,12 @@ pub struct Effect {
     pub span: ByteSpan,
 }
 
+impl Effect {
+    pub(crate) fn new(kind: EffectKind, program: &'static str, span: ByteSpan) -> Self {
+        Self { kind, place: None, recursive: false, program, by: None, allowed: None, span }
+    }
+}
+
 /// What would happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EffectKind {
@@ -178,13 +184,8 @@ pub fn collect_invocation_effects(invocation: &Invocation, context: &JudgeContex
 /// What a tool that is no shell would do to a file: a `Read`, a `Write`, an edit.
 pub fn build_path_effect(kind: PathAction, path: &str, tool: &'static str, context: &JudgeContext) -> Effect {
     Effect {
-        kind: EffectKind::Path(kind),
         place: Some(locate_path(&SymbolicText::from_text(path), Some(&context.cwd), context)),
-        recursive: false,
-        program: tool,
-        by: None,
-        allowed: None,
-        span: ByteSpan::default(),
+        ..Effect::new(EffectKind::Path(kind), tool, ByteSpan::default())
     }
 }
 
@@ -221,7 +222,7 @@ fn collect_program_effects(
     environment: EnvSecrets,
     list: &mut Vec<Effect>,
 ) {
-    let name = invocation.argv.first().and_then(SymbolicText::as_text);
+    let name = invocation.name();
     let called = programs::resolve_program_call(&invocation.argv);
     let program = called.as_ref().map(|called| called.program);
     let mut scene = EffectCollector::new(invocation, context, called, view, list);
@@ -288,15 +289,7 @@ pub(crate) fn build_limit_effect(program: &'static str, span: ByteSpan) -> Effec
 
 /// An effect that one rule judges by itself.
 pub(crate) fn build_rule_effect(rule: &str, program: &'static str, span: ByteSpan) -> Effect {
-    Effect {
-        kind: EffectKind::Rule(find_rule_index(rule)),
-        place: None,
-        recursive: false,
-        program,
-        by: None,
-        allowed: None,
-        span,
-    }
+    Effect::new(EffectKind::Rule(find_rule_index(rule)), program, span)
 }
 
 /// The number of a rule that the code speaks of; a test looks whether all of them exist.

@@ -14,14 +14,12 @@ pub(super) const MAX_STAGES: usize = 64;
 
 /// What the output of a pipe (or of a list of commands) is: fetched, private, numbers of processes, or just anything.
 pub fn classify_output(invocations: &[Invocation], context: &JudgeContext) -> UnknownKind {
-    const GRAVEST_FIRST: [UnknownKind; 4] =
-        [UnknownKind::Unseen, UnknownKind::Private, UnknownKind::Agent, UnknownKind::Processes];
     let mut found: Vec<UnknownKind> =
         invocations.iter().filter_map(|invocation| classify_invocation_output(invocation, context)).collect();
     if found.contains(&UnknownKind::Processes) && invocations.iter().any(names_agent) {
         found.push(UnknownKind::Agent);
     }
-    GRAVEST_FIRST
+    UnknownKind::CARRIED
         .into_iter()
         .find(|kind| found.contains(kind))
         .or_else(|| exposure::find_carried_secret(invocations).map(UnknownKind::Credential))
@@ -43,7 +41,7 @@ fn names_agent(invocation: &Invocation) -> bool {
 fn prints_file_lines(invocations: &[Invocation], context: &JudgeContext) -> bool {
     const READERS: &[&str] = &["cat", "head", "tail", "sort", "uniq", "tac", "shuf"];
     invocations.first().is_some_and(|first| {
-        let name = first.argv.first().and_then(SymbolicText::as_text);
+        let name = first.name();
         let reads = |effect: &Effect| effect.kind == EffectKind::Path(PathAction::Read);
         name.is_some_and(|name| READERS.contains(&name))
             && collect_effects_without_input(first, context).iter().any(reads)
@@ -51,8 +49,8 @@ fn prints_file_lines(invocations: &[Invocation], context: &JudgeContext) -> bool
 }
 
 fn classify_invocation_output(invocation: &Invocation, context: &JudgeContext) -> Option<UnknownKind> {
-    let carried = [UnknownKind::Unseen, UnknownKind::Private, UnknownKind::Agent, UnknownKind::Processes];
-    let argument = carried.into_iter().find(|kind| invocation.argv.iter().any(|value| value.contains_unknown(*kind)));
+    let mut carried = UnknownKind::CARRIED.into_iter();
+    let argument = carried.find(|kind| invocation.argv.iter().any(|value| value.contains_unknown(*kind)));
     output_from_table(invocation, context).or_else(|| output_from_files(invocation, context)).or(argument)
 }
 

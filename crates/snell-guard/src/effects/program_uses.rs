@@ -111,7 +111,8 @@ fn matches_use(line: &ParsedArgs<'_>, usage: &ProgramUse, context: &JudgeContext
         operand.as_text().is_some_and(|text| words.iter().any(|word| matches_glob(text, word)))
     };
     let rest = || line.operands.iter().skip(usage.words.len());
-    let fits_one = |globs: &[&str]| rest().any(|operand| globs.iter().any(|glob| value_matches_glob(operand, glob)));
+    let fits_one =
+        |globs: &[&str]| rest().any(|operand| globs.iter().any(|glob| matches_glob(&operand.to_string(), glob)));
     usage.words.len() <= line.operands.len()
         && usage.words.iter().zip(&line.operands).all(|(words, operand)| said(words, operand))
         && usage.needs.iter().all(|spellings| line.has_any_flag(spellings))
@@ -129,14 +130,6 @@ fn targets_agent(line: &ParsedArgs<'_>, context: &JudgeContext) -> bool {
     let is_number = |value: Cow<'_, SymbolicText>| value.as_text().is_some_and(|text| context.is_agent_process(text));
     line.contains_unknown(UnknownKind::Agent)
         || context.agent_pid.is_some() && line.operands_and_values().any(is_number)
-}
-
-/// Whether a value fits a pattern as far as it is known: `https://example.com/$ID` is an address all the same.
-fn value_matches_glob(value: &SymbolicText, glob: &str) -> bool {
-    match value.as_text() {
-        Some(text) => matches_glob(text, glob),
-        None => matches_glob(&value.to_string(), glob),
-    }
 }
 
 fn is_recursive_use(line: &ParsedArgs<'_>, recursive: UseRecursion) -> bool {
@@ -254,8 +247,7 @@ fn last_pattern_name(file: &SymbolicText) -> Option<SymbolicText> {
             part => name.push(part.clone()),
         }
     }
-    let is_pattern = |part: &SymbolicPart| matches!(part, SymbolicPart::Pattern(_));
-    name.parts.iter().any(is_pattern).then_some(name)
+    name.has_pattern().then_some(name)
 }
 
 /// `@file`, `name@file`, `name=@file;type=…`, `name=<file`

@@ -52,13 +52,10 @@ pub(crate) fn find_protected_args(
             }
             if let Some(place) = seen(&value) {
                 list.push(Effect {
-                    kind: EffectKind::Path(PathAction::Use),
                     place: Some(place),
-                    recursive: false,
-                    program: name,
                     by: Some(number),
                     allowed: invocation.allowed,
-                    span: invocation.span.clone(),
+                    ..Effect::new(EffectKind::Path(PathAction::Use), name, invocation.span.clone())
                 });
             }
         }

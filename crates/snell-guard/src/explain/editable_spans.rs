@@ -4,32 +4,9 @@
 use crate::invocation::{Invocation, SymbolicText};
 use crate::judge::CallAnalysis;
 use crate::programs::argv::ParsedArgs;
+use crate::programs::words::explain as words;
 use crate::programs::{ProgramCall, ProgramHandler, UseTarget, resolve_program_call};
 use snell_shell::{ByteSpan, RedirectKind, ShellCommandKind, ShellRedirect, ShellWord, parse};
-
-/// Programs that run others just as they are, so that these can run without them.
-const TRANSPARENT_WRAPPERS: &[&str] =
-    &["sudo", "doas", "pkexec", "run0", "nohup", "setsid", "command", "builtin", "exec", "nice", "time", "env"];
-
-/// Flags that take no value, whatever the program. Of any other, the next word may be its value.
-const BOOLEAN_FLAGS: &[&str] = &[
-    "--all",
-    "--delete",
-    "--force",
-    "--force-with-lease",
-    "--hard",
-    "--in-place",
-    "--mirror",
-    "--no-verify",
-    "--prune",
-    "--purge",
-    "--recursive",
-    "--volumes",
-    "--yes",
-];
-
-/// Programs that compare: one file is none to them.
-const COMPARE_PROGRAMS: &[&str] = &["cmp", "comm", "diff", "diff3", "git diff", "join", "sdiff"];
 
 /// The parts of a command, by where they stand.
 #[derive(Default)]
@@ -73,7 +50,7 @@ impl EditableSpans {
         };
         if let Some(wrapper) = invocation.via.first() {
             let runs_at_once = rest.first().and_then(ShellWord::as_unquoted).is_some_and(|next| !next.starts_with('-'));
-            let is_prefix = TRANSPARENT_WRAPPERS.contains(&wrapper.as_str());
+            let is_prefix = words::TRANSPARENT_WRAPPERS.contains(&wrapper.as_str());
             if runs_at_once && is_prefix && program.as_unquoted() == Some(wrapper) {
                 self.needless.push(program.span.clone());
             }
@@ -91,7 +68,7 @@ impl EditableSpans {
         if words.len() > 2 {
             self.needless.extend(arguments.lone_flags.iter().filter_map(place));
         }
-        if arguments.has_spare_operands() {
+        if arguments.spare.len() > 1 {
             self.needless.extend(arguments.spare.iter().filter_map(place));
         }
         self.files.extend(arguments.operands.iter().filter_map(place));
@@ -134,17 +111,12 @@ impl ArgumentRoles {
             operands,
         }
     }
-
-    /// Whether something is left to work on.
-    fn has_spare_operands(&self) -> bool {
-        self.spare.len() > 1
-    }
 }
 
 /// Whether the word behind a flag is none of its value.
 fn takes_no_value(flag: &SymbolicText) -> bool {
     let text = flag.as_text().unwrap_or_default();
-    !text.starts_with("--") || text.contains('=') || BOOLEAN_FLAGS.contains(&text)
+    !text.starts_with("--") || text.contains('=') || words::BOOLEAN_FLAGS.contains(&text)
 }
 
 /// How many operands of a program come before those that are all used alike; nothing if there are no such ones.
@@ -153,7 +125,7 @@ fn count_leading_operands(called: &ProgramCall<'_>) -> Option<usize> {
     // Whose flags are not all known, a number may be the value of one.
     let is_number = |argument: &SymbolicText| argument.leading_text().bytes().all(|byte| byte.is_ascii_digit());
     if matches!(program.handler, Some(ProgramHandler::Move | ProgramHandler::RemoteCopy))
-        || COMPARE_PROGRAMS.contains(&called.name)
+        || words::COMPARE_PROGRAMS.contains(&called.name)
         || called.arguments.iter().any(is_number)
     {
         return None;

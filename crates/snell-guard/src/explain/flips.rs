@@ -246,7 +246,7 @@ impl FlipSearch<'_> {
         let Some(name) = outside_file_name(word) else {
             return;
         };
-        let directory = if is_in_project_root(self.context) { "." } else { self.context.project.as_str() };
+        let directory = if self.context.cwd == self.context.project { "." } else { self.context.project.as_str() };
         let path = format!("{directory}/{name}");
         let then = replace_span(text, part, &path);
         if let Some(after) = self.judge_with_command(key, &then) {
@@ -327,11 +327,6 @@ fn outside_file_name(word: &str) -> Option<&str> {
     let plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
     let is_name = !name.is_empty() && name.chars().all(plain) && !matches!(name, "." | "..");
     (elsewhere && !made_by_the_system && is_name && path.contains('/')).then_some(name)
-}
-
-/// Whether the call starts in the project itself.
-fn is_in_project_root(context: &JudgeContext) -> bool {
-    context.cwd == context.project
 }
 
 fn replace_span(text: &str, part: &ByteSpan, by: &str) -> String {

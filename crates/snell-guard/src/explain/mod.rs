@@ -11,7 +11,7 @@ pub use flips::{DecisionFlip, FlipKind};
 use serde::Serialize;
 
 use crate::effects::{Effect, EffectKind};
-use crate::invocation::{Invocation, SymbolicText};
+use crate::invocation::SymbolicText;
 use crate::judge::context::JudgeContext;
 use crate::judge::{CallAnalysis, GuardJudgement, GuardToolCall, analyze_call, judge_analysis};
 use crate::policy::{DecisionSource, GuardDecision, GuardPolicy};
@@ -144,44 +144,34 @@ pub fn explain_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, context: &Ju
         steps: explain_steps(&text, &seen, policy),
         steps_left_off: seen.invocations.len().saturating_sub(MAX_STEPS),
         effects: explain_effects(seen.effects.iter().filter(told), policy),
-        unseen: judgement.coverage.describe_gaps(),
         flips: flips::find_flips(call, &seen, &judgement, policy, context),
-        judgement,
+        ..GuardExplanation::from_judgement(judgement)
     }
 }
 
 fn explain_steps(text: &str, analysis: &CallAnalysis, policy: &GuardPolicy) -> Vec<ExplainedStep> {
+    let word =
+        |word: &SymbolicText| ExplainedWord { text: shorten_text(&word.to_string()), known: word.as_text().is_some() };
+    let variable = |(name, value): &(String, SymbolicText)| shorten_text(&format!("{name}={value}"));
     let all = analysis.invocations.iter().enumerate().take(MAX_STEPS);
     all.map(|(number, invocation)| {
         let own = || analysis.effects.iter().filter(move |effect| effect.by == Some(number));
         ExplainedStep {
+            text: shorten_text(text.get(invocation.span.clone()).unwrap_or_default()),
+            span: invocation.span.clone(),
+            through: invocation.via.clone(),
+            words: invocation.argv.iter().map(word).collect(),
+            variables: invocation.variables.iter().map(variable).collect(),
+            cwd: invocation.cwd.clone(),
+            stdin: shorten_text(&descriptions::describe_stdin(&invocation.stdin)),
+            privileged: invocation.privileged,
+            elsewhere: invocation.elsewhere,
+            allowed_by: find_allow_reason(invocation.allowed, policy),
             effects: explain_effects(own(), policy),
             effects_left_off: own().count().saturating_sub(MAX_EFFECTS_PER_STEP),
-            ..explain_step(text, invocation, policy)
         }
     })
     .collect()
-}
-
-fn explain_step(text: &str, invocation: &Invocation, policy: &GuardPolicy) -> ExplainedStep {
-    ExplainedStep {
-        text: shorten_text(text.get(invocation.span.clone()).unwrap_or_default()),
-        span: invocation.span.clone(),
-        through: invocation.via.clone(),
-        words: invocation.argv.iter().map(explain_word).collect(),
-        variables: invocation.variables.iter().map(|(name, value)| shorten_text(&format!("{name}={value}"))).collect(),
-        cwd: invocation.cwd.clone(),
-        stdin: shorten_text(&descriptions::describe_stdin(&invocation.stdin)),
-        privileged: invocation.privileged,
-        elsewhere: invocation.elsewhere,
-        allowed_by: find_allow_reason(invocation.allowed, policy),
-        effects: Vec::new(),
-        effects_left_off: 0,
-    }
-}
-
-fn explain_word(value: &SymbolicText) -> ExplainedWord {
-    ExplainedWord { text: shorten_text(&value.to_string()), known: value.as_text().is_some() }
 }
 
 fn explain_effects<'a>(effects: impl Iterator<Item = &'a Effect>, policy: &GuardPolicy) -> Vec<ExplainedEffect> {
@@ -219,20 +209,9 @@ fn find_allow_reason(number: Option<usize>, policy: &GuardPolicy) -> Option<Stri
     Some(policy.allowed.get(number?)?.reason.clone())
 }
 
-/// Enough of a text to recognise it, on one line, with escapes for what would change how a terminal shows it.
+/// Enough of a text to recognise it, on one line.
 fn shorten_text(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len().min(MAX_TEXT_CHARS));
-    for c in text.chars().take(MAX_TEXT_CHARS) {
-        match c {
-            '\n' | '\t' => shown.push(' '),
-            c if c.is_control() => shown.extend(c.escape_default()),
-            c => shown.push(c),
-        }
-    }
-    if text.chars().nth(MAX_TEXT_CHARS).is_some() {
-        shown.push('…');
-    }
-    shown
+    rules::shorten_text(&text.replace(['\n', '\t'], " "), MAX_TEXT_CHARS)
 }
 
 #[cfg(test)]

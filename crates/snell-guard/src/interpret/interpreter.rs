@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::alternatives::ChoicePoints;
 use super::limits;
 use super::merge::ScopeMerge;
-use super::result::{CodeLanguage, CoverageGap, GuardCoverage, InlineCode, ShellAnalysis};
+use super::result::{CodeLanguage, CoverageGap, InlineCode, ShellAnalysis};
 use super::scope::{ShellScope, ShellVariable};
 use crate::interpret::commands::functions::FunctionFrame;
 use crate::invocation::{ContainerSpec, Invocation, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
@@ -21,9 +21,10 @@ pub(crate) struct ScriptArenaNode {
 }
 
 /// How a command ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ShellFlow {
     /// The next one runs.
+    #[default]
     Next,
     /// So many loops are left.
     Break(usize),
@@ -83,7 +84,6 @@ pub(crate) struct ShellInterpreter<'t> {
     depth: usize,
     nesting: usize,
     found: ShellAnalysis,
-    reasons: Vec<CoverageGap>,
     texts: &'t OnceCell<Box<ScriptArenaNode>>,
     texts_read: usize,
     text_bytes: usize,
@@ -113,18 +113,11 @@ impl<'t> ShellInterpreter<'t> {
             depth: 0,
             nesting: 0,
             found: ShellAnalysis::default(),
-            reasons: Vec::new(),
             texts,
             texts_read: 0,
             text_bytes: 0,
             stopped: false,
         }
-    }
-
-    /// Follows the outermost text.
-    pub(super) fn run_text(&mut self, text: &str) {
-        let parsed = self.store_parsed(parse(text));
-        self.run_script(&parsed.script);
     }
 
     /// Follows another text in the same shell.
@@ -153,7 +146,7 @@ impl<'t> ShellInterpreter<'t> {
         flow
     }
 
-    fn store_parsed(&mut self, parsed: ParsedScript) -> &'t ParsedScript {
+    pub(super) fn store_parsed(&mut self, parsed: ParsedScript) -> &'t ParsedScript {
         for problem in &parsed.problems {
             match problem.kind {
                 SyntaxProblemKind::TooDeep => self.mark_partial(CoverageGap::Limit("nesting")),
@@ -214,9 +207,7 @@ impl<'t> ShellInterpreter<'t> {
 
     /// Something may run that is not seen.
     pub(crate) fn mark_partial(&mut self, reason: CoverageGap) {
-        if !self.reasons.contains(&reason) {
-            self.reasons.push(reason);
-        }
+        self.found.coverage.add_gap(reason);
     }
 
     /// A program would run. Its place among the others.
@@ -277,9 +268,7 @@ impl<'t> ShellInterpreter<'t> {
 
     /// What was found.
     pub(super) fn finish(mut self) -> ShellAnalysis {
-        self.reasons.sort_unstable();
-        self.found.coverage =
-            if self.reasons.is_empty() { GuardCoverage::Full } else { GuardCoverage::Partial(self.reasons) };
+        self.found.coverage.gaps.sort_unstable();
         self.found
     }
 }

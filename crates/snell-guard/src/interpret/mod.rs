@@ -20,9 +20,9 @@ mod result;
 mod scope;
 mod unknowns;
 
-pub(crate) use crate::interpret::expansion::fields::push_globs;
-pub(crate) use crate::interpret::known_output::templates::expand_awk_template;
-pub(crate) use builtins::join_words;
+pub(crate) use crate::interpret::known_output::filters::decode_base_digits;
+pub(crate) use crate::interpret::known_output::templates::{expand_awk_template, parse_awk_string};
+pub(crate) use builtins::{join_words, skip_dashes};
 pub(crate) use commands::ExpandedCommand;
 pub(crate) use interpreter::{ShellFlow, ShellInterpreter};
 pub(crate) use unknowns::quote_shell_word;
@@ -47,6 +47,7 @@ pub(crate) fn interpret_with_permits(
 ) -> ShellAnalysis {
     let texts = OnceCell::new();
     let mut walker = ShellInterpreter::new(context, permits, &texts);
-    walker.run_text(text);
+    let parsed = walker.store_parsed(snell_shell::parse(text));
+    walker.run_script(&parsed.script);
     walker.finish()
 }

@@ -20,46 +20,38 @@ pub struct ShellAnalysis {
     pub steps: usize,
 }
 
-/// Whether everything was seen.
+/// How much of a call could be followed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum GuardCoverage {
-    /// Every program that would run is known by name.
-    #[default]
-    Full,
-    /// Something else may run, for these reasons.
-    Partial(Vec<CoverageGap>),
+pub struct GuardCoverage {
+    /// What could not; nothing if all could.
+    pub gaps: Vec<CoverageGap>,
 }
 
 impl GuardCoverage {
-    /// Whether a limit was passed.
+    /// Whether all could be followed.
+    pub fn is_full(&self) -> bool {
+        self.gaps.is_empty()
+    }
+
+    /// Whether there was more than is looked at.
     pub fn is_limited(&self) -> bool {
-        let is_limit = |reason: &CoverageGap| matches!(reason, CoverageGap::Limit(_));
-        matches!(self, Self::Partial(reasons) if reasons.iter().any(is_limit))
+        self.gaps.iter().any(|gap| matches!(gap, CoverageGap::Limit(_)))
     }
 
-    /// Its name, as programs are told.
+    /// Its name in records.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Partial(_) => "partial",
+        if self.is_full() { "full" } else { "partial" }
+    }
+
+    pub(crate) fn add_gap(&mut self, gap: CoverageGap) {
+        if !self.gaps.contains(&gap) {
+            self.gaps.push(gap);
         }
     }
 
-    /// Says that not everything was seen, and why.
-    pub(crate) fn add_gap(&mut self, reason: CoverageGap) {
-        match self {
-            Self::Full => *self = Self::Partial(vec![reason]),
-            Self::Partial(reasons) if reasons.contains(&reason) => {}
-            Self::Partial(reasons) => reasons.push(reason),
-        }
-    }
-
-    /// Why not everything was seen, in words; nothing if everything was.
+    /// What could not be followed, in words.
     pub fn describe_gaps(&self) -> Vec<String> {
-        match self {
-            Self::Full => Vec::new(),
-            Self::Partial(reasons) => reasons.iter().map(ToString::to_string).collect(),
-        }
+        self.gaps.iter().map(ToString::to_string).collect()
     }
 }
 

@@ -76,13 +76,11 @@ pub(crate) struct DescriptorTable {
     pub(crate) others: Rc<BTreeMap<u32, FileDescriptor>>,
 }
 
-/// What a descriptor leads to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum FileDescriptor {
-    Reads(Rc<StdinSource>),
-    Writes(OutputSink),
-    /// `3<>file`
-    Both(Rc<StdinSource>, OutputSink),
+/// What a descriptor leads to; both with `3<>file`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FileDescriptor {
+    pub(crate) reads: Option<Rc<StdinSource>>,
+    pub(crate) writes: Option<OutputSink>,
 }
 
 /// What a shell knows.
@@ -120,13 +118,12 @@ impl ShellScope<'_> {
     pub(crate) fn new(context: &JudgeContext) -> Self {
         let known =
             [("HOME", &context.home), ("USER", &context.user), ("LOGNAME", &context.user), ("PWD", &context.cwd)];
-        let mut variables = BTreeMap::new();
-        for (name, value) in known {
-            variables.insert(name.to_owned(), ShellVariable::from_value(SymbolicText::from_text(value.clone())));
-        }
-        for (name, value) in &context.variables {
-            variables.insert(name.clone(), ShellVariable::from_value(SymbolicText::from_text(value.clone())));
-        }
+        let given = context.variables.iter().map(|(name, value)| (name.as_str(), value));
+        let variables: BTreeMap<String, ShellVariable> = known
+            .into_iter()
+            .chain(given)
+            .map(|(name, value)| (name.to_owned(), ShellVariable::from_value(SymbolicText::from_text(value))))
+            .collect();
         let exported = variables.keys().cloned().chain(["OLDPWD".to_owned()]).collect();
         Self {
             exported: Rc::new(exported),

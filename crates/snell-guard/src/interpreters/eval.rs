@@ -3,6 +3,7 @@
 use snell_secrets::{is_secret_variable, variable_issuer};
 
 use super::languages::ReturnKind;
+use crate::interpret::decode_base_digits;
 use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 use crate::judge::context::JudgeContext;
 
@@ -35,7 +36,12 @@ const NODE_OVERHEAD_BYTES: usize = 32;
 
 impl ScriptValue {
     pub(super) fn unknown() -> Self {
-        Self::Text(SymbolicText::from_unknown(UnknownKind::Anything))
+        Self::from_taint(None)
+    }
+
+    /// Something unknown that carries something along.
+    pub(super) fn from_taint(taint: Option<UnknownKind>) -> Self {
+        Self::Text(SymbolicText::from_unknown(taint.unwrap_or(UnknownKind::Anything)))
     }
 
     pub(super) fn from_text(text: impl Into<String>) -> Self {
@@ -68,15 +74,8 @@ impl ScriptValue {
     pub(super) fn to_value(&self) -> SymbolicText {
         match self {
             Self::Text(value) | Self::File(value) => value.clone(),
-            Self::List(list) => match list.as_slice() {
-                [only] => only.to_value(),
-                _ => self
-                    .taint()
-                    .map_or_else(|| SymbolicText::from_unknown(UnknownKind::Anything), SymbolicText::from_unknown),
-            },
-            Self::Dict(_) | Self::Symbol(_) => {
-                SymbolicText::from_unknown(self.taint().unwrap_or(UnknownKind::Anything))
-            }
+            Self::List(list) if list.len() == 1 => list.first().map(Self::to_value).unwrap_or_default(),
+            _ => SymbolicText::from_unknown(self.taint().unwrap_or(UnknownKind::Anything)),
         }
     }
 
@@ -112,13 +111,8 @@ impl ScriptValue {
 
     /// What it carries along, wherever it goes.
     pub(super) fn taint(&self) -> Option<UnknownKind> {
-        const CARRIED_TAINTS: [UnknownKind; 4] =
-            [UnknownKind::Unseen, UnknownKind::Private, UnknownKind::Agent, UnknownKind::Processes];
         match self {
-            Self::Text(value) => CARRIED_TAINTS
-                .into_iter()
-                .find(|kind| value.contains_unknown(*kind))
-                .or_else(|| value.credential_issuer().map(UnknownKind::Credential)),
+            Self::Text(value) => value.taint(),
             Self::List(list) => list.iter().take(MAX_WORDS).find_map(Self::taint),
             Self::Dict(list) => list.iter().take(MAX_WORDS).find_map(|(_, worth)| worth.taint()),
             Self::File(_) | Self::Symbol(_) => None,
@@ -169,16 +163,6 @@ pub(super) fn join_paths(left: SymbolicText, right: &SymbolicText) -> SymbolicTe
     concat_values(left, right)
 }
 
-/// `~` at the beginning is the home directory.
-pub(super) fn expand_home(value: &SymbolicText, context: &JudgeContext) -> SymbolicText {
-    let text = value.leading_text();
-    if text == "~" || text.starts_with("~/") {
-        concat_values(SymbolicText::from_text(context.home.clone()), &value.skip_leading_bytes(1))
-    } else {
-        value.clone()
-    }
-}
-
 /// A variable of the environment.
 pub(super) fn resolve_variable(name: &SymbolicText, context: &JudgeContext) -> ScriptValue {
     let Some(name) = name.as_text() else {
@@ -211,7 +195,7 @@ pub(super) fn compute_return_value(
         ReturnKind::FirstArgument => first.cloned().unwrap_or_else(ScriptValue::unknown),
         ReturnKind::Path => ScriptValue::Text(fold_values(arguments.iter(), join_paths)),
         ReturnKind::Joined => ScriptValue::Text(fold_values(arguments.iter(), concat_values)),
-        ReturnKind::Expanded => ScriptValue::Text(expand_home(&value, context)),
+        ReturnKind::Expanded => ScriptValue::Text(value.expand_home(&context.home)),
         ReturnKind::Home => ScriptValue::from_text(context.home.clone()),
         ReturnKind::CurrentDir => cwd.map_or_else(ScriptValue::unknown, ScriptValue::from_text),
         ReturnKind::DirectoryEntries => {
@@ -220,7 +204,7 @@ pub(super) fn compute_return_value(
         }
         ReturnKind::Glob => {
             let paths = arguments.iter().filter(|value| matches!(value, ScriptValue::Text(_) | ScriptValue::List(_)));
-            ScriptValue::Text(to_glob_value(&expand_home(&fold_values(paths, join_paths), context)))
+            ScriptValue::Text(to_glob_value(&fold_values(paths, join_paths).expand_home(&context.home)))
         }
         ReturnKind::Temp => ScriptValue::Text(concat_values(
             SymbolicText::from_text("/tmp/"),
@@ -238,8 +222,10 @@ pub(super) fn compute_return_value(
         ReturnKind::Base64 | ReturnKind::Hex if matches!(first, Some(ScriptValue::File(_))) => {
             unknown(UnknownKind::Unseen)
         }
-        ReturnKind::Base64 if is_hex_encoding(arguments.get(1)) => decode_value(&value, decode_hex),
-        ReturnKind::Base64 => decode_value(&value, decode_base64),
+        ReturnKind::Base64 if arguments.get(1).is_some_and(|encoding| encoding.to_value().as_text() == Some("hex")) => {
+            decode_value(&value, decode_hex)
+        }
+        ReturnKind::Base64 => decode_value(&value, |text| decode_base_digits(text, 6)),
         ReturnKind::Hex => decode_value(&value, decode_hex),
         ReturnKind::Packed => evaluate_pack(arguments),
         ReturnKind::Characters => decode_char_codes(arguments),
@@ -271,32 +257,9 @@ pub(super) fn normalize_module_name(value: &SymbolicText) -> String {
 
 /// Text in which `*`, `?` and brackets are patterns.
 fn to_glob_value(value: &SymbolicText) -> SymbolicText {
-    let mut parts = Vec::new();
-    for part in &value.parts {
-        let SymbolicPart::Text(text) = part else {
-            parts.push(part.clone());
-            continue;
-        };
-        let mut rest = text.as_str();
-        while let Some(at) = rest.find(['*', '?']) {
-            let (before, after) = rest.split_at(at);
-            if !before.is_empty() {
-                parts.push(SymbolicPart::Text(before.to_owned()));
-            }
-            let sign = after.get(..1).unwrap_or_default();
-            parts.push(SymbolicPart::Pattern(sign.to_owned()));
-            rest = after.trim_start_matches(sign);
-        }
-        if !rest.is_empty() {
-            parts.push(SymbolicPart::Text(rest.to_owned()));
-        }
-    }
-    SymbolicText { parts }
-}
-
-/// `Buffer.from(from_text, "decode_hex")`
-fn is_hex_encoding(encoding: Option<&ScriptValue>) -> bool {
-    encoding.is_some_and(|worth| worth.to_value().as_text() == Some("hex"))
+    let mut globs = SymbolicText::default();
+    globs.append_globs(value);
+    globs
 }
 
 fn decode_value(value: &SymbolicText, decode: fn(&str) -> Option<Vec<u8>>) -> ScriptValue {
@@ -317,7 +280,7 @@ fn evaluate_pack(arguments: &[ScriptValue]) -> ScriptValue {
     let others = || arguments.iter().filter(|worth| worth.to_value().as_text() != Some(format));
     match format.chars().next() {
         Some(encoding @ ('H' | 'm')) => {
-            let decode = if encoding == 'H' { decode_hex } else { decode_base64 };
+            let decode = if encoding == 'H' { decode_hex } else { |text: &str| decode_base_digits(text, 6) };
             others().next().map_or_else(ScriptValue::unknown, |value| decode_value(&value.to_value(), decode))
         }
         Some('C' | 'c' | 'U') => decode_char_codes(&others().cloned().collect::<Vec<_>>()),
@@ -329,28 +292,6 @@ fn decode_hex(text: &str) -> Option<Vec<u8>> {
     let digits: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let pairs = (0..digits.len()).step_by(2);
     pairs.map(|at| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok()).collect()
-}
-
-fn decode_base64(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let (mut bits, mut count) = (0u32, 0);
-    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
-        let six = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        bits = (bits << 6 | u32::from(six)) & 0xff_ffff;
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push(u8::try_from(bits >> count & 0xff).ok()?);
-        }
-    }
-    Some(bytes)
 }
 
 fn decode_char_codes(arguments: &[ScriptValue]) -> ScriptValue {

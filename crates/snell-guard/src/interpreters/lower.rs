@@ -81,7 +81,8 @@ impl<'a> LoweringContext<'a> {
 
     /// Does what a call does.
     pub(super) fn lower_call(&mut self, act: CallAction, arguments: &[CallArgument]) {
-        let placed: Vec<&ScriptValue> = iter_positional(arguments).collect();
+        let placed = arguments.iter().filter(|(name, _)| name.is_none()).map(|(_, worth)| worth);
+        let placed: Vec<&ScriptValue> = placed.collect();
         let many = |worth: &&ScriptValue| worth.has_too_many_words();
         self.limited |= act.runs_words() && placed.iter().any(many);
         let words = |from: usize| -> Vec<SymbolicText> {
@@ -146,11 +147,6 @@ impl<'a> LoweringContext<'a> {
         }
     }
 
-    /// Processes without end.
-    pub(super) fn mark_fork_bomb(&mut self) {
-        self.mark_rule("process.fork-bomb");
-    }
-
     /// Something that a rule judges by itself.
     pub(super) fn mark_rule(&mut self, rule: &str) {
         self.effects.push(effects::build_rule_effect(rule, self.language, self.invocation.span.clone()));
@@ -171,7 +167,7 @@ impl<'a> LoweringContext<'a> {
                 None => vec![SymbolicText::from_text(word)],
             };
             if self.expands_tilde {
-                values.iter_mut().for_each(|value| self.expand_tilde(value));
+                values = values.into_iter().map(|value| value.expand_home(&self.world.home)).collect();
             }
             match word {
                 ">" => how = Some(FileOpenMode::Truncate),
@@ -188,15 +184,6 @@ impl<'a> LoweringContext<'a> {
             _ => {}
         }
         self.lower_invocation(argv, files);
-    }
-
-    /// The home directory for `~`.
-    fn expand_tilde(&self, value: &mut SymbolicText) {
-        if matches!(value.leading_text().as_bytes(), [b'~'] | [b'~', b'/', ..]) {
-            let mut path = SymbolicText::from_text(self.world.home.clone());
-            path.append(&value.skip_leading_bytes(1));
-            *value = path;
-        }
     }
 
     /// Runs a program with these words and arguments.
@@ -309,7 +296,7 @@ impl<'a> LoweringContext<'a> {
             invocation.via = via.chain(std::mem::take(&mut invocation.via)).collect();
         }
         if !found.fork_bombs.is_empty() {
-            self.mark_fork_bomb();
+            self.mark_rule("process.fork-bomb");
         }
         self.add_effects(effects::collect_effects(&found.invocations, self.world).effects, false);
         for inline in &found.inline {
@@ -330,11 +317,6 @@ impl<'a> LoweringContext<'a> {
             effect
         }));
     }
-}
-
-/// Arguments without a name.
-fn iter_positional(arguments: &[CallArgument]) -> impl Iterator<Item = &ScriptValue> {
-    arguments.iter().filter(|(name, _)| name.is_none()).map(|(_, worth)| worth)
 }
 
 fn has_private_value(arguments: &[CallArgument]) -> bool {
@@ -375,14 +357,7 @@ fn strip_octal_prefix(value: &mut SymbolicText) {
 
 /// A text for a shell, with variables that nobody has set where something is unknown.
 pub(super) fn render_shell_text(value: &SymbolicText) -> String {
-    value
-        .parts
-        .iter()
-        .map(|part| match part {
-            SymbolicPart::Text(text) | SymbolicPart::Pattern(text) => text.clone(),
-            SymbolicPart::Unknown(unknown) => to_shell_placeholder(*unknown).to_owned(),
-        })
-        .collect()
+    value.render(to_shell_placeholder)
 }
 
 /// Words for a shell.

@@ -22,7 +22,7 @@ mod words {
 
 use crate::effects::{Effect, build_limit_effect};
 use crate::interpret::{CodeLanguage, InlineCode};
-use crate::invocation::{Invocation, SymbolicPart, SymbolicText};
+use crate::invocation::Invocation;
 use crate::judge::context::JudgeContext;
 use lower::LoweringContext;
 use parser::ScriptParser;
@@ -51,7 +51,9 @@ fn analyze_nested_code(
     if depth > MAX_NESTED {
         return vec![build_limit_effect("the code", invocation.span.clone())];
     }
-    let text = render_code_text(&inline.text);
+    // As code, a name is worth nothing known.
+    let mut text = inline.text.render(|_| "unknown");
+    text.truncate(text.floor_char_boundary(MAX_BYTES));
     let is_cut = inline.text.size() > MAX_BYTES;
     let new_lowering = |name| {
         let mut lowering = LoweringContext::new(name, invocation, context, depth);
@@ -73,29 +75,13 @@ fn analyze_nested_code(
     stage.expands_tilde = language.expands_tilde;
     let tokens = lexer::tokenize_code(&text, language);
     if fork_bomb::has_fork_bomb(&tokens) {
-        stage.mark_fork_bomb();
+        stage.mark_rule("process.fork-bomb");
     }
     if reverse_shell::has_reverse_shell(&tokens) {
         stage.mark_rule("network.reverse-shell");
     }
     ScriptParser::new(language, tokens, &mut stage).run_both_passes();
     stage.into_effects()
-}
-
-/// The text with a name where something is unknown: as code, that is worth nothing known.
-fn render_code_text(value: &SymbolicText) -> String {
-    let mut text = String::new();
-    for part in &value.parts {
-        match part {
-            SymbolicPart::Text(known) | SymbolicPart::Pattern(known) => text.push_str(known),
-            SymbolicPart::Unknown(_) => text.push_str("unknown"),
-        }
-    }
-    if text.len() > MAX_BYTES {
-        let end = (0..=MAX_BYTES).rev().find(|at| text.is_char_boundary(*at));
-        text.truncate(end.unwrap_or_default());
-    }
-    text
 }
 
 #[cfg(test)]

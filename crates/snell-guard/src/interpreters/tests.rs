@@ -4,7 +4,7 @@ use crate::effects;
 use crate::interpret;
 use crate::interpret::{CodeLanguage, InlineCode};
 use crate::invocation::{Invocation, SymbolicText};
-use crate::rules::{RuleDecision, find_gravest_finding};
+use crate::rules::{RuleDecision, collect_findings};
 use crate::test_support::test_context;
 
 /// What the rules say about a command line, with the code in it.
@@ -14,7 +14,8 @@ fn judge_line(line: &str) -> Option<&'static str> {
     for inline in &found.inline {
         list.extend(super::analyze_code(inline, &found.invocations[inline.invocation], &test_context()));
     }
-    find_gravest_finding(&list)
+    collect_findings(&list)
+        .first()
         .filter(|finding| finding.rule.decision == RuleDecision::Deny)
         .map(|finding| finding.rule.id)
 }
@@ -81,7 +82,8 @@ fn judge_code(language: &str, text: &str) -> Option<&'static str> {
     let inline = InlineCode { language: code, text: SymbolicText::from_text(text), invocation: 0 };
     let invocation = Invocation { cwd: Some(test_context().cwd), ..Invocation::default() };
     let list = super::analyze_code(&inline, &invocation, &test_context());
-    find_gravest_finding(&list)
+    collect_findings(&list)
+        .first()
         .filter(|finding| finding.rule.decision == RuleDecision::Deny)
         .map(|finding| finding.rule.id)
 }
@@ -162,7 +164,7 @@ fn no_harmless_call_is_denied_for_the_code_in_it() {
         let found = interpret::interpret_script(&command, &test_context());
         for inline in &found.inline {
             let list = super::analyze_code(inline, &found.invocations[inline.invocation], &test_context());
-            wrong.extend(find_gravest_finding(&list).map(|finding| format!("{}: {command}", finding.rule.id)));
+            wrong.extend(collect_findings(&list).first().map(|finding| format!("{}: {command}", finding.rule.id)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

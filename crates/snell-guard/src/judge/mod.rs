@@ -4,7 +4,7 @@ pub mod context;
 
 use serde_json::Value as Json;
 
-use crate::effects::{Effect, EffectKind, PathAction, protected_args};
+use crate::effects::{Effect, EffectKind, PathAction, build_rule_effect, find_rule_index, protected_args};
 use crate::interpret::{CoverageGap, GuardCoverage};
 use crate::invocation::Invocation;
 use crate::judge::context::JudgeContext;
@@ -14,9 +14,6 @@ use crate::policy::{FAILURE_RULE, GuardDecision, GuardPolicy, LIMIT_RULE, UNCLEA
 use crate::rules::{self, RULES, RuleFinding, RuleTier};
 use crate::tools;
 use snell_shell::ByteSpan;
-
-/// A function that starts itself twice, without end.
-const FORK_BOMB_RULE: &str = "process.fork-bomb";
 
 /// A tool that an agent is about to use.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +89,7 @@ impl GuardJudgement {
 
     /// A call that cannot be looked at, by the rule for that.
     fn without_analysis(policy: &GuardPolicy, id: &str, lacks: CoverageGap, told: impl FnOnce(&str) -> String) -> Self {
-        let coverage = GuardCoverage::Partial(vec![lacks]);
+        let coverage = GuardCoverage { gaps: vec![lacks] };
         let rule = RULES.iter().find(|rule| rule.id == id);
         let Some((rule, would)) = rule.map(|rule| (rule, policy.decide(rule))) else {
             return Self::without_findings(coverage);
@@ -122,21 +119,7 @@ pub(crate) struct CallAnalysis {
 impl CallAnalysis {
     /// Something that a rule judges by itself.
     pub(crate) fn add_rule_effect(&mut self, rule: &str, span: ByteSpan) {
-        self.add_rule_effect_by("the tool", rule, span);
-    }
-
-    fn add_rule_effect_by(&mut self, program: &'static str, rule: &str, span: ByteSpan) {
-        if let Some(number) = RULES.iter().position(|known| known.id == rule) {
-            self.effects.push(Effect {
-                kind: EffectKind::Rule(number),
-                place: None,
-                recursive: false,
-                program,
-                by: None,
-                allowed: None,
-                span,
-            });
-        }
+        self.effects.push(build_rule_effect(rule, "the tool", span));
     }
 
     /// There is more to it than could be looked at.
@@ -147,7 +130,7 @@ impl CallAnalysis {
 
     /// A field is missing, or is not of the kind that the tool takes.
     pub(crate) fn mark_field_unreadable(&mut self, field: &'static str) {
-        self.add_rule_effect_by(field, UNREADABLE_RULE, ByteSpan::default());
+        self.effects.push(build_rule_effect(UNREADABLE_RULE, field, ByteSpan::default()));
         self.coverage.add_gap(CoverageGap::Unread);
     }
 
@@ -170,25 +153,19 @@ impl CallAnalysis {
 
     /// Whoever passed a limit, what was seen is not all.
     fn mark_partial_if_limited(&mut self) {
-        let is_limit = |effect: &Effect| matches!(effect.kind, EffectKind::Rule(number) if RULES.get(number).is_some_and(|rule| rule.id == LIMIT_RULE));
+        let limit = EffectKind::Rule(find_rule_index(LIMIT_RULE));
+        let is_limit = |effect: &Effect| effect.kind == limit;
         if !self.coverage.is_limited() && self.effects.iter().any(is_limit) {
             self.coverage.add_gap(CoverageGap::Limit("code"));
         }
     }
 
-    /// Functions that start themselves without end.
-    pub(crate) fn add_fork_bombs(&mut self, spans: Vec<ByteSpan>) {
-        for span in spans {
-            self.add_rule_effect(FORK_BOMB_RULE, span);
-        }
-    }
-
     /// What is known about how much is known.
     pub(crate) fn merge_coverage(&mut self, coverage: GuardCoverage) {
-        let GuardCoverage::Partial(reasons) = coverage else {
+        if coverage.is_full() {
             return;
-        };
-        for reason in reasons {
+        }
+        for reason in coverage.gaps {
             match reason {
                 CoverageGap::Limit(name) => self.mark_limit_exceeded(name),
                 other => self.coverage.add_gap(other),

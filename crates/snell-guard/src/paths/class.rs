@@ -72,40 +72,40 @@ pub enum PathClass {
     OwnProgram = 1 << 31,
 }
 
-/// All classes with their names in the data files.
-pub const CLASSES: &[(&str, PathClass)] = &[
-    ("root", PathClass::Root),
-    ("root-if-empty", PathClass::RootIfEmpty),
-    ("system", PathClass::System),
-    ("device", PathClass::Device),
-    ("harmless", PathClass::Harmless),
-    ("network", PathClass::Network),
-    ("home-root", PathClass::HomeRoot),
-    ("home", PathClass::Home),
-    ("start-up", PathClass::StartUp),
-    ("secret", PathClass::Secret),
-    ("secret-dir", PathClass::SecretDir),
-    ("project-root", PathClass::ProjectRoot),
-    ("project-git", PathClass::ProjectGit),
-    ("project", PathClass::Project),
-    ("temp-root", PathClass::TempRoot),
-    ("temp", PathClass::Temp),
-    ("own", PathClass::Own),
-    ("elsewhere", PathClass::Elsewhere),
-    ("unknown", PathClass::Unknown),
-    ("holds-own", PathClass::HoldsOwn),
-    ("protected", PathClass::Protected),
-    ("holds-protected", PathClass::HoldsProtected),
-    ("sealed", PathClass::Sealed),
-    ("holds-sealed", PathClass::HoldsSealed),
-    ("vital", PathClass::Vital),
-    ("told", PathClass::FromInput),
-    ("home-project", PathClass::HomeProject),
-    ("cache", PathClass::Cache),
-    ("personal", PathClass::Personal),
-    ("hook", PathClass::Hook),
-    ("own-hooks", PathClass::OwnHooks),
-    ("own-program", PathClass::OwnProgram),
+/// What a place may be in words, gravest first.
+pub(crate) const CLASS_PHRASES: &[(PathClass, &str)] = &[
+    (PathClass::Root, "everything on this machine"),
+    (PathClass::RootIfEmpty, "everything, if a variable is empty"),
+    (PathClass::Device, "a disk or the memory"),
+    (PathClass::System, "the system's"),
+    (PathClass::HomeRoot, "a whole home directory"),
+    (PathClass::Own, "Snell's own"),
+    (PathClass::HoldsOwn, "holds something of Snell's own"),
+    (PathClass::OwnProgram, "Snell's program"),
+    (PathClass::OwnHooks, "the project's hooks of Snell"),
+    (PathClass::Sealed, "not to be read, says the user"),
+    (PathClass::HoldsSealed, "holds what is not to be read, says the user"),
+    (PathClass::Protected, "not to be changed, says the user"),
+    (PathClass::HoldsProtected, "holds what is not to be changed, says the user"),
+    (PathClass::Secret, "holds secrets"),
+    (PathClass::SecretDir, "a directory of secrets"),
+    (PathClass::StartUp, "read when somebody logs in or starts a program"),
+    (PathClass::ProjectRoot, "the project as a whole, or around it"),
+    (PathClass::Hook, "run by git itself"),
+    (PathClass::ProjectGit, "the project's history"),
+    (PathClass::HomeProject, "in the project, which is a home"),
+    (PathClass::Project, "in the project"),
+    (PathClass::TempRoot, "a temporary directory as a whole"),
+    (PathClass::Temp, "in a temporary directory"),
+    (PathClass::Cache, "a cache, which fills again"),
+    (PathClass::Home, "in a home, outside of the project"),
+    (PathClass::Personal, "where somebody keeps their own"),
+    (PathClass::Vital, "what a container in use lives from"),
+    (PathClass::FromInput, "wherever a file or an answer says"),
+    (PathClass::Harmless, "harmless"),
+    (PathClass::Network, "a connection"),
+    (PathClass::Elsewhere, "elsewhere on this machine"),
+    (PathClass::Unknown, "not known, at least in part"),
 ];
 
 /// A set of classes.
@@ -151,11 +151,6 @@ impl PathClasses {
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
-
-    /// Their names.
-    pub fn names(self) -> impl Iterator<Item = &'static str> {
-        CLASSES.iter().filter(move |(_, class)| self.contains(*class)).map(|(name, _)| *name)
-    }
 }
 
 impl<const N: usize> From<[PathClass; N]> for PathClasses {
@@ -166,6 +161,18 @@ impl<const N: usize> From<[PathClass; N]> for PathClasses {
 
 impl fmt::Debug for PathClasses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.names()).finish()
+        let classes = CLASS_PHRASES.iter().map(|(class, _)| class).filter(|class| self.contains(**class));
+        f.debug_set().entries(classes).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_class_of_places_has_words() {
+        let all = CLASS_PHRASES.iter().fold(PathClasses::default(), |all, (class, _)| all.with(*class));
+        assert_eq!(all.0, u32::MAX, "one class has one bit");
     }
 }

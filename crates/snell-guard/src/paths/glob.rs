@@ -46,10 +46,10 @@ pub(super) fn can_match(name: &str, protected: &str) -> bool {
     }
     let wild = |byte: &u8| matches!(*byte, STAR | QUESTION_MARK);
     if !name.iter().any(wild) {
-        return matches_wildcards(name, protected, |byte| byte == b'*', |byte| byte == b'?');
+        return matches_signs(name, protected, b'*', b'?');
     }
     if !protected.iter().any(|byte| matches!(*byte, b'*' | b'?')) {
-        return matches_wildcards(protected, name, |byte| byte == STAR, |byte| byte == QUESTION_MARK);
+        return matches_signs(protected, name, STAR, QUESTION_MARK);
     }
     name.len() > MAX_PATTERN || patterns_intersect(name, protected)
 }
@@ -66,7 +66,7 @@ fn has_different_start(name: &[u8], protected: &[u8]) -> bool {
 
 /// Whether a text fits a pattern with `*` and `?`.
 pub(crate) fn matches_glob(text: &str, pattern: &str) -> bool {
-    matches_wildcards(text.as_bytes(), pattern.as_bytes(), |byte| byte == b'*', |byte| byte == b'?')
+    matches_signs(text.as_bytes(), pattern.as_bytes(), b'*', b'?')
 }
 
 /// In a pattern that was taken apart: any characters.
@@ -74,7 +74,7 @@ pub(crate) const STAR_CHAR: char = STAR as char;
 
 /// Whether a pattern, in which only `STAR_CHAR` is special, stands for a text.
 pub(crate) fn star_pattern_matches(pattern: &str, text: &str) -> bool {
-    matches_wildcards(text.as_bytes(), pattern.as_bytes(), |byte| byte == STAR, |_| false)
+    matches_signs(text.as_bytes(), pattern.as_bytes(), STAR, STAR)
 }
 
 /// The shell's `*` and `?` never stand for the dot at a name's beginning.
@@ -82,17 +82,27 @@ fn skips_leading_dot(name: &[u8], protected: &[u8]) -> bool {
     matches!(name.first(), Some(&(STAR | QUESTION_MARK))) && protected.first() == Some(&b'.')
 }
 
+/// Whether a text fits a pattern with these signs for many and for one.
+fn matches_signs(text: &[u8], pattern: &[u8], many: u8, one: u8) -> bool {
+    matches_wildcards(text, pattern, |sign| *sign == many, |wanted, byte| wanted == byte || *wanted == one)
+}
+
 /// The usual walk with one point to go back to: at most text × pattern steps.
-fn matches_wildcards(text: &[u8], pattern: &[u8], many: impl Fn(u8) -> bool, one: impl Fn(u8) -> bool) -> bool {
+pub(crate) fn matches_wildcards<T, P>(
+    text: &[T],
+    pattern: &[P],
+    many: impl Fn(&P) -> bool,
+    one: impl Fn(&P, &T) -> bool,
+) -> bool {
     let (mut at, mut pat) = (0, 0);
     let mut back: Option<(usize, usize)> = None;
-    while let Some(&byte) = text.get(at) {
+    while let Some(letter) = text.get(at) {
         match pattern.get(pat) {
-            Some(&star) if many(star) => {
+            Some(star) if many(star) => {
                 back = Some((pat + 1, at));
                 pat += 1;
             }
-            Some(&wanted) if wanted == byte || one(wanted) => {
+            Some(wanted) if one(wanted, letter) => {
                 at += 1;
                 pat += 1;
             }
@@ -105,7 +115,7 @@ fn matches_wildcards(text: &[u8], pattern: &[u8], many: impl Fn(u8) -> bool, one
             },
         }
     }
-    pattern.iter().skip(pat).all(|&rest| many(rest))
+    pattern.iter().skip(pat).all(many)
 }
 
 /// Whether two patterns have a name in common: row by row, which prefixes of the protected pattern can go with each

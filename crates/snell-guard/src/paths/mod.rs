@@ -8,8 +8,9 @@ mod relation;
 
 use std::path::{Component, Path, PathBuf};
 
-pub use class::{CLASSES, PathClass, PathClasses};
-pub(crate) use glob::{STAR_CHAR, matches_glob, star_pattern_matches};
+pub(crate) use class::CLASS_PHRASES;
+pub use class::{PathClass, PathClasses};
+pub(crate) use glob::{STAR_CHAR, matches_glob, matches_wildcards, star_pattern_matches};
 
 use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 use crate::judge::context::{JudgeContext, SelfFile};
@@ -37,9 +38,7 @@ impl ClassifiedPath {
     pub fn display_path(&self) -> &str {
         self.path.as_deref().unwrap_or(&self.written)
     }
-}
 
-impl ClassifiedPath {
     /// The beginning of its path that is known for sure, and whether that is all of it. What the system makes up while it
     /// is looked at leads nowhere.
     pub(crate) fn known_prefix(&self) -> Option<(String, bool)> {

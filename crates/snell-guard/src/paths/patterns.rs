@@ -60,14 +60,7 @@ impl PathPattern {
         // Most patterns fail at their last name, so that one is compared first.
         let mut pairs = self.names.iter().zip(names).enumerate().rev();
         long_enough
-            && pairs
-                .all(|(at, (protected, name))| glob::can_match(name, protected) || self.unknown_name_matches(at, name))
-    }
-
-    /// A name of which nothing is known may be the protected one, but only in a directory that the pattern names:
-    /// `~/.ssh/$x` may be a key, `src/$x` is not a `.env`.
-    fn unknown_name_matches(&self, at: usize, name: &str) -> bool {
-        at > 0 && glob::is_opaque(name)
+            && pairs.all(|(at, (protected, name))| glob::can_match(name, protected) || at > 0 && glob::is_opaque(name))
     }
 }
 

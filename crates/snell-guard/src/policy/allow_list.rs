@@ -4,6 +4,7 @@ use crate::invocation::SymbolicText;
 use crate::judge::context::JudgeContext;
 use crate::paths::{STAR_CHAR, star_pattern_matches};
 use crate::policy::AllowListEntry;
+use snell_shell::is_variable_name;
 
 /// What makes more of a text than one simple command.
 const SHELL_OPERATORS: &[char] = &[';', '|', '&', '<', '>', '(', ')', '$', '`', '\n', '#', '{', '}', '\\'];
@@ -43,12 +44,7 @@ pub(crate) fn parse_allow_list(allowed: &[AllowListEntry], context: &JudgeContex
 impl CommandPattern {
     fn parse(command: &str, home: &str) -> Result<Self, &'static str> {
         let mut words = split_words(command, home)?;
-        let is_assignment = |word: &String| {
-            word.split_once('=').is_some_and(|(name, _)| {
-                let is_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
-                !name.is_empty() && name.chars().all(is_name) && !name.starts_with(|c: char| c.is_ascii_digit())
-            })
-        };
+        let is_assignment = |word: &String| word.split_once('=').is_some_and(|(name, _)| is_variable_name(name));
         let named = words.iter().take_while(|word| is_assignment(word)).count();
         let variables: Vec<String> = words.drain(..named).collect();
         let more = words.last().is_some_and(|word| word.chars().eq([STAR_CHAR, STAR_CHAR]));

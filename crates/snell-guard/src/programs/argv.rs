@@ -6,6 +6,8 @@ use crate::invocation::{SymbolicText, UnknownKind};
 use crate::paths::matches_glob;
 use crate::programs::{FlagStyle, ProgramSpec};
 
+type RemainingArgs<'a> = std::slice::Iter<'a, SymbolicText>;
+
 /// Arguments, told apart.
 #[derive(Debug, Default)]
 pub(crate) struct ParsedArgs<'a> {
@@ -89,12 +91,7 @@ impl<'a> ParsedArgs<'a> {
     }
 
     /// Takes an argument if it is a flag, and the next one if that is its value.
-    fn parse_flag(
-        &mut self,
-        program: &ProgramSpec,
-        argument: &'a SymbolicText,
-        rest: &mut std::slice::Iter<'a, SymbolicText>,
-    ) -> bool {
+    fn parse_flag(&mut self, program: &ProgramSpec, argument: &'a SymbolicText, rest: &mut RemainingArgs<'a>) -> bool {
         match argument.leading_text().as_bytes() {
             [b'-', b'-', _, ..] => self.parse_long_flag(program, argument, rest),
             [b'-', _, ..] if program.style == FlagStyle::Words => self.parse_word_flag(program, argument, rest),
@@ -104,12 +101,7 @@ impl<'a> ParsedArgs<'a> {
         true
     }
 
-    fn parse_long_flag(
-        &mut self,
-        program: &ProgramSpec,
-        argument: &'a SymbolicText,
-        rest: &mut std::slice::Iter<'a, SymbolicText>,
-    ) {
+    fn parse_long_flag(&mut self, program: &ProgramSpec, argument: &'a SymbolicText, rest: &mut RemainingArgs<'a>) {
         let (written, glued) = split_flag(argument, "--");
         let known = |name: &str| program.value_flags.iter().any(|flag| flag.strip_prefix("--") == Some(name));
         let names = expand_long_flag(program, written);
@@ -122,12 +114,7 @@ impl<'a> ParsedArgs<'a> {
     }
 
     /// `-name value`
-    fn parse_word_flag(
-        &mut self,
-        program: &ProgramSpec,
-        argument: &'a SymbolicText,
-        rest: &mut std::slice::Iter<'a, SymbolicText>,
-    ) {
+    fn parse_word_flag(&mut self, program: &ProgramSpec, argument: &'a SymbolicText, rest: &mut RemainingArgs<'a>) {
         let (written, glued) = split_flag(argument, "-");
         let takes = program.value_flags.iter().any(|flag| flag.strip_prefix('-') == Some(written));
         let value = if takes && glued.is_none() { take_next_value(rest) } else { glued };
@@ -135,12 +122,7 @@ impl<'a> ParsedArgs<'a> {
     }
 
     /// `-rf`, `-ofile`, `-i.bak`
-    fn parse_cluster(
-        &mut self,
-        program: &ProgramSpec,
-        argument: &'a SymbolicText,
-        rest: &mut std::slice::Iter<'a, SymbolicText>,
-    ) {
+    fn parse_cluster(&mut self, program: &ProgramSpec, argument: &'a SymbolicText, rest: &mut RemainingArgs<'a>) {
         let text = argument.leading_text();
         for (at, letter) in text.char_indices().skip(1) {
             let end = at + letter.len_utf8();
@@ -151,7 +133,7 @@ impl<'a> ParsedArgs<'a> {
                 (true, _) if takes || has_short_flag(program.attached_flags, name) => {
                     Some(FlagValue { argument, from: end })
                 }
-                (false, true) => rest.next().map(|argument| FlagValue { argument, from: 0 }),
+                (false, true) => take_next_value(rest),
                 _ => None,
             };
             let ends = value.is_some();
@@ -163,7 +145,7 @@ impl<'a> ParsedArgs<'a> {
     }
 
     /// `tar xvfC archive directory`: letters first, then their values in the same order.
-    fn parse_old_cluster(&mut self, program: &ProgramSpec, rest: &mut std::slice::Iter<'a, SymbolicText>) {
+    fn parse_old_cluster(&mut self, program: &ProgramSpec, rest: &mut RemainingArgs<'a>) {
         let Some(text) = rest.as_slice().first().and_then(SymbolicText::as_text) else {
             return;
         };
@@ -174,7 +156,7 @@ impl<'a> ParsedArgs<'a> {
         for at in 0..text.len() {
             let name = text.get(at..=at).unwrap_or_default();
             let takes = has_short_flag(program.value_flags, name);
-            let value = if takes { rest.next().map(|argument| FlagValue { argument, from: 0 }) } else { None };
+            let value = if takes { take_next_value(rest) } else { None };
             self.flags.push(ParsedFlag { name, long: false, value, shortened: false });
         }
     }
@@ -261,7 +243,7 @@ fn split_flag<'a>(argument: &'a SymbolicText, dashes: &str) -> (&'a str, Option<
     }
 }
 
-fn take_next_value<'a>(rest: &mut std::slice::Iter<'a, SymbolicText>) -> Option<FlagValue<'a>> {
+fn take_next_value<'a>(rest: &mut RemainingArgs<'a>) -> Option<FlagValue<'a>> {
     rest.next().map(|argument| FlagValue { argument, from: 0 })
 }
 

@@ -101,6 +101,9 @@ pub struct RuleFinding<'a> {
     pub effect: &'a Effect,
 }
 
+/// How much of a target is shown.
+const MAX_SHOWN_CHARS: usize = 200;
+
 impl RuleFinding<'_> {
     /// Whether it is part of a command that the user lets through, and the rule is not one that holds for those as well.
     pub fn is_exempt(&self) -> bool {
@@ -112,35 +115,27 @@ impl RuleFinding<'_> {
         let target = self.effect.place.as_ref().map_or("it", |place| place.display_path());
         self.rule
             .reason
-            .replace("{target}", &shorten_target(target))
+            .replace("{target}", &shorten_text(target, MAX_SHOWN_CHARS))
             .replace("{program}", self.effect.program)
             .replace("{field}", self.effect.program)
     }
 }
 
-/// Enough of a path to recognise it, with escapes for what would change how a terminal shows it: without them it would be
-/// told as the name of another file.
-fn shorten_target(target: &str) -> String {
-    const MAX_SHOWN: usize = 200;
-    let mut shown = String::with_capacity(target.len().min(MAX_SHOWN));
-    for c in target.chars().take(MAX_SHOWN) {
+/// Enough of a text to recognise it, with escapes for what would change how a terminal shows it: without them a path
+/// would look like that of another file.
+pub(crate) fn shorten_text(text: &str, max_chars: usize) -> String {
+    let mut shown = String::with_capacity(text.len().min(max_chars));
+    for c in text.chars().take(max_chars) {
         if c.is_control() {
             shown.extend(c.escape_default());
         } else {
             shown.push(c);
         }
     }
-    if target.chars().nth(MAX_SHOWN).is_some() {
+    if text.chars().nth(max_chars).is_some() {
         shown.push('…');
     }
     shown
-}
-
-/// The gravest finding of all.
-pub fn find_gravest_finding(effects: &[Effect]) -> Option<RuleFinding<'_>> {
-    let all = effects.iter().filter_map(|effect| find_gravest_rule(effect).map(|number| (number, effect)));
-    let (number, effect) = all.min_by_key(|(number, _)| *number)?;
-    Some(RuleFinding { rule: RULES.get(number)?, effect })
 }
 
 /// Every finding, gravest first: a policy may turn some off.
@@ -164,14 +159,6 @@ pub(crate) fn evaluate_rules(effect: &Effect) -> impl Iterator<Item = (&'static 
     let all = RULES.iter().enumerate();
     all.filter(move |(number, rule)| is_about(*number, rule))
         .map(|(number, rule)| (rule, rule_matches(number, rule, effect)))
-}
-
-/// The number of the gravest rule that judges this.
-fn find_gravest_rule(effect: &Effect) -> Option<usize> {
-    match effect.kind {
-        EffectKind::Rule(number) => Some(number),
-        EffectKind::Path(_) => RULES.iter().enumerate().position(|(number, rule)| rule_matches(number, rule, effect)),
-    }
 }
 
 fn rule_matches(number: usize, rule: &GuardRule, effect: &Effect) -> bool {

@@ -8,7 +8,7 @@ use crate::test_support::{parse_commands, test_context, test_protections};
 
 /// What the plain reading of a command line leads to.
 fn find_case_rule(line: &str) -> Option<&'static GuardRule> {
-    find_gravest_finding(&case_effects(line)).map(|finding| finding.rule)
+    collect_findings(&case_effects(line)).first().map(|finding| finding.rule)
 }
 
 /// What it would do, where some places are to be left alone.
@@ -47,7 +47,7 @@ fn every_rule_finds_what_it_is_for_and_nothing_else() {
             }
         }
         for line in rule.cases.not_match {
-            if let Some(found) = find_gravest_finding(&rule_case_effects(rule, line)).map(|finding| finding.rule) {
+            if let Some(found) = collect_findings(&rule_case_effects(rule, line)).first().map(|finding| finding.rule) {
                 faults.push(format!("{}: `{line}` should match nothing; found {}", rule.id, found.id));
             }
         }
@@ -106,7 +106,7 @@ fn no_advice_is_itself_denied() {
 #[test]
 fn a_reason_names_its_target_and_shows_nothing_odd() {
     let effects = collect_effects(&parse_commands("rm -rf ../other\u{1b}[31m"), &test_context());
-    let finding = find_gravest_finding(&effects.effects).unwrap();
+    let finding = collect_findings(&effects.effects)[0];
     assert_eq!(
         finding.format_reason(),
         "/home/ann/work/other\\u{1b}[31m lies outside of the project; rm would remove it."
@@ -133,7 +133,11 @@ fn what_happens_on_another_machine_is_judged_by_what_is_the_same_there() {
             invocation.via = vec![via.to_owned()];
         }
         let effects = collect_effects(&invocations, &test_context());
-        assert_eq!(find_gravest_finding(&effects.effects).map(|finding| finding.rule.id), expected, "{via}: {line}");
+        assert_eq!(
+            collect_findings(&effects.effects).first().map(|finding| finding.rule.id),
+            expected,
+            "{via}: {line}"
+        );
     }
 }
 
@@ -149,7 +153,7 @@ fn tools_that_are_no_shell_are_judged_by_the_same_places() {
         (PathAction::Put, "src/main.rs", None),
     ] {
         let effect = build_path_effect(kind, path, "Write", &test_context());
-        assert_eq!(find_gravest_finding(&[effect]).map(|finding| finding.rule.id), expected, "{kind:?} {path}");
+        assert_eq!(collect_findings(&[effect]).first().map(|finding| finding.rule.id), expected, "{kind:?} {path}");
     }
 }
 
@@ -166,7 +170,7 @@ fn a_project_that_is_the_home_is_still_no_place_to_wipe() {
         ("rm -rf /etc", Some("files.delete-system")),
     ] {
         let effects = collect_effects(&parse_commands(line), &world);
-        assert_eq!(find_gravest_finding(&effects.effects).map(|finding| finding.rule.id), expected, "{line}");
+        assert_eq!(collect_findings(&effects.effects).first().map(|finding| finding.rule.id), expected, "{line}");
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use crate::effects::{Effect, PathAction, build_path_effect, collect_effects, collect_invocation_effects};
 use crate::interpret::{self, quote_shell_word};
 use crate::interpreters;
-use crate::invocation::{Invocation, StdinSource, SymbolicPart, SymbolicText};
+use crate::invocation::{Invocation, SymbolicText};
 use crate::judge::context::JudgeContext;
 use crate::judge::{CallAnalysis, GuardToolCall};
 use crate::paths::{MAX_PATH, locate_path};
@@ -143,7 +143,9 @@ fn analyze_command(
         return;
     }
     let found = interpret::interpret_with_permits(command, context, permits);
-    analysis.add_fork_bombs(found.fork_bombs);
+    for span in found.fork_bombs {
+        analysis.add_rule_effect("process.fork-bomb", span);
+    }
     for invocation in &found.invocations {
         analyze_patch_command(invocation, context, analysis);
     }
@@ -172,15 +174,11 @@ fn analyze_command(
 
 /// Some agents offer their patch tool as a program too: `apply_patch <<'EOF'`.
 fn analyze_patch_command(invocation: &Invocation, context: &JudgeContext, analysis: &mut CallAnalysis) {
-    let name = invocation.argv.first().and_then(SymbolicText::as_text);
+    let name = invocation.name();
     if !matches!(name, Some("apply_patch" | "applypatch")) {
         return;
     }
-    let stdin = match &invocation.stdin {
-        StdinSource::Text(text) => Some(text),
-        _ => None,
-    };
-    for text in invocation.argv.iter().skip(1).chain(stdin) {
+    for text in invocation.arguments().iter().chain(invocation.stdin.as_text()) {
         let cwd = invocation.cwd.clone().unwrap_or_else(|| context.cwd.clone());
         patch::analyze_patch(&text.to_string(), &JudgeContext { cwd, ..context.clone() }, analysis);
     }
@@ -303,21 +301,9 @@ fn analyze_search(input: &Json, context: &JudgeContext, analysis: &mut CallAnaly
 
 /// The files in a directory whose names fit. How deep they lie does not matter.
 fn build_glob_value(directory: &str, glob: &str) -> SymbolicText {
-    let glob = glob.replace("**/", "");
-    let mut parts = vec![SymbolicPart::Text(format!("{directory}/"))];
-    for piece in glob.split_inclusive(['*', '?']) {
-        let text = piece.trim_end_matches(['*', '?']);
-        if !text.is_empty() {
-            match parts.last_mut() {
-                Some(SymbolicPart::Text(before)) => before.push_str(text),
-                _ => parts.push(SymbolicPart::Text(text.to_owned())),
-            }
-        }
-        if text.len() < piece.len() {
-            parts.push(SymbolicPart::Pattern(piece.get(text.len()..).unwrap_or_default().to_owned()));
-        }
-    }
-    SymbolicText { parts }
+    let mut value = SymbolicText::from_text(format!("{directory}/"));
+    value.append_globs(&SymbolicText::from_text(glob.replace("**/", "")));
+    value
 }
 
 /// Fetching an address is judged as if `curl` did it. Some tools find the address in a text.

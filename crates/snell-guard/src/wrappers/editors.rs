@@ -2,7 +2,7 @@
 
 use super::WrapperCall;
 use super::table::words::editors as words;
-use crate::interpret::{ShellFlow, ShellInterpreter, quote_shell_word};
+use crate::interpret::{ShellInterpreter, quote_shell_word};
 use crate::invocation::{OpenedFile, SymbolicText};
 
 /// What a command of an editor does, beyond its own text.
@@ -12,7 +12,7 @@ enum EditorAction {
 }
 
 /// Editors and pagers: `-c '!command'`, `+!command`, and commands by standard input.
-pub(super) fn follow_editor<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_editor(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     let mut commands = collect_editor_commands(job.call.arguments());
     let shows_it = words::STDIN_VIEWERS.contains(&job.via.as_str())
         || job.call.arguments().iter().any(|argument| argument.as_text() == Some("-"));
@@ -25,7 +25,9 @@ pub(super) fn follow_editor<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wr
     for does in commands.iter().filter_map(parse_editor_command) {
         match does {
             EditorAction::Runs(code) => codes.push(code),
-            EditorAction::Writes(path) => call.files.push(OpenedFile::truncated(expand_home(path, interpreter))),
+            EditorAction::Writes(path) => {
+                call.files.push(OpenedFile::truncated(path.expand_home(&interpreter.world.home)))
+            }
         }
     }
     codes.extend(job.args.flag_values(&["--eval", "-eval", "--execute"]).flat_map(extract_lisp_commands));
@@ -33,7 +35,6 @@ pub(super) fn follow_editor<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wr
     for code in codes {
         job.run_code(interpreter, &code);
     }
-    Some(ShellFlow::Next)
 }
 
 /// The commands among arguments: files may stand before them.
@@ -116,7 +117,7 @@ fn find_equivalent_command(text: &str) -> Option<SymbolicText> {
 
 /// Clients of databases and servers: `sqlite3 file '.shell command'`, `psql -c '\\! command'`, and the same by standard
 /// input.
-pub(super) fn follow_client<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_client(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     let mut commands = job.call.arguments().to_vec();
     commands.extend(interpreter.stdin_text().cloned());
     job.report_program(interpreter);
@@ -126,12 +127,11 @@ pub(super) fn follow_client<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wr
                 job.run_code(interpreter, &SymbolicText::from_text(code));
             }
             if let Some(path) = find_client_output_file(line.trim_start()) {
-                let path = expand_home(SymbolicText::from_text(path), interpreter);
+                let path = SymbolicText::from_text(path).expand_home(&interpreter.world.home);
                 interpreter.report_files(vec![OpenedFile::truncated(path)], &job.call.span);
             }
         }
     }
-    Some(ShellFlow::Next)
 }
 
 /// The file that a command of a client writes.
@@ -140,16 +140,6 @@ fn find_client_output_file(line: &str) -> Option<&str> {
     let path = rest.trim().rsplit(' ').next()?.trim_matches(['\'', '"', ';']);
     let is_file = !path.is_empty() && !path.starts_with(['|', '!']);
     (words::CLIENT_WRITE_COMMANDS.contains(&name) && is_file).then_some(path)
-}
-
-/// Editors and clients know `~`.
-fn expand_home(path: SymbolicText, interpreter: &ShellInterpreter<'_>) -> SymbolicText {
-    if !path.leading_text().starts_with("~/") {
-        return path;
-    }
-    let mut whole = SymbolicText::from_text(interpreter.world.home.clone());
-    whole.append(&path.skip_leading_bytes(1));
-    whole
 }
 
 fn find_client_code(line: &str) -> Option<&str> {

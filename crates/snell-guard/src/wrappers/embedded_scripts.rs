@@ -2,11 +2,11 @@
 
 use super::WrapperCall;
 use super::table::words::scripts as words;
-use crate::interpret::{CodeLanguage, CoverageGap, ShellFlow, ShellInterpreter, expand_awk_template};
+use crate::interpret::{CodeLanguage, CoverageGap, ShellInterpreter, expand_awk_template, parse_awk_string};
 use crate::invocation::{FileOpenMode, OpenedFile, SymbolicText};
 
 /// `awk`: `system("…")`, `"…" | getline`, `print | "…"`.
-pub(super) fn follow_awk<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_awk(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     let programs = collect_scripts(job, &["-e", "--source"]);
     let mut call = job.call.clone();
     for program in &programs {
@@ -33,7 +33,6 @@ pub(super) fn follow_awk<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wrapp
             }
         }
     }
-    Some(ShellFlow::Next)
 }
 
 /// The scripts of `awk` and `sed`: by flags, else the first operand, unless they are in a file.
@@ -62,7 +61,8 @@ fn parse_awk_commands(program: &str) -> Vec<Option<String>> {
             rest = from.split_once('\n').map_or("", |(_, rest)| rest);
             continue;
         }
-        let (text, after) = parse_string_literal(from.get(1..).unwrap_or_default());
+        let (text, after) = parse_awk_string(from.get(1..).unwrap_or_default());
+        let after = after.unwrap_or_default();
         let context = before.trim_end();
         let follows = after.trim_start();
         let called = context.ends_with("system(") || context.ends_with("system (");
@@ -95,7 +95,7 @@ fn parse_awk_files(program: &str) -> Vec<OpenedFile> {
     let mut rest = program;
     let mut code = String::new();
     while let Some((before, after)) = rest.split_once('"') {
-        let (text, left) = parse_string_literal(after);
+        let (text, left) = parse_awk_string(after);
         code.push_str(before);
         // What is compared stands in a statement that neither prints nor reads.
         let from = code.rfind([';', '{', '}', '\n']).map_or(0, |at| at + 1);
@@ -110,32 +110,13 @@ fn parse_awk_files(program: &str) -> Vec<OpenedFile> {
         };
         files.extend(how.map(|how| OpenedFile { path: SymbolicText::from_text(text), mode: how }));
         code.push('"');
-        rest = left;
+        rest = left.unwrap_or_default();
     }
     files
 }
 
-/// A text in double quotes, and what follows it.
-fn parse_string_literal(from: &str) -> (String, &str) {
-    let mut text = String::new();
-    let mut characters = from.char_indices();
-    while let Some((at, c)) = characters.next() {
-        match c {
-            '"' => return (text, from.get(at + 1..).unwrap_or_default()),
-            '\\' => match characters.next() {
-                Some((_, 'n')) => text.push('\n'),
-                Some((_, 't')) => text.push('\t'),
-                Some((_, c)) => text.push(c),
-                None => {}
-            },
-            c => text.push(c),
-        }
-    }
-    (text, "")
-}
-
 /// `sed`: `e command`, `s/…/…/e`, `w file`.
-pub(super) fn follow_sed<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_sed(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     let mut codes = Vec::new();
     let mut call = job.call.clone();
     for script in collect_scripts(job, &["-e", "--expression"]) {
@@ -150,7 +131,6 @@ pub(super) fn follow_sed<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wrapp
     for code in codes {
         job.run_code(interpreter, &SymbolicText::from_text(code));
     }
-    Some(ShellFlow::Next)
 }
 
 enum SedAction {
@@ -243,7 +223,7 @@ fn parse_sed_replacement(body: &str) -> Option<(String, &str)> {
 }
 
 /// `make --eval=…`, and a makefile by standard input: recipes and `$(interpret …)`.
-pub(super) fn follow_make<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_make(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     job.report_program(interpreter);
     let arguments = job.call.arguments();
     let mut texts: Vec<SymbolicText> = Vec::new();
@@ -266,7 +246,6 @@ pub(super) fn follow_make<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wrap
             job.run_code(interpreter, &SymbolicText::from_text(code));
         }
     }
-    Some(ShellFlow::Next)
 }
 
 /// Lines that make hands to a shell.
@@ -300,10 +279,7 @@ fn parse_make_recipes(text: &str) -> Vec<String> {
 }
 
 /// Keys that are sent to a terminal, where a shell reads them.
-pub(super) fn follow_terminal_keys<'t>(
-    interpreter: &mut ShellInterpreter<'t>,
-    job: &WrapperCall<'_>,
-) -> Option<ShellFlow> {
+pub(super) fn follow_terminal_keys(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     let words = job.operands();
     if job.via.starts_with("screen") {
         return follow_screen(interpreter, job, words);
@@ -317,15 +293,10 @@ pub(super) fn follow_terminal_keys<'t>(
         }
     }
     job.run_code(interpreter, &text);
-    Some(ShellFlow::Next)
 }
 
 /// `screen -dm program`, `screen -X stuff text`
-fn follow_screen<'t>(
-    interpreter: &mut ShellInterpreter<'t>,
-    job: &WrapperCall<'_>,
-    words: &[SymbolicText],
-) -> Option<ShellFlow> {
+fn follow_screen(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>, words: &[SymbolicText]) {
     let stuffed = job.args.flag_values(&["-X"]).any(|value| value.as_text() == Some("stuff"));
     if stuffed {
         let text =
@@ -334,11 +305,10 @@ fn follow_screen<'t>(
     } else if !words.is_empty() {
         job.run_words(interpreter, words.to_vec(), Vec::new());
     }
-    Some(ShellFlow::Next)
 }
 
 /// `crontab -`: lines of a table by standard input.
-pub(super) fn follow_crontab<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_crontab(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     job.report_program(interpreter);
     let operand = job.operands().first();
     let text = match operand.map(SymbolicText::as_text) {
@@ -356,5 +326,4 @@ pub(super) fn follow_crontab<'t>(interpreter: &mut ShellInterpreter<'t>, job: &W
             job.run_code(interpreter, &SymbolicText::from_text(rest));
         }
     }
-    Some(ShellFlow::Next)
 }

@@ -3,7 +3,7 @@
 use super::file_lists::{append_path_part, collect_piped_files, list_find_output};
 use super::table::words::fanout as words;
 use super::{WrapperCall, with_inherited_stdin};
-use crate::interpret::{CoverageGap, ShellFlow, ShellInterpreter, join_words, limits};
+use crate::interpret::{CoverageGap, ShellInterpreter, join_words, limits};
 use crate::invocation::{FileOpenMode, OpenedFile, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
 
 /// Things that are followed one by one; all others are like them.
@@ -146,7 +146,7 @@ fn fill_placeholder(word: &SymbolicText, mark: &str, thing: &SymbolicText) -> Sy
 }
 
 /// `xargs program words`: with the things behind them, or in place of a mark.
-pub(super) fn follow_xargs<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_xargs(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     let mut words = job.operands().to_vec();
     if words.is_empty() {
         words.push(SymbolicText::from_text("echo"));
@@ -155,7 +155,7 @@ pub(super) fn follow_xargs<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wra
     let mark = find_placeholder(job);
     let nothing = job.args.has_flag(&["-r", "--no-run-if-empty"]) || mark.is_some();
     if things.is_empty() && nothing {
-        return Some(ShellFlow::Next);
+        return;
     }
     with_inherited_stdin(interpreter, |walker| match mark {
         Some(mark) => {
@@ -176,7 +176,6 @@ pub(super) fn follow_xargs<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wra
             }
         }
     });
-    Some(ShellFlow::Next)
 }
 
 /// What stands for a thing.
@@ -188,7 +187,7 @@ fn find_placeholder(job: &WrapperCall<'_>) -> Option<String> {
 }
 
 /// `follow_parallel code ::: things`, or with things from files or standard input.
-pub(super) fn follow_parallel<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_parallel(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     let words = job.operands();
     let divider = words.iter().position(|word| word.leading_text().starts_with(":::"));
     let (words, things) = match divider {
@@ -216,7 +215,6 @@ pub(super) fn follow_parallel<'t>(interpreter: &mut ShellInterpreter<'t>, job: &
             job.run_code(walker, &join_words(&words));
         }
     });
-    Some(ShellFlow::Next)
 }
 
 /// What `::: things` and `:::: files` list.
@@ -244,7 +242,7 @@ fn collect_parallel_items(
 }
 
 /// `find … -exec program {} \;`
-pub(super) fn follow_find<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_find(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     let arguments = job.call.arguments();
     job.report_program(interpreter);
     let is_exec = |value: &SymbolicText| matches!(value.as_text(), Some("-exec" | "-execdir" | "-ok" | "-okdir"));
@@ -269,16 +267,15 @@ pub(super) fn follow_find<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wrap
         }
         rest = command.get(end..).unwrap_or_default();
     }
-    Some(ShellFlow::Next)
 }
 
 /// `fd pattern path -x program`
-pub(super) fn follow_fd<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_fd(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     let arguments = job.call.arguments();
     job.report_program(interpreter);
     let is_exec = |value: &SymbolicText| matches!(value.as_text(), Some("-x" | "-X" | "--exec" | "--exec-batch"));
     let Some(at) = arguments.iter().position(is_exec) else {
-        return Some(ShellFlow::Next);
+        return;
     };
     let before = arguments.get(..at).unwrap_or_default();
     let mut takes_next = false;
@@ -302,5 +299,4 @@ pub(super) fn follow_fd<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wrappe
         words.push(thing);
     }
     job.run_words(interpreter, words, Vec::new());
-    Some(ShellFlow::Next)
 }

@@ -82,10 +82,9 @@ fn list_ls_output(arguments: &[SymbolicText], names_in: impl Fn(&SymbolicText) -
         !flag.leading_text().starts_with("--") && flag.leading_text().contains('d')
             || flag.leading_text() == "--directory"
     });
-    let is_pattern = |value: &SymbolicText| value.parts.iter().any(|part| matches!(part, SymbolicPart::Pattern(_)));
     let operands = arguments.iter().filter(|value| !is_flag(value));
     let mut all: Vec<SymbolicText> =
-        operands.map(|start| if itself || is_pattern(start) { start.clone() } else { names_in(start) }).collect();
+        operands.map(|start| if itself || start.has_pattern() { start.clone() } else { names_in(start) }).collect();
     if all.is_empty() {
         all.push(SymbolicText { parts: vec![SymbolicPart::Pattern("*".to_owned())] });
     }
@@ -124,8 +123,10 @@ pub(super) fn append_path_part(start: &SymbolicText, part: SymbolicPart) -> Symb
 
 /// The arguments of `find`: its starting points, and the tests that pick files.
 #[derive(Default)]
-pub(crate) struct FindTests {
+pub(crate) struct FindTests<'a> {
     pub(crate) starts: Vec<SymbolicText>,
+    /// All that follows the starting points.
+    pub(crate) expression: &'a [SymbolicText],
     /// Patterns of names.
     pub(crate) names: Vec<SymbolicText>,
     /// Patterns of whole paths.
@@ -134,27 +135,29 @@ pub(crate) struct FindTests {
     pub(crate) has_other_tests: bool,
 }
 
-impl FindTests {
-    pub(crate) fn parse(arguments: &[SymbolicText]) -> Self {
+impl<'a> FindTests<'a> {
+    pub(crate) fn parse(arguments: &'a [SymbolicText]) -> Self {
+        // Options stand before the starting points.
         let is_start = |value: &&SymbolicText| {
             let text = value.leading_text();
-            !text.starts_with(['-', '(', '!']) || matches!(text, "-H" | "-L" | "-P")
+            let is_option = matches!(text, "-H" | "-L" | "-P" | "-D" | "--") || text.starts_with("-O");
+            is_option || !text.starts_with(['-', '(', '!'])
         };
-        let starts = arguments.iter().take_while(is_start).filter(|value| !value.leading_text().starts_with('-'));
-        let mut tests = Self { starts: starts.cloned().collect(), ..Self::default() };
+        let (starts, expression) = arguments.split_at(arguments.iter().take_while(is_start).count());
+        let starts = starts.iter().filter(|value| !value.leading_text().starts_with('-'));
+        let mut tests = Self { starts: starts.cloned().collect(), expression, ..Self::default() };
         if tests.starts.is_empty() {
             tests.starts.push(SymbolicText::from_text("."));
         }
-        let expression = arguments.iter().skip_while(is_start);
-        let expression: Vec<&SymbolicText> =
-            expression.take_while(|value| !value.leading_text().starts_with("-exec")).collect();
+        let end = expression.iter().position(|value| value.leading_text().starts_with("-exec"));
+        let expression = expression.get(..end.unwrap_or(expression.len())).unwrap_or_default();
         let mut before = "";
         for (at, word) in expression.iter().enumerate() {
             let text = word.as_text().unwrap_or_default();
             if matches!(std::mem::replace(&mut before, text), "!" | "-not") {
                 continue;
             }
-            let pattern = || expression.get(at + 1).map(|pattern| (*pattern).clone());
+            let pattern = || expression.get(at + 1).cloned();
             match text {
                 "-name" | "-iname" => tests.names.extend(pattern()),
                 "-path" | "-ipath" | "-wholename" | "-iwholename" => tests.paths.extend(pattern()),
@@ -195,12 +198,7 @@ pub(super) fn list_find_output(
             if !value.to_string().ends_with('/') {
                 value.push_text("/");
             }
-            for part in &name.parts {
-                match part {
-                    SymbolicPart::Text(text) => crate::interpret::push_globs(&mut value, text),
-                    part => value.push(part.clone()),
-                }
-            }
+            value.append_globs(name);
             values.push(value);
         }
     }

@@ -3,7 +3,7 @@
 
 use super::file_lists::FindTests;
 use super::table::{SEARCH_PROGRAMS, SearchProgram};
-use crate::invocation::{Invocation, SymbolicPart, SymbolicText, UnknownKind, base_name};
+use crate::invocation::{Invocation, SymbolicText, UnknownKind, base_name};
 use crate::judge::context::{JudgeContext, SelfFile, SelfPath};
 use crate::paths::{ClassifiedPath, PathClass, is_within_directory, locate_path, matches_glob};
 
@@ -133,7 +133,7 @@ impl<'a> TextSearch<'a> {
         let is_named = self.globs.is_empty() || self.globs.iter().any(|glob| is_glob_match(glob, name));
         let Some(directory) = start.path.as_deref() else {
             return is_named
-                && has_pattern(written)
+                && written.has_pattern()
                 && start.can_be_path(&own.path)
                 && !start.classes.contains(PathClass::ProjectRoot);
         };
@@ -163,7 +163,7 @@ impl<'a> TextSearch<'a> {
 const OWN_FILE_NAMES: &[&str] = &["snell.toml", "contacts.toml", "snell.db", "trust.json"];
 
 /// Snell's own files that `find` may find.
-pub(crate) fn find_own_files(tests: &FindTests, cwd: Option<&str>, context: &JudgeContext) -> Vec<SymbolicText> {
+pub(crate) fn find_own_files(tests: &FindTests<'_>, cwd: Option<&str>, context: &JudgeContext) -> Vec<SymbolicText> {
     let mut found = Vec::new();
     for start in &tests.starts {
         let place = locate_path(start, cwd, context);
@@ -187,7 +187,7 @@ pub(crate) fn find_own_files(tests: &FindTests, cwd: Option<&str>, context: &Jud
     found
 }
 
-impl FindTests {
+impl FindTests<'_> {
     /// Whether a file may be picked out. In a whole project only if a pattern is for files like it: `*.json` is for many.
     fn can_pick(&self, path: &str, is_whole_project: bool) -> bool {
         if self.names.is_empty() && self.paths.is_empty() {
@@ -209,7 +209,7 @@ impl FindTests {
 
 /// Whether a database of all files is asked.
 fn is_locate_database(invocation: &Invocation) -> bool {
-    let name = invocation.argv.first().and_then(SymbolicText::as_text).unwrap_or_default();
+    let name = invocation.name().unwrap_or_default();
     name.ends_with("locate") || name.ends_with("mdfind")
 }
 
@@ -223,10 +223,6 @@ fn is_about_snell(wanted: &str) -> bool {
 fn is_glob_match(glob: &str, name: &str) -> bool {
     let glob = base_name(glob);
     glob.starts_with('!') || matches_glob(name, glob)
-}
-
-fn has_pattern(value: &SymbolicText) -> bool {
-    value.parts.iter().any(|part| matches!(part, SymbolicPart::Pattern(_)))
 }
 
 /// Whether a word is one of these flags, or a cluster that holds one.

@@ -2,11 +2,11 @@
 
 use super::WrapperCall;
 use super::table::words::git as words;
-use crate::interpret::{ShellFlow, ShellInterpreter, join_words};
+use crate::interpret::{ShellInterpreter, join_words};
 use crate::invocation::SymbolicText;
 
 /// Follows what git would run, and tells git itself.
-pub(super) fn follow_git<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_git(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     job.report_program(interpreter);
     let argv = &job.call.argv;
     let mut at = 1;
@@ -21,19 +21,18 @@ pub(super) fn follow_git<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wrapp
         }
     }
     let Some(subcommand) = argv.get(at).and_then(SymbolicText::as_text) else {
-        return Some(ShellFlow::Next);
+        return;
     };
     let arguments = argv.get(at + 1..).unwrap_or_default();
     for setting in &settings {
         follow_setting(interpreter, job, setting, subcommand, arguments);
     }
     follow_subcommand(interpreter, job, subcommand, arguments);
-    Some(ShellFlow::Next)
 }
 
 /// `-c key=value`
-fn follow_setting<'t>(
-    interpreter: &mut ShellInterpreter<'t>,
+fn follow_setting(
+    interpreter: &mut ShellInterpreter<'_>,
     job: &WrapperCall<'_>,
     setting: &SymbolicText,
     subcommand: &str,
@@ -62,8 +61,8 @@ fn follow_setting<'t>(
 }
 
 /// An alias: shell code behind a `!`, else another subcommand.
-fn follow_alias<'t>(
-    interpreter: &mut ShellInterpreter<'t>,
+fn follow_alias(
+    interpreter: &mut ShellInterpreter<'_>,
     job: &WrapperCall<'_>,
     value: &SymbolicText,
     arguments: &[SymbolicText],
@@ -82,8 +81,8 @@ fn follow_alias<'t>(
 }
 
 /// What subcommands run.
-fn follow_subcommand<'t>(
-    interpreter: &mut ShellInterpreter<'t>,
+fn follow_subcommand(
+    interpreter: &mut ShellInterpreter<'_>,
     job: &WrapperCall<'_>,
     subcommand: &str,
     arguments: &[SymbolicText],

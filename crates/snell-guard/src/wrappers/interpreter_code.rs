@@ -2,7 +2,7 @@
 
 use super::WrapperCall;
 use crate::interpret::{CodeLanguage, ShellInterpreter};
-use crate::invocation::{StdinSource, SymbolicText};
+use crate::invocation::SymbolicText;
 
 /// Names of standard input.
 const STDIN_NAMES: &[&str] = &["-", "/dev/stdin", "/dev/fd/0"];
@@ -50,10 +50,7 @@ pub(super) fn report_interpreter_code(
     }
     let from_stdin = operand.is_none_or(|operand| operand.as_text().is_some_and(|text| STDIN_NAMES.contains(&text)));
     let text = if from_stdin {
-        match &*interpreter.scope.io.stdin {
-            StdinSource::Text(text) => Some(text.clone()),
-            StdinSource::Inherited | StdinSource::Pipe(_) | StdinSource::File(_) => None,
-        }
+        interpreter.stdin_text().cloned()
     } else {
         operand.and_then(|path| interpreter.find_written_content(path))
     };

@@ -25,6 +25,7 @@ use table::{CODE_VARIABLES, WRAPPERS, WrapperMode, WrapperSpec};
 
 use crate::interpret::{ExpandedCommand, ShellFlow, ShellInterpreter, join_words};
 use crate::invocation::{OpenedFile, StdinSource, SymbolicText, UnknownKind, base_name};
+use snell_shell::is_variable_name;
 
 /// The names of all programs that run programs.
 pub(crate) fn wrapper_names() -> impl Iterator<Item = &'static str> {
@@ -53,7 +54,7 @@ fn find_use(name: &str, argv: &[SymbolicText]) -> Option<(&'static WrapperSpec, 
 pub(crate) fn follow_code_variables(interpreter: &mut ShellInterpreter<'_>, command: &ExpandedCommand) {
     for (name, value) in &command.variables {
         if CODE_VARIABLES.binary_search(&name.as_str()).is_ok() && !value.is_empty() {
-            run_code(interpreter, name, value, command);
+            interpreter.run_code_via(name, value, &command.span);
         }
     }
 }
@@ -75,12 +76,12 @@ pub(crate) fn follow_wrapper<'t>(
     let via = via.collect::<Vec<_>>().join(" ");
     let job = WrapperCall { wrapper, args, via, call: command };
     match wrapper.runs {
-        WrapperMode::Shell => shells::follow_shell(interpreter, &job),
+        WrapperMode::Shell => return shells::follow_shell(interpreter, &job),
+        WrapperMode::Env => return job.follow_env(interpreter),
         WrapperMode::Xargs => fanout::follow_xargs(interpreter, &job),
         WrapperMode::Parallel => fanout::follow_parallel(interpreter, &job),
         WrapperMode::Find => fanout::follow_find(interpreter, &job),
         WrapperMode::Fd => fanout::follow_fd(interpreter, &job),
-        WrapperMode::Env => job.follow_env(interpreter),
         WrapperMode::Git => git::follow_git(interpreter, &job),
         WrapperMode::Awk => embedded_scripts::follow_awk(interpreter, &job),
         WrapperMode::Sed => embedded_scripts::follow_sed(interpreter, &job),
@@ -94,8 +95,9 @@ pub(crate) fn follow_wrapper<'t>(
         | WrapperMode::Code
         | WrapperMode::AfterDashes
         | WrapperMode::Package
-        | WrapperMode::EachIsCode => job.follow_table_entry(interpreter),
+        | WrapperMode::EachIsCode => return job.follow_table_entry(interpreter),
     }
+    Some(ShellFlow::Next)
 }
 
 /// A program at work that runs others.
@@ -110,7 +112,8 @@ impl<'t> WrapperCall<'_> {
     /// What the table says.
     fn follow_table_entry(&self, interpreter: &mut ShellInterpreter<'t>) -> Option<ShellFlow> {
         let at = if self.wrapper.keep { self.report_program(interpreter) } else { None };
-        self.report_written_files(interpreter);
+        let written = self.wrapper.writes.iter().flat_map(|flags| self.args.flag_values(flags));
+        self.report_files(interpreter, written.cloned().map(OpenedFile::truncated).collect());
         let mut ran = self.follow_code_flags(interpreter);
         ran |= interpreter_code::report_interpreter_code(interpreter, self, at);
         let (assignments, rest) = self.split_wrapped_words();
@@ -134,12 +137,6 @@ impl<'t> WrapperCall<'_> {
             ran = true;
         }
         (ran || self.wrapper.keep).then_some(ShellFlow::Next)
-    }
-
-    /// Tells of the files that it writes itself: `strace -o file`.
-    fn report_written_files(&self, interpreter: &mut ShellInterpreter<'t>) {
-        let values = self.wrapper.writes.iter().flat_map(|flags| self.args.flag_values(flags));
-        self.report_files(interpreter, values.cloned().map(OpenedFile::truncated).collect());
     }
 
     /// Reports files that are opened for this call or by it.
@@ -315,14 +312,6 @@ fn find_dashes(words: &[SymbolicText]) -> Option<usize> {
     words.iter().position(|word| word.as_text() == Some("--"))
 }
 
-/// Shell code that a program runs by the way.
-fn run_code(interpreter: &mut ShellInterpreter<'_>, via: &str, code: &SymbolicText, command: &ExpandedCommand) {
-    interpreter.run_via(via, |walker| {
-        walker.run_in_subshell(|walker| walker.run_code(code, &command.span));
-        ShellFlow::Next
-    });
-}
-
 /// What follows one of some beginnings, in whatever case those are written.
 fn strip_code_prefix(value: &SymbolicText, prefixes: &[&str]) -> Option<SymbolicText> {
     let text = value.leading_text();
@@ -333,8 +322,5 @@ fn strip_code_prefix(value: &SymbolicText, prefixes: &[&str]) -> Option<Symbolic
 /// `NAME=value`
 fn parse_assignment(value: &SymbolicText) -> Option<(String, SymbolicText)> {
     let (name, _) = value.leading_text().split_once('=')?;
-    let is_name = !name.is_empty()
-        && !name.starts_with(|c: char| c.is_ascii_digit())
-        && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
-    is_name.then(|| (name.to_owned(), value.skip_leading_bytes(name.len() + 1)))
+    is_variable_name(name).then(|| (name.to_owned(), value.skip_leading_bytes(name.len() + 1)))
 }

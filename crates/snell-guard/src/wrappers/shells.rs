@@ -109,8 +109,9 @@ pub(super) fn follow_shell<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wra
     if !args.extra_code.is_empty() {
         return Some(ShellFlow::Next);
     }
+    let is_stdin = |script: &SymbolicText| script.as_text().is_some_and(|text| words::STDIN_NAMES.contains(&text));
     match rest.split_first() {
-        Some((script, arguments)) if !args.reads_stdin && !is_stdin_name(script) => {
+        Some((script, arguments)) if !args.reads_stdin && !is_stdin(script) => {
             if let Some(content) = interpreter.find_written_content(script) {
                 interpreter.report_unseen_script(job.call, &content);
                 follow_child_shell(interpreter, job, &content, &prepend_script_name(script, arguments), true);
@@ -138,10 +139,6 @@ pub(super) fn follow_written_script(interpreter: &mut ShellInterpreter<'_>, comm
         run_child_shell(interpreter, command.name().unwrap_or_default(), command, &content, &command.argv);
     }
     true
-}
-
-fn is_stdin_name(script: &SymbolicText) -> bool {
-    script.as_text().is_some_and(|text| words::STDIN_NAMES.contains(&text))
 }
 
 fn prepend_script_name(script: &SymbolicText, arguments: &[SymbolicText]) -> Vec<SymbolicText> {

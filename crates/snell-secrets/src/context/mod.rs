@@ -2,6 +2,7 @@
 
 pub(crate) mod names;
 pub(crate) mod values;
+mod words;
 
 use std::ops::Range;
 

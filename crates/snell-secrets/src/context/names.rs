@@ -1,5 +1,7 @@
 //! Names of secrets: variables, fields, headers, options and cookies.
 
+use super::words::{DESCRIBING_WORDS, HARMLESS_ENDS, PATTERN_WORDS, VARIABLE_ISSUERS};
+
 /// The meaning of a name for its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CredentialKind {
@@ -100,88 +102,6 @@ fn list_names_beyond(other: NameUse) -> impl Iterator<Item = (&'static str, Cred
 
 /// Ends of names that mean a password even within a word, as in `PGPASSWORD`.
 pub(crate) const PASSWORD_ENDS: [&str; 5] = ["password", "passwd", "passphrase", "_pwd", "_pass"];
-
-/// Ends of names that mean something harmless, though one of the above ends them too.
-const HARMLESS_ENDS: &[&str] = &[
-    "page_token",
-    "next_token",
-    "continuation_token",
-    "sync_token",
-    "cancellation_token",
-    "cancel_token",
-    "stop_token",
-    "pad_token",
-    "eos_token",
-    "bos_token",
-    "unk_token",
-    "mask_token",
-    "public_key",
-    "no_password",
-];
-
-/// Last words of variables that only describe a secret: its place, its length.
-const DESCRIBING_WORDS: &[&str] = &[
-    "ALGORITHM",
-    "ARN",
-    "AUDIENCE",
-    "BUDGET",
-    "COUNT",
-    "DIR",
-    "ENABLED",
-    "ENDPOINT",
-    "EXPIRATION",
-    "EXPIRES",
-    "EXPIRY",
-    "FILE",
-    "FORMAT",
-    "HELPER",
-    "ID",
-    "ISSUER",
-    "LEN",
-    "LENGTH",
-    "LIMIT",
-    "MAX",
-    "MIN",
-    "NAME",
-    "PATH",
-    "PREFIX",
-    "REGION",
-    "REQUIRED",
-    "SIZE",
-    "TTL",
-    "TYPE",
-    "URI",
-    "URL",
-    "USAGE",
-    "VERSION",
-];
-
-/// Words that pick secrets out of a list of variables, beside the names themselves.
-const PATTERN_WORDS: &[&str] = &["KEY", "KEYS", "PASS", "PASSW", "PWD", "TOKENS", "CRED", "CREDS", "AUTH", "API"];
-
-/// First words of variables, and a part of the hosts that issue such secrets.
-const VARIABLE_ISSUERS: &[(&str, &str)] = &[
-    ("ANTHROPIC", "anthropic"),
-    ("AWS", "amazonaws"),
-    ("CARGO", "crates.io"),
-    ("CLOUDFLARE", "cloudflare"),
-    ("DIGITALOCEAN", "digitalocean"),
-    ("DOCKER", "docker"),
-    ("GEMINI", "googleapis"),
-    ("GH", "github"),
-    ("GITHUB", "github"),
-    ("GITLAB", "gitlab"),
-    ("HEROKU", "heroku"),
-    ("HF", "huggingface"),
-    ("NPM", "npm"),
-    ("OPENAI", "openai"),
-    ("PYPI", "pypi"),
-    ("SENTRY", "sentry"),
-    ("SLACK", "slack"),
-    ("STRIPE", "stripe"),
-    ("TWINE", "pypi"),
-    ("VERCEL", "vercel"),
-];
 
 /// Members of a JSON Web Key that are private.
 const JWK_PRIVATE_MEMBERS: [&str; 7] = ["d", "p", "q", "dp", "dq", "qi", "k"];

@@ -1,5 +1,6 @@
 //! Values that are a credential, given the meaning of their name.
 
+use super::words::{CREDENTIAL_WORDS, PLACEHOLDER_WORDS, PLACEHOLDERS};
 use crate::context::names::{CredentialKind, to_snake_case};
 
 /// How a value is given to its name.
@@ -202,85 +203,6 @@ impl ValueTraits {
     }
 }
 
-/// Values that stand for a credential without being one.
-const PLACEHOLDERS: &[&str] = &[
-    "any",
-    "argon2",
-    "argon2id",
-    "ask",
-    "bar",
-    "bcrypt",
-    "bool",
-    "boolean",
-    "bytes",
-    "changeit",
-    "changeme",
-    "default",
-    "disabled",
-    "empty",
-    "enabled",
-    "false",
-    "foo",
-    "hidden",
-    "input",
-    "invalid",
-    "masked",
-    "missing",
-    "nil",
-    "none",
-    "null",
-    "number",
-    "object",
-    "optional",
-    "pass",
-    "passwd",
-    "password",
-    "placeholder",
-    "prompt",
-    "pwd",
-    "redacted",
-    "required",
-    "scrypt",
-    "secret",
-    "sha256",
-    "sha512",
-    "str",
-    "string",
-    "tbd",
-    "test",
-    "text",
-    "todo",
-    "token",
-    "true",
-    "undefined",
-    "unknown",
-    "unset",
-    "user",
-    "value",
-    "yes",
-    "basic",
-    "bearer",
-];
-
-/// Words that a placeholder is made with.
-const PLACEHOLDER_WORDS: [&str; 11] = [
-    "your",
-    "example",
-    "changeme",
-    "change",
-    "placeholder",
-    "redacted",
-    "dummy",
-    "insert",
-    "replace",
-    "sample",
-    "here",
-];
-
-/// Words that make an identifier of a value: it names a credential rather than being one.
-const CREDENTIAL_WORDS: [&str; 9] =
-    ["password", "passwd", "secret", "token", "key", "credentials", "auth", "pass", "value"];
-
 /// Whether `value` stands for a credential without being one.
 pub(crate) fn is_placeholder(value: &str) -> bool {
     is_reference(value) || is_blank(value) || is_placeholder_word(value)
@@ -308,8 +230,8 @@ fn is_placeholder_word(value: &str) -> bool {
     let words = to_snake_case(value);
     let has = |known: &[&str]| words.split('_').any(|word| known.contains(&word));
     let names_one =
-        || !value.contains(|digit: char| digit.is_ascii_digit()) && words.contains('_') && has(&CREDENTIAL_WORDS);
-    PLACEHOLDERS.contains(&words.as_str()) || has(&PLACEHOLDER_WORDS) || names_one()
+        || !value.contains(|digit: char| digit.is_ascii_digit()) && words.contains('_') && has(CREDENTIAL_WORDS);
+    PLACEHOLDERS.contains(&words.as_str()) || has(PLACEHOLDER_WORDS) || names_one()
 }
 
 /// Whether an unquoted value is code that yields one: a call, an index, or a path of names.

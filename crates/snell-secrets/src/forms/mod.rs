@@ -25,7 +25,7 @@ pub enum SecretIssuer {
 }
 
 /// A form of secrets: a text that only they have, and the rest.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct SecretForm {
     pub(crate) name: &'static str,
     /// The first characters, or the mark within.
@@ -58,7 +58,7 @@ impl SecretForm {
 const JSON_WEB_TOKEN: &str = "eyJ";
 
 /// The rest of a secret.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum FormBody {
     Run(RunBody),
     /// A function that finds the secret, and an example of it.
@@ -116,42 +116,13 @@ const fn form(name: &'static str, prefix: &'static str, issuer: SecretIssuer, bo
     SecretForm { name, prefix, issuer, body }
 }
 
-const fn between(chars: CharClass, min: usize, max: usize, needs: RequiredChars) -> FormBody {
-    FormBody::Run(RunBody { chars, min, max, needs, prefix_is: PrefixMasking::Masked })
-}
-
-const fn run(chars: CharClass, min: usize, needs: RequiredChars) -> FormBody {
-    between(chars, min, usize::MAX, needs)
-}
-
-const fn exact(chars: CharClass, length: usize) -> FormBody {
-    between(chars, length, length, RequiredChars::Digit)
-}
-
-const fn address(min: usize) -> FormBody {
-    FormBody::Run(RunBody {
-        chars: CharClass::Path,
-        min,
-        max: usize::MAX,
-        needs: RequiredChars::Digit,
-        prefix_is: PrefixMasking::Kept,
-    })
-}
-
 const fn rule(find: FormRule, text: &'static str, recipe: &'static str) -> FormBody {
     FormBody::Rule(find, (text, recipe))
 }
 
-const fn hash(id: &'static str, digest: usize) -> HashForm {
-    HashForm { id, digest }
-}
-
-use CharClass::{Alnum, Base64, Dotted, Hex, Path, Upper, Url};
-use RequiredChars::{BothCases, BothCasesAndDigit, Digit, Nothing};
 use SecretIssuer::{AnyHost, Host, NoHost};
 
 const AZURE: SecretIssuer = Host("azure|visualstudio");
-const FLY: SecretIssuer = Host("fly.io|fly.dev|machines.dev");
 
 /// The rule of an old token of Azure DevOps, which has no mark of its own, only words near it.
 const AZURE_DEVOPS: FormBody = rule(
@@ -168,121 +139,12 @@ const ENCODED_PEM_AFTER_TEXT: &str = "YWItLS0tLUJF|R0lOIFJTQSBQUklWQVRFIEtFWS0tL
 const TWICE_ENCODED_PEM: &str =
     "TFMwdExTMUNS|VWRKVGlCU1UwRWdVRkpKVmtGVVJTQkxSVmt0TFMwdExRcE5TVWxGWVRGQ1l6SkVaVE5tUnpSb1NXbzFTMncyYlU0";
 
-/// The forms that begin a word. Where one prefix begins with another, the longer one stands first.
+// `RUN_FORMS` and `HASHES`: the rows of `data/forms.toml`.
+include!(concat!(env!("OUT_DIR"), "/forms.rs"));
+
+/// The forms that begin a word and need a rule.
 #[rustfmt::skip]
-pub(crate) const FORMS: &[SecretForm] = &[
-    form("Anthropic key",        "sk-ant-",                      Host("anthropic"),           run(Url, 16, Digit)),
-    form("OpenRouter key",       "sk-or-v1-",                    Host("openrouter"),          run(Hex, 32, Digit)),
-    form("OpenAI key",           "sk-proj-",                     Host("openai"),              run(Url, 20, Digit)),
-    form("OpenAI key",           "sk-svcacct-",                  Host("openai"),              run(Url, 20, Digit)),
-    form("OpenAI key",           "sk-admin-",                    Host("openai"),              run(Url, 20, Digit)),
-    form("LangSmith key",        "lsv2_",                        Host("langchain"),           run(Url, 32, Digit)),
-    form("API key",              "sk-",                          AnyHost,                     run(Alnum, 20, Digit)),
-    form("AWS key id",           "AKIA",                         Host("aws"),                 exact(Upper, 16)),
-    form("AWS key id",           "ASIA",                         Host("aws"),                 exact(Upper, 16)),
-    form("AWS key id",           "ABIA",                         Host("aws"),                 exact(Upper, 16)),
-    form("AWS key",              "ABSK",                         Host("aws"),                 run(Base64, 80, Digit)),
-    form("GitHub token",         "ghp_",                         Host("github"),              run(Alnum, 20, Digit)),
-    form("GitHub token",         "gho_",                         Host("github"),              run(Alnum, 20, Digit)),
-    form("GitHub token",         "ghu_",                         Host("github"),              run(Alnum, 20, Digit)),
-    form("GitHub token",         "ghs_",                         Host("github"),              run(Dotted, 20, Digit)),
-    form("GitHub token",         "ghr_",                         Host("github"),              run(Alnum, 20, Digit)),
-    form("GitHub token",         "github_pat_",                  Host("github"),              run(Url, 30, Digit)),
-    form("GitLab token",         "glpat-",                       Host("gitlab"),              run(Dotted, 16, Digit)),
-    form("GitLab token",         "glptt-",                       Host("gitlab"),              run(Url, 16, Digit)),
-    form("GitLab token",         "gldt-",                        Host("gitlab"),              run(Url, 16, Digit)),
-    form("GitLab token",         "glrt-",                        Host("gitlab"),              run(Dotted, 16, Digit)),
-    form("GitLab token",         "glcbt-",                       Host("gitlab"),              run(Url, 16, Digit)),
-    form("GitLab token",         "glsoat-",                      Host("gitlab"),              run(Url, 16, Digit)),
-    form("GitLab token",         "glagent-",                     Host("gitlab"),              run(Url, 16, Digit)),
-    form("GitLab token",         "gloas-",                       Host("gitlab"),              run(Url, 16, Digit)),
-    form("Slack token",          "xoxb-",                        Host("slack"),               run(Url, 20, Digit)),
-    form("Slack token",          "xoxp-",                        Host("slack"),               run(Url, 20, Digit)),
-    form("Slack token",          "xoxa-",                        Host("slack"),               run(Url, 20, Digit)),
-    form("Slack token",          "xoxr-",                        Host("slack"),               run(Url, 20, Digit)),
-    form("Slack token",          "xoxs-",                        Host("slack"),               run(Url, 20, Digit)),
-    form("Slack token",          "xoxc-",                        Host("slack"),               run(Url, 20, Digit)),
-    form("Slack token",          "xoxd-",                        Host("slack"),               run(Base64, 20, Digit)),
-    form("Slack token",          "xoxe-",                        Host("slack"),               run(Url, 20, Digit)),
-    form("Slack token",          "xoxe.xox",                     Host("slack"),               run(Url, 20, Digit)),
-    form("Slack token",          "xapp-",                        Host("slack"),               run(Url, 20, Digit)),
-    form("Slack webhook",        "hooks.slack.com/services/",    Host("slack"),               address(20)),
-    form("Slack webhook",        "hooks.slack.com/workflows/",   Host("slack"),               address(20)),
-    form("Discord webhook",      "discord.com/api/webhooks/",    Host("discord"),             address(40)),
-    form("Discord webhook",      "discordapp.com/api/webhooks/", Host("discord"),             address(40)),
-    form("Stripe key",           "sk_live_",                     Host("stripe"),              run(Alnum, 12, Digit)),
-    form("Stripe key",           "rk_live_",                     Host("stripe"),              run(Alnum, 12, Digit)),
-    form("Stripe key",           "sk_test_",                     Host("stripe"),              run(Alnum, 12, Digit)),
-    form("Stripe key",           "rk_test_",                     Host("stripe"),              run(Alnum, 12, Digit)),
-    form("webhook secret",       "whsec_",                       NoHost,                      run(Base64, 20, Digit)),
-    form("Google key",           "AIza",                         Host("google"),              exact(Url, 35)),
-    form("Google token",         "ya29.",                        Host("google|pkg.dev|gcr.io"), run(Url, 20, Digit)),
-    form("Google secret",        "GOCSPX-",                      Host("google"),              run(Url, 20, Digit)),
-    form("Google token",         "1//0",                         Host("google"),              run(Url, 30, BothCases)),
-    form("npm token",            "npm_",                         Host("npm"),                 exact(Alnum, 36)),
-    form("PyPI token",           "pypi-AgE",                     Host("pypi"),                run(Url, 30, Digit)),
-    form("Hugging Face token",   "hf_",                          Host("huggingface|hf.co"),   run(Alnum, 30, BothCases)),
-    form("SendGrid key",         "SG.",                          Host("sendgrid"),            run(Dotted, 50, BothCases)),
-    form("Twilio key",           "SK",                           Host("twilio"),              exact(Hex, 32)),
-    form("DigitalOcean token",   "dop_v1_",                      Host("digitalocean"),        run(Hex, 40, Digit)),
-    form("DigitalOcean token",   "doo_v1_",                      Host("digitalocean"),        run(Hex, 40, Digit)),
-    form("DigitalOcean token",   "dor_v1_",                      Host("digitalocean"),        run(Hex, 40, Digit)),
-    form("age key",              "AGE-SECRET-KEY-1",             NoHost,                      run(Upper, 40, Nothing)),
-    form("Vault token",          "hvs.",                         AnyHost,                     run(Url, 20, Digit)),
-    form("Vault token",          "hvb.",                         AnyHost,                     run(Url, 20, Digit)),
-    form("Vault token",          "hvr.",                         AnyHost,                     run(Url, 20, Digit)),
-    form("Databricks token",     "dapi",                         Host("databricks"),          exact(Hex, 32)),
-    form("Shopify token",        "shpat_",                       Host("shopify"),             run(Hex, 32, Digit)),
-    form("Shopify token",        "shpca_",                       Host("shopify"),             run(Hex, 32, Digit)),
-    form("Shopify token",        "shppa_",                       Host("shopify"),             run(Hex, 32, Digit)),
-    form("Shopify secret",       "shpss_",                       Host("shopify"),             run(Hex, 32, Digit)),
-    form("Linear key",           "lin_api_",                     Host("linear"),              run(Alnum, 30, Digit)),
-    form("Linear token",         "lin_oauth_",                   Host("linear"),              run(Alnum, 30, Digit)),
-    form("Notion token",         "secret_",                      Host("notion"),              run(Alnum, 40, Digit)),
-    form("Notion token",         "ntn_",                         Host("notion"),              run(Alnum, 40, Digit)),
-    form("Doppler token",        "dp.pt.",                       Host("doppler"),             run(Alnum, 40, Digit)),
-    form("Doppler token",        "dp.st.",                       Host("doppler"),             run(Dotted, 40, Digit)),
-    form("Doppler token",        "dp.ct.",                       Host("doppler"),             run(Alnum, 40, Digit)),
-    form("Doppler token",        "dp.sa.",                       Host("doppler"),             run(Alnum, 40, Digit)),
-    form("Sentry token",         "sntrys_",                      Host("sentry"),              run(Base64, 40, Digit)),
-    form("Sentry token",         "sntryu_",                      Host("sentry"),              run(Hex, 40, Digit)),
-    form("Figma token",          "figd_",                        Host("figma"),               run(Url, 30, Digit)),
-    form("PlanetScale token",    "pscale_tkn_",                  Host("planetscale|psdb"),    run(Dotted, 30, Digit)),
-    form("PlanetScale password", "pscale_pw_",                   Host("planetscale|psdb"),    run(Dotted, 30, Digit)),
-    form("PlanetScale token",    "pscale_oauth_",                Host("planetscale|psdb"),    run(Dotted, 30, Digit)),
-    form("Supabase token",       "sbp_",                         Host("supabase"),            run(Hex, 40, Digit)),
-    form("Supabase key",         "sb_secret_",                   Host("supabase"),            run(Url, 20, Digit)),
-    form("xAI key",              "xai-",                         Host("x.ai"),                run(Alnum, 40, Digit)),
-    form("Groq key",             "gsk_",                         Host("groq"),                run(Alnum, 40, Digit)),
-    form("Replicate token",      "r8_",                          Host("replicate"),           run(Alnum, 30, Digit)),
-    form("Perplexity key",       "pplx-",                        Host("perplexity"),          run(Alnum, 40, Digit)),
-    form("Mailgun key",          "key-",                         Host("mailgun"),             exact(Hex, 32)),
-    form("Docker token",         "dckr_pat_",                    Host("docker"),              run(Url, 20, Digit)),
-    form("Grafana token",        "glsa_",                        Host("grafana"),             run(Url, 32, Digit)),
-    form("Tailscale key",        "tskey-",                       Host("tailscale"),           run(Url, 20, Digit)),
-    form("New Relic key",        "NRAK-",                        Host("newrelic"),            run(Upper, 20, Digit)),
-    form("Postman key",          "PMAK-",                        Host("postman"),             run(Url, 40, Digit)),
-    form("Pulumi token",         "pul-",                         Host("pulumi"),              run(Hex, 40, Digit)),
-    form("RubyGems key",         "rubygems_",                    Host("rubygems"),            run(Hex, 40, Digit)),
-    form("Atlassian token",      "ATATT3",                       Host("atlassian|bitbucket"), run(Base64, 60, Digit)),
-    form("1Password token",      "ops_eyJ",                      Host("1password"),           run(Base64, 60, Digit)),
-    form("Netlify token",        "nfp_",                         Host("netlify"),             run(Alnum, 36, Digit)),
-    form("NVIDIA key",           "nvapi-",                       Host("nvidia"),              run(Url, 32, Digit)),
-    form("Tavily key",           "tvly-",                        Host("tavily"),              run(Url, 20, Digit)),
-    form("Square token",         "sq0atp-",                      Host("square"),              run(Url, 20, Digit)),
-    form("Square secret",        "sq0csp-",                      Host("square"),              run(Url, 20, Digit)),
-    form("Square secret",        "sandbox-sq0csb-",              Host("square"),              run(Url, 40, Digit)),
-    form("Square token",         "EAAA",                         Host("square"),              between(Url, 40, 64, BothCasesAndDigit)),
-    form("Fly token",            "fo1_",                         FLY,                         run(Url, 20, Digit)),
-    form("Fly token",            "fm1a_",                        FLY,                         run(Base64, 40, Digit)),
-    form("Fly token",            "fm1r_",                        FLY,                         run(Base64, 40, Digit)),
-    form("Fly token",            "fm2_",                         FLY,                         run(Base64, 40, Digit)),
-    form("password hash",        "{SHA}",                        NoHost,                      between(Base64, 28, 28, BothCases)),
-    form("password hash",        "{SSHA}",                       NoHost,                      run(Base64, 28, BothCases)),
-    form("password hash",        "{SSHA256}",                    NoHost,                      run(Base64, 40, BothCases)),
-    form("password hash",        "{SSHA512}",                    NoHost,                      run(Base64, 80, BothCases)),
-    form("password hash",        "$P$",                          NoHost,                      between(Path, 28, 31, BothCases)),
-    form("password hash",        "$H$",                          NoHost,                      between(Path, 28, 31, BothCases)),
+const RULE_FORMS: &[SecretForm] = &[
     form("password hash",        "pbkdf2_sha",                   NoHost,                      rule(password_hashes::find_named_hash, "{}", "pbkdf2_sha|256$600000$|~22|$|~43")),
     form("password hash",        "pbkdf2:sha",                   NoHost,                      rule(password_hashes::find_named_hash, "{}", "pbkdf2:sha|256:600000$|~16|$|#64")),
     form("password hash",        "scrypt:",                      NoHost,                      rule(password_hashes::find_named_hash, "{}", "scrypt:|32768:8:1$|~16|$|#64")),
@@ -298,6 +160,19 @@ pub(crate) const FORMS: &[SecretForm] = &[
     form("Azure DevOps token",   "vsts",                         AZURE,                       AZURE_DEVOPS),
     form("Azure DevOps token",   "pat ",                         AZURE,                       AZURE_DEVOPS),
 ];
+
+const ALL_FORMS: [SecretForm; RUN_FORMS.len() + RULE_FORMS.len()] = {
+    let mut all = [RUN_FORMS[0]; RUN_FORMS.len() + RULE_FORMS.len()];
+    let mut at = 1;
+    while at < all.len() {
+        all[at] = if at < RUN_FORMS.len() { RUN_FORMS[at] } else { RULE_FORMS[at - RUN_FORMS.len()] };
+        at += 1;
+    }
+    all
+};
+
+/// All forms that begin a word. Where one prefix begins with another, the longer one stands first.
+pub(crate) const FORMS: &[SecretForm] = &ALL_FORMS;
 
 /// The forms that have a mark anywhere, by which they are found. Those whose marks begin with one byte stand together.
 #[rustfmt::skip]
@@ -318,31 +193,6 @@ pub(crate) const MARKED_FORMS: &[SecretForm] = &[
     form("private key",        private_keys::ENCODED_PEM_MARKS[2], NoHost,     rule(private_keys::find_encoded_pem_key, "{}", ENCODED_PEM_AFTER_TEXT)),
     form("private key",        "=",                 NoHost,            rule(private_keys::find_jwk_member, "kty = \"EC\"\nd = \"{}\"", "~43")),
     form("private key",        "----",              NoHost,            rule(private_keys::find_pem_key, "{}", PEM)),
-];
-
-/// The hashes of passwords.
-pub(crate) const HASHES: &[HashForm] = &[
-    hash("1", 22),
-    hash("2a", 53),
-    hash("2b", 53),
-    hash("2x", 53),
-    hash("2y", 53),
-    hash("5", 43),
-    hash("6", 86),
-    hash("7", 43),
-    hash("y", 43),
-    hash("gy", 43),
-    hash("sm3", 43),
-    hash("apr1", 22),
-    hash("sha1", 28),
-    hash("md5", 22),
-    hash("scrypt", 43),
-    hash("pbkdf2", 27),
-    hash("pbkdf2-sha256", 43),
-    hash("pbkdf2-sha512", 86),
-    hash("argon2i", 43),
-    hash("argon2d", 43),
-    hash("argon2id", 43),
 ];
 
 /// For each byte, the forms whose prefix has it at one place, a bit for each.

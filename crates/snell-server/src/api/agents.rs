@@ -11,7 +11,7 @@ use super::{ApiResult, respond_json};
 use crate::api::json_page;
 use crate::app_state::{AppState, SharedAppState};
 use crate::http::errors::HttpError;
-use crate::http::query_params::{QueryParams, parse_id};
+use crate::http::query_params::{QueryParams, parse_id, parse_path_id};
 use crate::http::rfc3339;
 
 /// `GET /api/agents`: the one that was last heard of first.
@@ -90,9 +90,7 @@ pub(crate) async fn list_turns(State(app): State<SharedAppState>, uri: Uri) -> A
 
 /// The agent that a path names.
 async fn find_agent(app: &AppState, uri: &Uri) -> Result<AgentView, HttpError> {
-    let named = uri.path().split('/').nth(3).unwrap_or_default();
-    let agent_id =
-        parse_id(named).ok_or_else(|| HttpError::bad_request("an agent is named by its number: /api/agents/17"))?;
+    let agent_id = parse_path_id(uri, 3, "an agent is named by its number: /api/agents/17")?;
     let filter = AgentFilter { agent_id: Some(agent_id), ended_after: Some(Timestamp::MIN), ..AgentFilter::default() };
     let mut found = app.store_pool.with_store(move |store| store.list_agents(&filter)).await?;
     found.pop().ok_or_else(|| HttpError::NotFound(format!("there is no agent {agent_id}")))

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use axum::http::Uri;
 use jiff::{Span, SpanRelativeTo};
 use snell::Timestamp;
 use url::form_urlencoded;
@@ -154,6 +155,12 @@ impl<'q> QueryParams<'q> {
 pub(crate) fn parse_id(text: &str) -> Option<i64> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|id| is_plain && *id > 0)
+}
+
+/// The number in a part of a path.
+pub(crate) fn parse_path_id(uri: &Uri, place: usize, expected: &str) -> Result<i64, HttpError> {
+    let named = uri.path().split('/').nth(place).and_then(parse_id);
+    named.ok_or_else(|| HttpError::bad_request(expected))
 }
 
 fn parse_time_or_ago(text: &str, now: Timestamp) -> Option<Timestamp> {

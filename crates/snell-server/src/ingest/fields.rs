@@ -22,42 +22,32 @@ enum HookFieldKind {
     Anything,
 }
 
-/// One field.
-struct HookField {
-    name: &'static str,
-    kind: HookFieldKind,
-}
-
-const fn hook_field(name: &'static str, kind: HookFieldKind) -> HookField {
-    HookField { name, kind }
-}
-
-const FIELDS: &[HookField] = &[
-    hook_field("session_id", HookFieldKind::Id),
-    hook_field("event_id", HookFieldKind::Id),
-    hook_field("hook_event_name", HookFieldKind::Id),
-    hook_field("cwd", HookFieldKind::Text),
-    hook_field("working_directory", HookFieldKind::Text),
-    hook_field("transcript_path", HookFieldKind::Text),
-    hook_field("prompt", HookFieldKind::Text),
-    hook_field("message", HookFieldKind::Text),
-    hook_field("title", HookFieldKind::Text),
-    hook_field("notification_type", HookFieldKind::Text),
-    hook_field("tool_name", HookFieldKind::Text),
-    hook_field("tool_use_id", HookFieldKind::Text),
-    hook_field("tool_input", HookFieldKind::Object),
-    hook_field("tool_response", HookFieldKind::Anything),
-    hook_field("last_assistant_message", HookFieldKind::Text),
-    hook_field("stop_hook_active", HookFieldKind::Flag),
-    hook_field("tmux_pane", HookFieldKind::Text),
-    hook_field("tmux_session", HookFieldKind::Text),
-    hook_field("headspace_session_id", HookFieldKind::Text),
-    hook_field("pid", HookFieldKind::ProcessId),
-    hook_field("host", HookFieldKind::Text),
-    hook_field("reason", HookFieldKind::Text),
-    hook_field("source", HookFieldKind::Text),
-    hook_field("timestamp", HookFieldKind::Time),
-    hook_field("snell", HookFieldKind::Anything),
+const FIELDS: &[(&str, HookFieldKind)] = &[
+    ("session_id", HookFieldKind::Id),
+    ("event_id", HookFieldKind::Id),
+    ("hook_event_name", HookFieldKind::Id),
+    ("cwd", HookFieldKind::Text),
+    ("working_directory", HookFieldKind::Text),
+    ("transcript_path", HookFieldKind::Text),
+    ("prompt", HookFieldKind::Text),
+    ("message", HookFieldKind::Text),
+    ("title", HookFieldKind::Text),
+    ("notification_type", HookFieldKind::Text),
+    ("tool_name", HookFieldKind::Text),
+    ("tool_use_id", HookFieldKind::Text),
+    ("tool_input", HookFieldKind::Object),
+    ("tool_response", HookFieldKind::Anything),
+    ("last_assistant_message", HookFieldKind::Text),
+    ("stop_hook_active", HookFieldKind::Flag),
+    ("tmux_pane", HookFieldKind::Text),
+    ("tmux_session", HookFieldKind::Text),
+    ("headspace_session_id", HookFieldKind::Text),
+    ("pid", HookFieldKind::ProcessId),
+    ("host", HookFieldKind::Text),
+    ("reason", HookFieldKind::Text),
+    ("source", HookFieldKind::Text),
+    ("timestamp", HookFieldKind::Time),
+    ("snell", HookFieldKind::Anything),
 ];
 
 impl HookFieldKind {
@@ -90,14 +80,14 @@ impl HookFieldKind {
 
 /// The name as the table has it, if it is there.
 pub(super) fn find_known_name(name: &str) -> Option<&'static str> {
-    FIELDS.iter().find(|field| field.name == name).map(|field| field.name)
+    FIELDS.iter().map(|(known, _)| *known).find(|known| *known == name)
 }
 
 /// Checks every field that means something.
 pub(super) fn check_fields(fields: &Map<String, Value>) -> Result<(), HttpError> {
     for (name, value) in fields {
-        let known = FIELDS.iter().find(|field| field.name == name);
-        if let Some(HookField { name, kind }) = known.filter(|field| !field.kind.matches_value(value)) {
+        let known = FIELDS.iter().find(|(known, _)| known == name);
+        if let Some((name, kind)) = known.filter(|(_, kind)| !kind.matches_value(value)) {
             return Err(HttpError::bad_request(format!("\"{name}\" must be {}", kind.expected_text())));
         }
     }

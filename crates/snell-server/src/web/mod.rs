@@ -50,7 +50,7 @@ use snell_store::{Result, Store};
 
 use crate::app_state::AppState;
 use crate::http::errors::HttpError;
-use crate::http::query_params::parse_id;
+use crate::http::query_params;
 use crate::http::routes::response_with_type;
 
 pub(crate) use agent::{get_agent_export, get_agent_header_fragment, get_agent_page, get_timeline_fragment};
@@ -108,6 +108,5 @@ const SAME_ORIGIN_REFERRER: HeaderValue = HeaderValue::from_static("same-origin"
 
 /// The number in a path, which stands in this place between its slashes.
 fn parse_path_id(uri: &Uri, place: usize) -> std::result::Result<i64, HttpError> {
-    let named = uri.path().split('/').nth(place).unwrap_or_default();
-    parse_id(named).ok_or_else(|| HttpError::bad_request("an agent is named by its number: /agents/17"))
+    query_params::parse_path_id(uri, place, "an agent is named by its number: /agents/17")
 }

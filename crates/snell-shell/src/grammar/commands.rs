@@ -47,11 +47,10 @@ impl ShellParser<'_> {
     fn parse_compound(&mut self) -> ShellCommand {
         let start = self.cursor.position();
         let kind = match self.peek_reserved_word() {
-            Some("{") => self.parse_group(),
+            Some("{") => ShellCommandKind::Group(self.parse_braced_list()),
             Some("if") => self.parse_if(),
             Some("while" | "until") => self.parse_while(),
-            Some("for") => self.parse_for(),
-            Some("select") => self.parse_select(),
+            Some("for" | "select") => self.parse_for(),
             Some("case") => self.parse_case(),
             Some("[[") => self.parse_condition(),
             _ if self.is_arithmetic_ahead() => self.parse_arithmetic_command(),
@@ -78,10 +77,6 @@ impl ShellParser<'_> {
         let script = self.parse_nonempty_list(start);
         self.expect_operator(")", start);
         ShellCommandKind::Subshell(script)
-    }
-
-    fn parse_group(&mut self) -> ShellCommandKind {
-        ShellCommandKind::Group(self.parse_braced_list())
     }
 
     /// `{ …; }`
@@ -129,13 +124,9 @@ impl ShellParser<'_> {
         }
         let body = if self.is_command_ahead() { self.parse_command() } else { ShellCommand::default() };
         let span = self.cursor.span(start, self.cursor.position());
-        let kind = ShellCommandKind::Function { name: self.name_from_word(name), body: Box::new(body) };
+        // What is not only text is no name: bash refuses it.
+        let kind = ShellCommandKind::Function { name: name.to_literal().unwrap_or_default(), body: Box::new(body) };
         ShellCommand { kind, redirects: Vec::new(), span }
-    }
-
-    /// A word as a name: without its quotes if it is only text, else as it is written.
-    pub(crate) fn name_from_word(&self, word: &ShellWord) -> String {
-        word.to_literal().unwrap_or_else(|| crate::display::format_word(word))
     }
 
     /// `coproc NAME compound`, `coproc compound`, `coproc simple`.

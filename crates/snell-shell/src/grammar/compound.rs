@@ -93,7 +93,7 @@ impl ShellParser<'_> {
                 self.report_unexpected(start);
                 break;
             }
-            patterns.push(self.parse_word(&lexical_context::PATTERN));
+            patterns.push(self.parse_word(&lexical_context::PLAIN));
             if !self.eat_operator("|") {
                 break;
             }

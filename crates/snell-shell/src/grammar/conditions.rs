@@ -1,6 +1,6 @@
 //! `[[ … ]]`: the manual's section "Conditional Constructs".
 
-use crate::ast::{ShellCommandKind, ShellWord, SyntaxProblemKind, WordPart};
+use crate::ast::{ShellCommandKind, ShellWord, SyntaxProblemKind};
 use crate::parser::ShellParser;
 use crate::tokens::ShellToken;
 use crate::words::lexical_context::{self, LexicalContext};
@@ -8,22 +8,8 @@ use crate::words::lexical_context::{self, LexicalContext};
 /// Letters of the operators that take one operand.
 const UNARY: &[u8] = b"abcdefghknoprstuvwxzGLNORS";
 
-/// Operators that take two operands, with how the second is read.
-const BINARY: &[(&str, &LexicalContext)] = &[
-    ("=", &lexical_context::OPERAND_PATTERN),
-    ("==", &lexical_context::OPERAND_PATTERN),
-    ("!=", &lexical_context::OPERAND_PATTERN),
-    ("=~", &lexical_context::REGEX),
-    ("-eq", &lexical_context::PLAIN),
-    ("-ne", &lexical_context::PLAIN),
-    ("-lt", &lexical_context::PLAIN),
-    ("-le", &lexical_context::PLAIN),
-    ("-gt", &lexical_context::PLAIN),
-    ("-ge", &lexical_context::PLAIN),
-    ("-nt", &lexical_context::PLAIN),
-    ("-ot", &lexical_context::PLAIN),
-    ("-ef", &lexical_context::PLAIN),
-];
+/// Operators that take two operands.
+const BINARY: &[&str] = &["=", "==", "!=", "=~", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];
 
 /// Operators that may stand in a condition that could not be read.
 const CONDITION_OPERATORS: &[&str] = &["&&", "||", "(", ")", "<", ">"];
@@ -112,10 +98,10 @@ impl ShellParser<'_> {
             }
             ShellToken::Word => {
                 let operator = self.peek_short_word(self.cursor.position());
-                let known =
-                    operator.and_then(|word| BINARY.iter().find(|(sign, _)| sign.as_bytes() == word.as_bytes()));
-                if let Some((sign, place)) = known {
+                let known = operator.and_then(|word| BINARY.iter().find(|sign| sign.as_bytes() == word.as_bytes()));
+                if let Some(sign) = known {
                     words.push(self.take_operator_word(sign));
+                    let place = if *sign == "=~" { &lexical_context::REGEX } else { &lexical_context::PLAIN };
                     self.parse_condition_operand(words, place);
                 }
             }
@@ -144,10 +130,6 @@ impl ShellParser<'_> {
         self.count_node();
         let start = self.cursor.position();
         self.bump_operator(sign);
-        let text = sign.to_owned();
-        ShellWord {
-            parts: vec![WordPart::Text { text, quoted: false }],
-            span: self.cursor.span(start, self.cursor.position()),
-        }
+        ShellWord::from_text(sign, self.cursor.span(start, self.cursor.position()))
     }
 }

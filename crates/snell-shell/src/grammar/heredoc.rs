@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::ast::{ByteSpan, RedirectKind, ShellScript, ShellWord, SyntaxProblemKind, WordPart};
+use crate::ast::{ByteSpan, HereDocumentBody, RedirectKind, ShellWord, SyntaxProblemKind, WordPart};
 use crate::cursor::{TextCursor, TextRewriter};
 use crate::parser::ShellParser;
 use crate::tokens::ShellToken;
@@ -14,27 +14,8 @@ pub(crate) struct PendingHereDoc {
     mark: String,
     quoted: bool,
     strips_tabs: bool,
-    slot: usize,
+    body: HereDocumentBody,
     span: ByteSpan,
-}
-
-/// The texts that were read. Where they belong, their number stands until the end: the command may be complete long before
-/// the text is, or be part of something that is not.
-#[derive(Default)]
-pub(crate) struct HereDocBodies {
-    words: Vec<Option<ShellWord>>,
-}
-
-impl HereDocBodies {
-    /// Puts every text where it belongs.
-    pub(crate) fn attach_bodies(mut self, script: &mut ShellScript) {
-        if !self.words.is_empty() {
-            super::heredoc_bodies::visit_here_documents(script, &mut |body| {
-                let slot = self.words.get_mut(body.span.start);
-                *body = slot.and_then(Option::take).unwrap_or_default();
-            });
-        }
-    }
 }
 
 impl ShellParser<'_> {
@@ -53,26 +34,22 @@ impl ShellParser<'_> {
         // Nothing in a mark is expanded: what looks like it is taken as it is written.
         let mark = word.to_literal().unwrap_or_else(|| strip_quotes(raw));
         let quoted = word.parts.iter().any(|p| matches!(p, WordPart::Text { quoted: true, .. }));
-        let slot = self.bodies.words.len();
-        self.bodies.words.push(None);
+        let body = HereDocumentBody::default();
         self.pending_here_docs.push(PendingHereDoc {
             mark,
             quoted,
             strips_tabs: sign == "<<-",
-            slot,
+            body: body.clone(),
             span: self.cursor.span(start, self.cursor.position()),
         });
-        let body = ShellWord { parts: Vec::new(), span: slot..slot };
-        RedirectKind::HereDocument { body, quoted }
+        RedirectKind::HereDocument { body }
     }
 
     /// Reads the texts of all here-documents that wait, one after the other.
     pub(crate) fn read_here_documents(&mut self) {
         for waiting in std::mem::take(&mut self.pending_here_docs) {
-            let body = self.read_here_body(&waiting);
-            if let Some(slot) = self.bodies.words.get_mut(waiting.slot) {
-                *slot = Some(body);
-            }
+            let text = self.read_here_body(&waiting);
+            waiting.body.fill(text);
         }
     }
 

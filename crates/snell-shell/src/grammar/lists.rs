@@ -2,7 +2,6 @@
 
 use crate::ast::{
     AndOrList, CommandPipeline, ListConnector, RedirectKind, ShellCommand, ShellRedirect, ShellScript, ShellWord,
-    WordPart,
 };
 use crate::parser::ShellParser;
 use crate::tokens::ShellToken;
@@ -170,12 +169,10 @@ impl ShellParser<'_> {
     fn redirect_stderr_to_pipe(&mut self, command: &mut ShellCommand) {
         let at = self.cursor.position();
         let span = self.cursor.span(at, at + 2);
-        let target =
-            ShellWord { parts: vec![WordPart::Text { text: "1".to_owned(), quoted: false }], span: span.clone() };
         command.redirects.push(ShellRedirect {
             fd: Some(2),
             fd_variable: None,
-            kind: RedirectKind::Duplicate(target),
+            kind: RedirectKind::Duplicate(ShellWord::from_text("1", span.clone())),
             span,
         });
     }

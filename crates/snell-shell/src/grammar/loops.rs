@@ -8,19 +8,15 @@ use crate::words::lexical_context;
 impl ShellParser<'_> {
     pub(crate) fn parse_for(&mut self) -> ShellCommandKind {
         let start = self.cursor.position();
-        self.bump_operator("for");
-        if self.peek_token() == ShellToken::Operator("(") && self.cursor.peek_second() == Some(b'(') {
+        let select = self.eat_reserved("select");
+        if !select {
+            self.bump_operator("for");
+        }
+        if !select && self.peek_token() == ShellToken::Operator("(") && self.cursor.peek_second() == Some(b'(') {
             return self.parse_arithmetic_for(start);
         }
         let (variable, words, body) = self.parse_word_loop(start);
-        ShellCommandKind::For { variable, words, body, select: false }
-    }
-
-    pub(crate) fn parse_select(&mut self) -> ShellCommandKind {
-        let start = self.cursor.position();
-        self.bump_operator("select");
-        let (variable, words, body) = self.parse_word_loop(start);
-        ShellCommandKind::For { variable, words, body, select: true }
+        ShellCommandKind::For { variable, words, body, select }
     }
 
     fn parse_word_loop(&mut self, start: usize) -> (String, Option<Vec<ShellWord>>, ShellScript) {
@@ -28,8 +24,7 @@ impl ShellParser<'_> {
             self.report_unexpected(start);
             return Default::default();
         }
-        let name = self.parse_plain_word();
-        let variable = self.name_from_word(&name);
+        let variable = self.parse_plain_word().to_literal().unwrap_or_default();
         let mut separated = self.peek_token() == ShellToken::Newline;
         self.skip_newlines();
         let words = self.eat_reserved("in").then(|| self.parse_loop_words());

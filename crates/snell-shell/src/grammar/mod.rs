@@ -4,7 +4,6 @@ pub(crate) mod commands;
 pub(crate) mod compound;
 pub(crate) mod conditions;
 pub(crate) mod heredoc;
-pub(crate) mod heredoc_bodies;
 pub(crate) mod lists;
 pub(crate) mod loops;
 pub(crate) mod redirects;

@@ -14,7 +14,7 @@ use crate::parser::ShellParser;
 /// Where parentheses are closed, as far as that was looked for.
 pub(crate) struct ParenthesisIndex {
     /// For each position: nothing known, never closed, or where.
-    closing: Vec<u32>,
+    pub(crate) closing: Vec<u32>,
     /// Bytes that may still be looked at.
     budget: usize,
 }
@@ -34,16 +34,6 @@ enum OpenDelimiter {
 impl ParenthesisIndex {
     pub(crate) fn new(length: usize) -> Self {
         Self { closing: Vec::new(), budget: limits::ARITHMETIC_PASSES * length }
-    }
-
-    /// Nothing is known of another text, but it has no budget of its own.
-    pub(crate) fn with_shared_budget(&self) -> Self {
-        Self { closing: Vec::new(), budget: self.budget }
-    }
-
-    /// What another text used is used here too.
-    pub(crate) fn copy_budget_from(&mut self, other: &Self) {
-        self.budget = other.budget;
     }
 
     /// Where the parenthesis at a position is closed: `None` if the budget is spent, `Some(None)` if never.
@@ -172,13 +162,7 @@ impl ShellParser<'_> {
         let Some(Some(end)) = self.parentheses.find_closing(&mut self.cursor, second) else {
             return self.parse_expression(&lexical_context::ARITHMETIC);
         };
-        let line = self.line_start.take();
-        let outer_end = self.cursor.set_end(end);
-        let word = self.parse_expression(&lexical_context::ARITHMETIC);
-        self.cursor.set_end(outer_end);
-        self.line_start = line;
-        self.seek_end_if_stopped();
-        word
+        self.parse_up_to(end, |parser| parser.parse_expression(&lexical_context::ARITHMETIC))
     }
 
     /// `[ … ]` after a `$`
@@ -191,7 +175,7 @@ impl ShellParser<'_> {
         WordPart::Arithmetic(word)
     }
 
-    fn parse_expression(&mut self, place: &LexicalContext) -> ShellWord {
+    pub(crate) fn parse_expression(&mut self, place: &LexicalContext) -> ShellWord {
         let start = self.cursor.position();
         let pieces = self.parse_nested(|parser| parser.parse_parts(place, WordBuilder::default()));
         self.finish_word(pieces, place, start)

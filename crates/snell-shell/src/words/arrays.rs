@@ -86,8 +86,6 @@ impl ShellParser<'_> {
     /// The same up to what closes it.
     pub(crate) fn parse_index_body(&mut self, place: &LexicalContext) -> ShellWord {
         self.cursor.bump();
-        let start = self.cursor.position();
-        let pieces = self.parse_nested(|parser| parser.parse_parts(place, WordBuilder::default()));
-        self.finish_word(pieces, place, start)
+        self.parse_expression(place)
     }
 }

@@ -62,14 +62,21 @@ impl ShellParser<'_> {
             self.report_unterminated(start);
             return self.parse_substitution_body(start);
         };
-        let line = self.line_start.take();
-        let outer_end = self.cursor.set_end(end);
-        let script = self.parse_substitution_body(start);
-        self.cursor.set_end(outer_end);
-        self.line_start = line;
+        let script = self.parse_up_to(end, |parser| parser.parse_substitution_body(start));
         self.cursor.seek_to(end);
         self.seek_end_if_stopped();
         script
+    }
+
+    /// Reads as if the text ended there.
+    pub(crate) fn parse_up_to<T>(&mut self, end: usize, read: impl FnOnce(&mut Self) -> T) -> T {
+        let line = self.line_start.take();
+        let outer_end = self.cursor.set_end(end);
+        let result = read(self);
+        self.cursor.set_end(outer_end);
+        self.line_start = line;
+        self.seek_end_if_stopped();
+        result
     }
 
     /// `( … )` of `$(…)`, `<(…)` and `>(…)`.

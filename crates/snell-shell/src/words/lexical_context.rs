@@ -104,12 +104,6 @@ pub(crate) const DECLARATION: LexicalContext = LexicalContext { arrays: true, ..
 /// What an assignment assigns.
 pub(crate) const VALUE: LexicalContext = LexicalContext { tildes: TildePositions::Value, ..PLAIN };
 
-/// A pattern of a `case`.
-pub(crate) const PATTERN: LexicalContext = PLAIN;
-
-/// A pattern in `[[ … ]]`.
-pub(crate) const OPERAND_PATTERN: LexicalContext = PLAIN;
-
 /// What follows `=~` in `[[ … ]]`: blanks and bars between parentheses belong to it.
 pub(crate) static REGEX: LexicalContext = LexicalContext {
     ends: |b| b != b'|' && b != b'(' && is_word_delimiter(b),

@@ -22,36 +22,16 @@ use crate::words::word_parts::WordBuilder;
 const EXTENDED: &[u8] = b"?*+@!";
 
 /// Bytes that mean nothing anywhere.
-fn is_plain_byte(byte: u8) -> bool {
-    !matches!(
-        byte,
-        b'\\'
-            | b'\''
-            | b'"'
-            | b'$'
-            | b'`'
-            | b' '
-            | b'\t'
-            | b'\n'
-            | b'|'
-            | b'&'
-            | b';'
-            | b'('
-            | b')'
-            | b'<'
-            | b'>'
-            | b'['
-            | b']'
-            | b'}'
-            | b'/'
-            | b':'
-            | b'?'
-            | b'*'
-            | b'+'
-            | b'@'
-            | b'!'
-    )
-}
+const PLAIN_BYTES: [bool; 256] = {
+    let special = b"\\'\"$` \t\n|&;()<>[]}/:?*+@!";
+    let mut plain = [true; 256];
+    let mut at = 0;
+    while at < special.len() {
+        plain[special[at] as usize] = false;
+        at += 1;
+    }
+    plain
+};
 
 /// How often signs stand in the plain text of a word.
 #[derive(Default)]
@@ -170,7 +150,7 @@ impl ShellParser<'_> {
         if let Some(c) = self.cursor.next_char() {
             parts.push_char(c, quoted.into());
         }
-        let run = self.cursor.take_while(is_plain_byte);
+        let run = self.cursor.take_while(|byte| PLAIN_BYTES[usize::from(byte)]);
         if !run.is_empty() {
             parts.push_text(run, quoted.into());
         }

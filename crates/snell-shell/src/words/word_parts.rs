@@ -1,6 +1,6 @@
 //! Pieces of a word, as they come.
 
-use crate::ast::{ShellWord, WordPart};
+use crate::ast::{ByteSpan, ShellWord, WordPart};
 
 /// Whether a text stands in quotes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,12 +79,16 @@ impl WordBuilder {
 }
 
 /// Whether a text can be a variable's name.
-pub(crate) fn is_variable_name(text: &str) -> bool {
+pub fn is_variable_name(text: &str) -> bool {
     let first_fits = text.bytes().next().is_some_and(|b| !b.is_ascii_digit());
     first_fits && text.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric())
 }
 
 impl ShellWord {
+    pub(crate) fn from_text(text: &str, span: ByteSpan) -> Self {
+        Self { parts: vec![WordPart::Text { text: text.to_owned(), quoted: false }], span }
+    }
+
     /// The text of the word, if it is only text, quoted or not.
     pub fn to_literal(&self) -> Option<String> {
         let mut whole = String::new();

@@ -10,10 +10,11 @@ use std::process::{Command, Stdio};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use snell_shell::{ParsedScript, SyntaxProblemKind, format_tree, parse};
+use snell_shell::{ParsedScript, SyntaxProblemKind, parse};
 use snell_test_support::scripts::{VALID_SCRIPTS, any_mutilated_script, any_token_soup};
 use snell_test_support::skip::require_program;
 
+use crate::tree_text::format_tree;
 use crate::word_expansion::{predict_argv, predict_tell_output};
 
 /// Whether a difference is to be expected.

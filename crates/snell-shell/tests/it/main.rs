@@ -7,6 +7,7 @@ mod bash_comparison;
 mod limits;
 mod problems;
 mod properties;
+mod tree_text;
 mod tree_walk;
 mod trees;
 mod word_expansion;

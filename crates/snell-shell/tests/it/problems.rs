@@ -1,6 +1,8 @@
 //! What is wrong with a text, and what is understood all the same.
 
-use snell_shell::{SyntaxProblemKind, format_tree, parse};
+use snell_shell::{SyntaxProblemKind, parse};
+
+use crate::tree_text::format_tree;
 
 #[test]
 fn what_is_not_closed_goes_to_the_end() {

@@ -1,6 +1,8 @@
 //! What bash's manual says, rule by rule: a text, and the tree that it is read into.
 
-use snell_shell::{format_tree, parse};
+use snell_shell::parse;
+
+use crate::tree_text::format_tree;
 
 /// A text is read into a tree, and nothing is wrong with it.
 fn assert_trees(table: &[(&str, &str)]) {

@@ -3,11 +3,9 @@
 mod discovery;
 mod documents;
 mod exclude_self;
-pub(crate) mod keys;
 mod load;
 mod order;
 mod reader;
-pub(crate) mod schema;
 mod settings;
 mod source;
 mod spanned;
@@ -25,6 +23,6 @@ pub use settings::{
     RetentionPeriod, RuleChoice, ServerSettings, ServerSettingsFault, SnellSettings, UnreadableFile, is_postgres_url,
     normalize_receiver_url,
 };
-pub(crate) use settings::{CORE_FILES, HANDLERS, SETTING_KEYS, borrowable_contracts, read_settings};
+pub(crate) use settings::{SETTING_KEYS, read_settings};
 pub use spanned::{DocumentSyntaxError, NodeValue, SpannedMember, SpannedNode};
 pub(crate) use trust_filter::{TrustScope, TrustSource, UnpinnedPolicy};

@@ -119,6 +119,18 @@ impl<'a> ConfigReader<'a> {
         }
     }
 
+    /// The same, and a warning of every key that is not in `known`.
+    pub(crate) fn read_table<'n>(
+        &mut self,
+        node: &'n SpannedNode,
+        what: &str,
+        known: &[&str],
+    ) -> Option<ObjectFields<'n>> {
+        let fields = self.read_object(node, what)?;
+        self.warn_of_unknown_keys(&fields, known, what);
+        Some(fields)
+    }
+
     /// Warns of every key that is not in `known`.
     pub(crate) fn warn_of_unknown_keys(&mut self, fields: &ObjectFields<'_>, known: &[&str], what: &str) {
         for member in fields.members {

@@ -97,25 +97,15 @@ impl ConfigSource {
             Ok((bytes, false)) => bytes,
         };
         match String::from_utf8(bytes) {
-            Ok(text) => SourceReadResult::Text(Self {
-                checkpoints: OnceCell::new(),
-                path: path.to_owned(),
-                text: text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text),
-                display_path: shown,
-            }),
+            Ok(text) => {
+                let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
+                SourceReadResult::Text(Self { path: path.to_owned(), ..Self::from_text(shown, text) })
+            }
             Err(error) => {
                 let valid = error.utf8_error().valid_up_to();
-                let readable = Self {
-                    checkpoints: OnceCell::new(),
-                    path: path.to_owned(),
-                    text: String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned(),
-                    display_path: shown,
-                };
-                SourceReadResult::Unreadable(readable.make_diagnostic(
-                    Severity::Error,
-                    valid,
-                    "is not UTF-8 text; save it as UTF-8",
-                ))
+                let readable = Self::from_text(shown, String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned());
+                let message = "is not UTF-8 text; save it as UTF-8";
+                SourceReadResult::Unreadable(readable.make_diagnostic(Severity::Error, valid, message))
             }
         }
     }

@@ -33,37 +33,25 @@ impl EnvelopeBuilder {
         }
     }
 
-    /// Sets a variable. NUL characters are left out; a value too long is cut and marked.
-    pub(super) fn set_var(mut self, name: &str, value: &str) -> Self {
-        self.push_var(name, value);
+    /// Sets a variable, if there is a value. NUL characters are left out; a value too long is cut and marked.
+    pub(super) fn set_var<'v>(mut self, name: &str, value: impl Into<Option<&'v str>>) -> Self {
+        if let Some(value) = value.into() {
+            self.push_var(name, value);
+        }
         self
     }
 
-    /// Sets a variable if there is a value.
-    pub(super) fn set_var_if_some(self, name: &str, value: Option<&str>) -> Self {
-        match value {
-            Some(value) => self.set_var(name, value),
-            None => self,
-        }
-    }
-
-    /// Sets a variable; a value too long is also put whole into a file that `NAME_FILE` names.
-    pub(super) fn set_or_spill(mut self, name: &str, value: &str) -> Self {
-        if self.push_var(name, value) {
+    /// Sets a variable, if there is a value; one too long is also put whole into a file that `NAME_FILE` names.
+    pub(super) fn set_or_spill<'v>(mut self, name: &str, value: impl Into<Option<&'v str>>) -> Self {
+        if let Some(value) = value.into()
+            && self.push_var(name, value)
+        {
             self.truncations.pop();
             self.truncations
                 .push(format!("{name} was cut, because the environment takes no more; the whole is in {name}_FILE"));
             self.spills.push(SpilledVariable { variable: format!("{name}_FILE"), content: value.to_owned() });
         }
         self
-    }
-
-    /// As [`EnvelopeBuilder::set_or_spill`], if there is a value.
-    pub(super) fn set_or_spill_if_some(self, name: &str, value: Option<&str>) -> Self {
-        match value {
-            Some(value) => self.set_or_spill(name, value),
-            None => self,
-        }
     }
 
     /// Sets a variable to a path, which need not be text.
@@ -109,7 +97,7 @@ mod tests {
             times in 0_usize..60_000,
         ) {
             let value = filler.repeat(times);
-            let made = EnvelopeBuilder::default().set_or_spill("INPUT", &value);
+            let made = EnvelopeBuilder::default().set_or_spill("INPUT", value.as_str());
             let set = made.variables[0].value.clone().unwrap().into_string().unwrap();
             prop_assert!("INPUT=".len() + set.len() < MAX_STRING_BYTES);
             prop_assert!(!set.contains('\0'));

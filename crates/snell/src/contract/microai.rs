@@ -8,12 +8,11 @@ use serde_json::Value;
 use super::envelope::EnvelopeBuilder;
 use super::settings_json::HookEventKey;
 use super::{
-    AfterBlock, BaseDirectory, ChangePolicy, ConditionFailure, Contract, ContractReader, DedupPolicy, EntryShape,
-    Envelope, ExecutionMode, FailureDisplay, FileSyntax, HookContext, HookFileLocation, WorkingDirectoryPolicy,
-    accept_no_rules, build_failure_answer, build_tool_subject, nonblank_text, react_to_name_or_failed_tool,
-    read_no_switches,
+    AfterBlock, BASE_CONTRACT, BaseDirectory, Contract, ContractReader, EntryShape, Envelope, ExecutionMode,
+    FailureDisplay, HookContext, HookFileLocation, build_failure_answer, build_text_answer, nonblank_text,
+    react_to_name_or_failed_tool,
 };
-use crate::config::{ConfigReader, EventVocabulary, MAX_TIMEOUT, NodeValue, ObjectFields, SpannedNode, TimeoutUnit};
+use crate::config::{ConfigReader, MAX_TIMEOUT, NodeValue, ObjectFields, SpannedNode, TimeoutUnit};
 use crate::event::{Event, EventName};
 use crate::hook::{FailurePolicy, Hook, HookAction, HookCondition};
 use crate::matcher::Matcher;
@@ -49,37 +48,28 @@ pub(super) static MICROAI: Contract = Contract {
         HookFileLocation { base: BaseDirectory::Project, path: ".microai/settings.json" },
         HookFileLocation { base: BaseDirectory::Project, path: ".microai/settings.local.json" },
     ],
-    syntax: FileSyntax::Json,
     shapes: &[EntryShape::Flat],
-    vocabulary: EventVocabulary::Closed,
-    read_switches: read_no_switches,
     execution_mode: |event| match event {
         EventName::PostToolUse | EventName::PostToolUseFailure => ExecutionMode::Unattended,
         _ => ExecutionMode::InOrder,
     },
     after_block: AfterBlock::Stop,
-    condition_failure: ConditionFailure::No,
-    dedup: DedupPolicy::RunEach,
-    changes: ChangePolicy::All,
-    working_directory: WorkingDirectoryPolicy::Project,
     project_variable: Some("PROJECT_ROOT"),
     failure_display: FailureDisplay::Warning,
     can_block: |event| *event == EventName::PreToolUse,
     // "After tool execution", however that went.
     find_reaction: react_to_name_or_failed_tool,
-    accepts_rules: accept_no_rules,
     reader: ContractReader::Entry(read_entry),
-    build_subject: build_tool_subject,
     build_envelope,
     read_answer,
+    ..BASE_CONTRACT
 };
 
 fn read_entry(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &SpannedNode) {
     let what = format!("an entry for \"{}\"", key.written);
-    let Some(fields) = reader.read_object(node, &what) else {
+    let Some(fields) = reader.read_table(node, &what, KEYS) else {
         return;
     };
-    reader.warn_of_unknown_keys(&fields, KEYS, &what);
     let Some(command) = reader.read_required_text(&fields, "command", &what) else {
         return;
     };
@@ -120,13 +110,9 @@ fn read_matcher(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, fields: &
             format!("\"{tool}\" is one tool's name here, not a pattern; only \"*\" alone means every tool"),
         );
     }
-    match Matcher::from_tool_pattern(written) {
-        Ok(matcher) => Some(matcher),
-        Err(fault) => {
-            reader.add_error(node.offset, format!("\"matcher\" {fault} (the entry is not loaded)"));
-            None
-        }
-    }
+    Matcher::from_tool_pattern(written)
+        .map_err(|fault| reader.add_error(node.offset, format!("\"matcher\" {fault} (the entry is not loaded)")))
+        .ok()
 }
 
 /// A guard whose declaration cannot be read is taken at its strictest, and its author is told.
@@ -159,17 +145,17 @@ fn read_continue_on_failure(
 fn build_envelope(event: &Event, scene: &HookContext<'_>) -> Envelope {
     let made = EnvelopeBuilder::default()
         .without_vars(VARIABLES)
-        .set_var("TIMESTAMP", &format_to_second(scene.now))
-        .set_var_if_some("SESSION_ID", event.session_id.as_deref());
+        .set_var("TIMESTAMP", format_to_second(scene.now).as_str())
+        .set_var("SESSION_ID", event.session_id.as_deref());
     let made = match &event.name {
         name if name.is_tool_event() => add_tool_variables(made, event),
         EventName::UserPromptSubmit => made
             .set_or_spill("PROMPT", event.prompt.as_deref().unwrap_or_default())
-            .set_var_if_some("USER_NAME", event.user_name.as_deref()),
+            .set_var("USER_NAME", event.user_name.as_deref()),
         _ => made
             .set_path("PROJECT_ROOT", scene.project)
-            .set_var_if_some("PLATFORM", event.platform.as_deref())
-            .set_var_if_some("AGENT_NAME", event.agent_name.as_deref()),
+            .set_var("PLATFORM", event.platform.as_deref())
+            .set_var("AGENT_NAME", event.agent_name.as_deref()),
     };
     made.into_envelope(None)
 }
@@ -177,11 +163,11 @@ fn build_envelope(event: &Event, scene: &HookContext<'_>) -> Envelope {
 fn add_tool_variables(made: EnvelopeBuilder, event: &Event) -> EnvelopeBuilder {
     let tool = event.tool.clone().unwrap_or_default();
     let input = tool.input.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
-    let made = made.set_var("TOOL_NAME", &tool.name).set_or_spill("INPUT", &input.to_string());
+    let made = made.set_var("TOOL_NAME", tool.name.as_str()).set_or_spill("INPUT", input.to_string().as_str());
     match event.name {
         EventName::PostToolUse | EventName::PostToolUseFailure => {
             let output = tool.output.or_else(|| event.wire_field("error")).unwrap_or_default();
-            made.set_or_spill("OUTPUT", &output.to_string())
+            made.set_or_spill("OUTPUT", output.to_string().as_str())
         }
         _ => made,
     }
@@ -194,13 +180,7 @@ fn format_to_second(now: Timestamp) -> String {
 
 fn read_answer(hook: &Hook, event: &Event, outcome: &Outcome) -> HookAnswer {
     if outcome.is_success() {
-        let context = match event.name {
-            EventName::UserPromptSubmit | EventName::SessionStart => {
-                nonblank_text(&outcome.stdout).into_iter().collect()
-            }
-            _ => Vec::new(),
-        };
-        return HookAnswer { context, ..HookAnswer::default() };
+        return build_text_answer(event, &outcome.stdout);
     }
     let mut answer = build_failure_answer(hook, outcome);
     if answer.decision == Decision::Deny && event.name == EventName::PreToolUse {

@@ -28,7 +28,9 @@ use crate::runner::{EnvVariable, HookRunner, SpilledVariable};
 use crate::verdict::{Decision, HookAnswer, HookRunStatus};
 
 pub(crate) use claude::{CLAUDE, EVENT_NAMES as CLAUDE_EVENTS};
-pub(crate) use native::{ConfigKey, ConfigValueKind, HOOK_KEYS, NATIVE, config_key};
+#[cfg(test)]
+pub(crate) use native::HOOK_KEYS;
+pub(crate) use native::NATIVE;
 
 /// Every contract, in the order in which their hooks run.
 pub(crate) static CONTRACTS: &[&Contract] =
@@ -80,6 +82,33 @@ pub(crate) struct Contract {
     /// What a hook's answer means.
     pub(crate) read_answer: fn(&Hook, &Event, &Outcome) -> HookAnswer,
 }
+
+/// The row that contracts start from, with what most of them share. Each row names what differs, and at least its name,
+/// lane, reader, envelope and answer.
+const BASE_CONTRACT: Contract = Contract {
+    name: "",
+    lane: "",
+    locations: &[],
+    syntax: FileSyntax::Json,
+    shapes: &[],
+    vocabulary: EventVocabulary::Closed,
+    read_switches: |_, _| {},
+    execution_mode: |_| ExecutionMode::InOrder,
+    after_block: AfterBlock::Continue,
+    condition_failure: ConditionFailure::No,
+    dedup: DedupPolicy::RunEach,
+    changes: ChangePolicy::All,
+    working_directory: WorkingDirectoryPolicy::Project,
+    project_variable: None,
+    failure_display: FailureDisplay::Message,
+    can_block: is_preventable,
+    find_reaction: react_to_same_name,
+    accepts_rules: |_| false,
+    reader: ContractReader::File(|_, _| {}),
+    build_subject: build_tool_subject,
+    build_envelope: |_, _| Envelope::default(),
+    read_answer: |_, _, _| HookAnswer::default(),
+};
 
 impl std::fmt::Debug for Contract {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -274,9 +303,6 @@ pub(crate) fn read_document(contract: &'static Contract, reader: &mut ConfigRead
     }
 }
 
-/// Its files say nothing about all hooks.
-fn read_no_switches(_reading: &mut ConfigReader<'_>, _root: &ObjectFields<'_>) {}
-
 /// Whether the event announces something that can still be kept from happening.
 fn is_preventable(event: &EventName) -> bool {
     matches!(
@@ -300,11 +326,6 @@ fn react_to_name_or_failed_tool(written: &EventName, event: &Event) -> EventReac
     if after_any_tool { EventReaction::Yes } else { react_to_same_name(written, event) }
 }
 
-/// It has no permission rules.
-fn accept_no_rules(_event: &EventName) -> bool {
-    false
-}
-
 /// The tool's name is what a matcher is held against.
 fn build_tool_subject(event: &Event) -> Option<MatchSubject<'_>> {
     event.name.is_tool_event().then(|| MatchSubject {
@@ -312,6 +333,13 @@ fn build_tool_subject(event: &Event) -> Option<MatchSubject<'_>> {
         text: event.tool_name(),
         tool: event.tool.as_ref(),
     })
+}
+
+/// The answer of a hook whose output is plain text: context, where the event takes any.
+fn build_text_answer(event: &Event, text: &str) -> HookAnswer {
+    let is_context = matches!(event.name, EventName::SessionStart | EventName::UserPromptSubmit);
+    let context = nonblank_text(text).filter(|_| is_context).into_iter().collect();
+    HookAnswer { context, ..HookAnswer::default() }
 }
 
 /// A hook's own failure: no opinion, unless the hook is declared to fail closed.

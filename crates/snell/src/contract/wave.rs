@@ -7,12 +7,10 @@ use serde_json::{Map, Value};
 use super::envelope::EnvelopeBuilder;
 use super::settings_json::HookEventKey;
 use super::{
-    AfterBlock, BaseDirectory, ChangePolicy, ConditionFailure, Contract, ContractReader, DedupPolicy, EntryShape,
-    Envelope, EventReaction, ExecutionMode, FailureDisplay, FileSyntax, HookContext, HookFileLocation,
-    WorkingDirectoryPolicy, accept_no_rules, build_failure_answer, build_tool_subject, default_block_reason,
-    is_preventable, nonblank_text, read_no_switches,
+    BASE_CONTRACT, BaseDirectory, Contract, ContractReader, EntryShape, Envelope, EventReaction, HookContext,
+    HookFileLocation, build_failure_answer, build_text_answer, default_block_reason, nonblank_text,
 };
-use crate::config::{ConfigReader, EventVocabulary, NodeValue, ObjectFields, SpannedNode, TimeoutUnit};
+use crate::config::{ConfigReader, ObjectFields, SpannedNode, TimeoutUnit};
 use crate::diagnostic::format_suggestion;
 use crate::event::{Event, EventName};
 use crate::hook::{Hook, HookAction};
@@ -31,25 +29,13 @@ pub(super) static WAVE: Contract = Contract {
         HookFileLocation { base: BaseDirectory::Project, path: ".wave/settings.json" },
         HookFileLocation { base: BaseDirectory::Project, path: ".wave/settings.local.json" },
     ],
-    syntax: FileSyntax::Json,
     shapes: &[EntryShape::Group],
-    vocabulary: EventVocabulary::Closed,
-    read_switches: read_no_switches,
-    execution_mode: |_| ExecutionMode::InOrder,
-    after_block: AfterBlock::Continue,
-    condition_failure: ConditionFailure::No,
-    dedup: DedupPolicy::RunEach,
-    changes: ChangePolicy::All,
-    working_directory: WorkingDirectoryPolicy::Project,
     project_variable: Some("WAVE_PROJECT_DIR"),
-    failure_display: FailureDisplay::Message,
-    can_block: is_preventable,
     find_reaction,
-    accepts_rules: accept_no_rules,
     reader: ContractReader::Entry(read_group),
-    build_subject: build_tool_subject,
     build_envelope,
     read_answer,
+    ..BASE_CONTRACT
 };
 
 /// `PostToolUse` is "after successful tool completion".
@@ -65,10 +51,9 @@ fn find_reaction(written: &EventName, event: &Event) -> EventReaction {
 
 fn read_group(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &SpannedNode) {
     let what = format!("an entry for \"{}\"", key.written);
-    let Some(group) = reader.read_object(node, &what) else {
+    let Some(group) = reader.read_table(node, &what, &["matcher", "hooks"]) else {
         return;
     };
-    reader.warn_of_unknown_keys(&group, &["matcher", "hooks"], &what);
     let Some(matcher) = read_matcher(reader, key, &group) else {
         return;
     };
@@ -123,27 +108,22 @@ fn read_matcher(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, group: &O
 }
 
 fn read_command(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher: &Matcher, node: &SpannedNode) {
-    let Some(fields) = reader.read_object(node, "a hook") else {
+    let Some(fields) = reader.read_table(node, "a hook", &["type", "command", "timeout", "async"]) else {
         return;
     };
-    reader.warn_of_unknown_keys(&fields, &["type", "command", "timeout", "async"], "a hook");
-    let kind = match fields.get("type") {
-        None => {
-            reader.add_error(fields.offset, "a hook has no \"type\"; add \"type\": \"command\"");
-            return;
-        }
-        Some(SpannedNode { value: NodeValue::String(kind), .. }) if kind == "command" => kind,
-        Some(other) => {
-            let shown = match &other.value {
-                NodeValue::String(kind) => format!("\"{kind}\"{}", format_suggestion(kind, ["command"])),
-                _ => other.kind_name().to_owned(),
-            };
-            reader
-                .add_error(other.offset, format!("\"type\" must be \"command\", not {shown}; the hook is not loaded"));
-            return;
-        }
+    let Some(kind) = fields.get("type") else {
+        reader.add_error(fields.offset, "a hook has no \"type\"; add \"type\": \"command\"");
+        return;
     };
-    let Some(command) = reader.read_required_text(&fields, "command", &format!("a {kind} hook")) else {
+    if kind.text() != Some("command") {
+        let shown = match kind.text() {
+            Some(kind) => format!("\"{kind}\"{}", format_suggestion(kind, ["command"])),
+            None => kind.kind_name().to_owned(),
+        };
+        reader.add_error(kind.offset, format!("\"type\" must be \"command\", not {shown}; the hook is not loaded"));
+        return;
+    }
+    let Some(command) = reader.read_required_text(&fields, "command", "a command hook") else {
         return;
     };
     let timeout = reader.read_timeout(&fields, TimeoutUnit::Seconds, DEFAULT_TIMEOUT, MAX_TIMEOUT);
@@ -161,7 +141,7 @@ fn build_envelope(event: &Event, scene: &HookContext<'_>) -> Envelope {
         .without_vars(&["HOOK_TOOL_NAME"])
         .set_path("WAVE_PROJECT_DIR", scene.project)
         .set_var("HOOK_EVENT", event.name.as_str())
-        .set_var_if_some("HOOK_TOOL_NAME", event.tool_name().filter(|_| event.name.is_tool_event()))
+        .set_var("HOOK_TOOL_NAME", event.tool_name().filter(|_| event.name.is_tool_event()))
         .into_envelope(Some(format!("{:#}\n", build_payload(event, scene))))
 }
 
@@ -205,15 +185,7 @@ fn session_file_path(id: &str, scene: &HookContext<'_>) -> String {
 
 fn read_answer(hook: &Hook, event: &Event, outcome: &Outcome) -> HookAnswer {
     match outcome.end {
-        RunEnd::Exited(0) => HookAnswer {
-            context: match event.name {
-                EventName::UserPromptSubmit | EventName::SessionStart => {
-                    nonblank_text(&outcome.stdout).into_iter().collect()
-                }
-                _ => Vec::new(),
-            },
-            ..HookAnswer::default()
-        },
+        RunEnd::Exited(0) => build_text_answer(event, &outcome.stdout),
         RunEnd::Exited(2) => HookAnswer {
             status: Some(HookRunStatus::Blocked),
             decision: Decision::Deny,

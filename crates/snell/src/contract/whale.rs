@@ -5,10 +5,9 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::{
-    AfterBlock, BaseDirectory, ChangePolicy, ConditionFailure, Contract, ContractReader, DedupPolicy, Envelope,
-    ExecutionMode, FailureDisplay, FileSyntax, HookContext, HookFileLocation, WorkingDirectoryPolicy, accept_no_rules,
-    build_failure_answer, build_failure_answer_with, build_tool_subject, default_block_reason,
-    react_to_name_or_failed_tool, read_no_switches, to_json_line, trim_stdout,
+    AfterBlock, BASE_CONTRACT, BaseDirectory, ChangePolicy, Contract, ContractReader, Envelope, ExecutionMode,
+    FailureDisplay, HookContext, HookFileLocation, build_failure_answer, build_failure_answer_with,
+    default_block_reason, react_to_name_or_failed_tool, to_json_line, trim_stdout,
 };
 use crate::config::{ConfigReader, EventVocabulary, MAX_TIMEOUT, SpannedNode, TimeoutUnit};
 use crate::event::{Event, EventName, parse_json};
@@ -26,28 +25,19 @@ pub(super) static WHALE: Contract = Contract {
         HookFileLocation { base: BaseDirectory::Project, path: ".whale/hooks.json" },
         HookFileLocation { base: BaseDirectory::Home, path: ".swagmanager/hooks.json" },
     ],
-    syntax: FileSyntax::Json,
-    shapes: &[],
-    vocabulary: EventVocabulary::Closed,
-    read_switches: read_no_switches,
     execution_mode: |event| {
         if event.is_tool_event() { ExecutionMode::InOrder } else { ExecutionMode::Together { budget: None } }
     },
     after_block: AfterBlock::Stop,
-    condition_failure: ConditionFailure::No,
-    dedup: DedupPolicy::RunEach,
     changes: ChangePolicy::First,
-    working_directory: WorkingDirectoryPolicy::Project,
-    project_variable: None,
     failure_display: FailureDisplay::Warning,
     can_block: |event| matches!(event, EventName::PreToolUse | EventName::PermissionRequest),
     // `AfterTool` is told whether the tool succeeded.
     find_reaction: react_to_name_or_failed_tool,
-    accepts_rules: accept_no_rules,
     reader: ContractReader::File(read_hook_file),
-    build_subject: build_tool_subject,
     build_envelope,
     read_answer,
+    ..BASE_CONTRACT
 };
 
 /// The name that whale gives an event.
@@ -69,10 +59,10 @@ fn read_hook_file(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
 }
 
 fn read_entry(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
-    let Some(fields) = reader.read_object(node, "a hook") else {
+    let keys = ["event", "command", "pattern", "timeout", "allowModify"];
+    let Some(fields) = reader.read_table(node, "a hook", &keys) else {
         return;
     };
-    reader.warn_of_unknown_keys(&fields, &["event", "command", "pattern", "timeout", "allowModify"], "a hook");
     let Some(written) = reader.read_required_text(&fields, "event", "a hook") else {
         return;
     };

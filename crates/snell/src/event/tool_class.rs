@@ -23,7 +23,6 @@ struct ToolClassRow {
     class: ToolClass,
     name: &'static str,
     tools: &'static [&'static str],
-    prefixes: &'static [&'static str],
 }
 
 const TOOL_CLASS_ROWS: [ToolClassRow; 7] = [
@@ -42,13 +41,11 @@ const TOOL_CLASS_ROWS: [ToolClassRow; 7] = [
             "execute_bash",
             "run_command",
         ],
-        prefixes: &[],
     },
     ToolClassRow {
         class: ToolClass::FileRead,
         name: "file.read",
         tools: &["Read", "read_file", "view", "read", "fs_read", "read_code"],
-        prefixes: &[],
     },
     ToolClassRow {
         class: ToolClass::FileWrite,
@@ -73,13 +70,11 @@ const TOOL_CLASS_ROWS: [ToolClassRow; 7] = [
             "fs_write",
             "write_code",
         ],
-        prefixes: &[],
     },
     ToolClassRow {
         class: ToolClass::Search,
         name: "search",
         tools: &["Glob", "Grep", "glob", "grep", "grep_search", "file_search"],
-        prefixes: &[],
     },
     ToolClassRow {
         class: ToolClass::Web,
@@ -94,21 +89,17 @@ const TOOL_CLASS_ROWS: [ToolClassRow; 7] = [
             "fetch_webpage",
             "webfetch",
         ],
-        prefixes: &[],
     },
     ToolClassRow {
         class: ToolClass::Agent,
         name: "agent",
         tools: &["Agent", "Task", "spawn_agent", "task", "runSubagent", "use_subagent"],
-        prefixes: &[],
     },
-    ToolClassRow {
-        class: ToolClass::Mcp,
-        name: "mcp",
-        tools: &["mcp_tool_use"],
-        prefixes: &["mcp__", "mcp_", "MCP:", "@"],
-    },
+    ToolClassRow { class: ToolClass::Mcp, name: "mcp", tools: &["mcp_tool_use"] },
 ];
+
+/// What the names of MCP tools begin with.
+const MCP_PREFIXES: &[&str] = &["mcp__", "mcp_", "MCP:", "@"];
 
 impl ToolClass {
     /// Reads a class's name as `snell.toml` writes it.
@@ -128,10 +119,8 @@ impl ToolClass {
 
     /// Whether a tool of this name is of the class.
     pub fn contains(self, tool: &str) -> bool {
-        TOOL_CLASS_ROWS
-            .iter()
-            .filter(|row| row.class == self)
-            .any(|row| row.tools.contains(&tool) || row.prefixes.iter().any(|prefix| tool.starts_with(prefix)))
+        let is_listed = TOOL_CLASS_ROWS.iter().any(|row| row.class == self && row.tools.contains(&tool));
+        is_listed || (self == Self::Mcp && MCP_PREFIXES.iter().any(|prefix| tool.starts_with(prefix)))
     }
 }
 

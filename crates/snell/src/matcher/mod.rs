@@ -21,7 +21,7 @@ use crate::event::{ToolCall, ToolClass};
 
 pub use self::glob::Glob;
 pub(crate) use self::glob::GlobDialect;
-pub(crate) use self::permission_rule::{PermissionRule, RuleRoots};
+pub(crate) use self::permission_rule::{PermissionRule, RuleRoots, normalize_path};
 pub(crate) use self::subcommands::SubcommandList;
 
 /// A matcher: what was written, and what it means.
@@ -34,18 +34,28 @@ pub(crate) struct Matcher {
 #[derive(Clone, Debug)]
 enum MatcherTest {
     Everything,
-    Names(Vec<NamePattern>),
-    Globs(Vec<Glob>),
+    AnyOf(Vec<NamePattern>),
     Pattern(ToolPattern),
-    Expression(MatcherRegex),
 }
 
-/// One item of an exact list.
+/// One item of a list.
 #[derive(Clone, Debug)]
 enum NamePattern {
     Exact(String),
     Class(ToolClass),
+    Glob(Glob),
     Expression(MatcherRegex),
+}
+
+impl NamePattern {
+    fn matches(&self, text: &str) -> bool {
+        match self {
+            Self::Exact(name) => name == text,
+            Self::Class(class) => class.contains(text),
+            Self::Glob(glob) => glob.matches(text),
+            Self::Expression(expression) => expression.is_match(text),
+        }
+    }
 }
 
 /// What a matcher is held against.
@@ -70,14 +80,14 @@ impl Matcher {
     /// Names or wildcards, separated by `|`, whatever their case.
     pub(crate) fn from_caseless_globs(written: String) -> Self {
         let parts = written.split('|').map(str::trim);
-        let globs = parts.map(|part| Glob::new(part, GlobDialect::CASELESS)).collect();
-        Self::new(written, MatcherTest::Globs(globs))
+        let globs = parts.map(|part| NamePattern::Glob(Glob::new(part, GlobDialect::CASELESS))).collect();
+        Self::new(written, MatcherTest::AnyOf(globs))
     }
 
     /// A wildcard pattern for the whole name.
     pub(crate) fn from_glob(written: String) -> Self {
         let glob = Glob::new(&written, GlobDialect::PLAIN);
-        Self::new(written, MatcherTest::Globs(vec![glob]))
+        Self::new(written, MatcherTest::AnyOf(vec![NamePattern::Glob(glob)]))
     }
 
     /// `ToolCall` or `ToolCall(argument)`.
@@ -92,14 +102,14 @@ impl Matcher {
             return Ok(Self::from_names(written, &['|', ',']));
         }
         let expression = MatcherRegex::parse(&written)?;
-        Ok(Self::new(written, MatcherTest::Expression(expression)))
+        Ok(Self::new(written, MatcherTest::AnyOf(vec![NamePattern::Expression(expression)])))
     }
 
     /// A list of exact names.
     pub(crate) fn from_names(written: String, separators: &[char]) -> Self {
         let names = written.split(separators).map(|name| NamePattern::Exact(name.trim().to_owned()));
         let names = names.collect();
-        Self::new(written, MatcherTest::Names(names))
+        Self::new(written, MatcherTest::AnyOf(names))
     }
 
     /// As [`Matcher::from_names_or_expression`], but a class of tools may stand for a name.
@@ -114,7 +124,7 @@ impl Matcher {
             None => MatcherRegex::parse(item).map(NamePattern::Expression),
         };
         let names: Result<Vec<_>, String> = items.into_iter().map(name).collect();
-        Ok(Self::new(written, MatcherTest::Names(names?)))
+        Ok(Self::new(written, MatcherTest::AnyOf(names?)))
     }
 
     pub(crate) fn source_text(&self) -> Option<&str> {
@@ -122,25 +132,10 @@ impl Matcher {
     }
 
     pub(crate) fn matches(&self, subject: &MatchSubject<'_>) -> bool {
-        if matches!(self.test, MatcherTest::Everything) {
-            return true;
-        }
-        if let (MatcherTest::Pattern(pattern), Some(tool)) = (&self.test, subject.tool) {
-            return pattern.matches(tool);
-        }
-        let Some(text) = subject.text else {
-            return false;
-        };
         match &self.test {
             MatcherTest::Everything => true,
-            MatcherTest::Names(names) => names.iter().any(|name| match name {
-                NamePattern::Exact(name) => name == text,
-                NamePattern::Class(class) => class.contains(text),
-                NamePattern::Expression(expression) => expression.is_match(text),
-            }),
-            MatcherTest::Globs(globs) => globs.iter().any(|glob| glob.matches(text)),
-            MatcherTest::Expression(expression) => expression.is_match(text),
-            MatcherTest::Pattern(_) => false,
+            MatcherTest::Pattern(pattern) => subject.tool.is_some_and(|tool| pattern.matches(tool)),
+            MatcherTest::AnyOf(names) => subject.text.is_some_and(|text| names.iter().any(|name| name.matches(text))),
         }
     }
 
@@ -162,10 +157,10 @@ impl Matcher {
                 );
                 format!("matcher \"{written}\" {verb} {compared} with {argument}")
             }
-            MatcherTest::Expression(_) => {
+            MatcherTest::AnyOf(names) if matches!(names[..], [NamePattern::Expression(_)]) => {
                 format!("matcher /{written}/ (an unanchored regular expression) {verb} {compared}")
             }
-            MatcherTest::Names(_) | MatcherTest::Globs(_) | MatcherTest::Pattern(_) => {
+            MatcherTest::AnyOf(_) | MatcherTest::Pattern(_) => {
                 format!("matcher \"{written}\" {verb} {compared}")
             }
         }

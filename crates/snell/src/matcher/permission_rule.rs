@@ -143,7 +143,7 @@ fn covers_path(pattern: &str, file: &str, roots: RuleRoots<'_>) -> bool {
 }
 
 /// The path without `.` and `..`, by its text alone.
-fn normalize_path(path: &Path) -> PathBuf {
+pub(crate) fn normalize_path(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
         match part {

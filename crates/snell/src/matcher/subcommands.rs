@@ -125,16 +125,9 @@ impl SubcommandList {
 
     fn scan_backticks(&mut self, text: &[char], start: usize, depth: usize) -> Option<usize> {
         self.expands = true;
-        let mut at = start;
-        loop {
-            match text.get(at)? {
-                '`' => break,
-                '\\' => at += 2,
-                _ => at += 1,
-            }
-        }
-        self.scan_text(&text[start..at], depth + 1)?;
-        Some(at + 1)
+        let end = find_unescaped(text, start, '`')?;
+        self.scan_text(&text[start..end], depth + 1)?;
+        Some(end + 1)
     }
 
     /// The end of what a `$` at `at` begins.
@@ -153,21 +146,23 @@ impl SubcommandList {
                 Some(end + 1)
             }
             // In `$'…'`, unlike in `'…'`, a backslash keeps a quote from closing.
-            Some('\'') => {
-                let mut end = at + 2;
-                loop {
-                    match text.get(end)? {
-                        '\'' => return Some(end + 1),
-                        '\\' => end += 2,
-                        _ => end += 1,
-                    }
-                }
-            }
+            Some('\'') => Some(find_unescaped(text, at + 2, '\'')? + 1),
             Some(c) if c.is_alphanumeric() || "_@*#?!-$".contains(*c) => {
                 self.expands = true;
                 Some(at + 2)
             }
             _ => Some(at + 1),
+        }
+    }
+}
+
+/// Where this character stands next without a backslash before it.
+fn find_unescaped(text: &[char], mut at: usize, wanted: char) -> Option<usize> {
+    loop {
+        match *text.get(at)? {
+            c if c == wanted => return Some(at),
+            '\\' => at += 2,
+            _ => at += 1,
         }
     }
 }
@@ -180,12 +175,7 @@ fn find_closing(text: &[char], mut at: usize, open: char, close: char) -> Option
         match c {
             '\\' => at += 1,
             '\'' => at += 1 + text[at + 1..].iter().position(|c| *c == '\'')?,
-            '"' => {
-                at += 1;
-                while *text.get(at)? != '"' {
-                    at += if text[at] == '\\' { 2 } else { 1 };
-                }
-            }
+            '"' => at = find_unescaped(text, at + 1, '"')?,
             _ if c == open => depth += 1,
             _ if c == close => {
                 depth -= 1;

@@ -7,14 +7,9 @@ use crate::event::ToolCall;
 /// A tool, and what its principal argument must be.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ToolPattern {
-    tool: ToolNamePattern,
+    /// The name of the tool; nothing for every tool.
+    tool: Option<String>,
     argument: ArgumentPattern,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum ToolNamePattern {
-    Any,
-    Named(String),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -32,13 +27,13 @@ impl ToolPattern {
     pub(crate) fn parse(written: &str) -> Result<Self, String> {
         let (tool, argument) = split_tool_argument(written)?;
         Ok(Self {
-            tool: ToolNamePattern::parse(tool),
+            tool: (tool != "*").then(|| tool.to_owned()),
             argument: argument.map_or(ArgumentPattern::Any, ArgumentPattern::parse),
         })
     }
 
     pub(crate) fn matches(&self, tool: &ToolCall) -> bool {
-        self.tool.matches(&tool.name)
+        self.tool.as_ref().is_none_or(|name| *name == tool.name)
             && match &self.argument {
                 ArgumentPattern::Any => true,
                 argument => tool.principal_argument().is_some_and(|text| argument.matches(&text)),
@@ -48,22 +43,6 @@ impl ToolPattern {
     /// Whether the pattern looks at more than the tool's name.
     pub(crate) fn checks_argument(&self) -> bool {
         self.argument != ArgumentPattern::Any
-    }
-}
-
-impl ToolNamePattern {
-    fn parse(written: &str) -> Self {
-        match written {
-            "*" => Self::Any,
-            name => Self::Named(name.to_owned()),
-        }
-    }
-
-    fn matches(&self, name: &str) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Named(expected) => expected == name,
-        }
     }
 }
 

@@ -34,19 +34,13 @@ fn post_request(request: &HookHttpRequest) -> Outcome {
     for (name, value) in &request.headers {
         call = call.header(name, value);
     }
-    let answer = call.send(request.body.as_bytes());
+    let answer = call.send(request.body.as_bytes()).and_then(|mut response| {
+        let body = response.body_mut().with_config().limit(MAX_BODY_BYTES).lossy_utf8(true).read_to_string()?;
+        Ok((response.status().as_u16(), body))
+    });
     match answer {
-        Ok(mut response) => {
-            let status = response.status().as_u16();
-            let body = response.body_mut().with_config().limit(MAX_BODY_BYTES).lossy_utf8(true).read_to_string();
-            match body {
-                Ok(body) => Outcome {
-                    end: RunEnd::Answered(status),
-                    stdout: body,
-                    ..Outcome::not_started("", started.elapsed())
-                },
-                Err(error) => outcome_from_error(&error, request, started),
-            }
+        Ok((status, stdout)) => {
+            Outcome { end: RunEnd::Answered(status), stdout, ..Outcome::not_started("", started.elapsed()) }
         }
         Err(error) => outcome_from_error(&error, request, started),
     }

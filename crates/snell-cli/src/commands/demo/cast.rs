@@ -45,6 +45,10 @@ pub(super) struct DemoAgentProfile {
 impl DemoAgent {
     pub(super) const ALL: &[Self] = &[Self::Builder, Self::Reviewer, Self::Nightly];
 
+    pub(super) fn name(self) -> &'static str {
+        self.profile().name
+    }
+
     pub(super) fn profile(self) -> &'static DemoAgentProfile {
         match self {
             Self::Builder => &DemoAgentProfile {

@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
+use snell::Timestamp;
+use snell_store::{AgentFilter, AgentView};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 use super::STEP_TIMEOUT;
 use super::answer::DemoAnswer;
 use super::cast::{DemoAgentProfile, DemoIntegration, HOST};
-use super::receiver::DemoReceiver;
 use super::stage::DemoStage;
 use crate::output;
 
@@ -28,7 +29,6 @@ pub(super) struct DemoCaller {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DemoClient<'a> {
     pub(super) stage: &'a DemoStage,
-    pub(super) receiver: &'a DemoReceiver,
 }
 
 impl DemoClient<'_> {
@@ -80,15 +80,13 @@ impl DemoClient<'_> {
         Ok(stdout)
     }
 
-    /// An agent's state as the receiver has it, and why.
-    pub(super) async fn query_agent_state(&self, part: &DemoAgentProfile) -> anyhow::Result<(String, String)> {
-        let agents = self.receiver.get_json("api/agents?ended=true").await?;
-        let mut agents = agents["items"].as_array().into_iter().flatten();
-        let agent = agents
-            .find(|agent| agent["session_id"] == part.name)
-            .with_context(|| format!("the receiver does not know {}", part.name))?;
-        let text = |field: &str| agent[field].as_str().unwrap_or_default().to_owned();
-        Ok((text("state"), text("why")))
+    /// An agent as it is recorded.
+    pub(super) fn load_agent(&self, name: &str) -> anyhow::Result<AgentView> {
+        let filter = AgentFilter { ended_after: Some(Timestamp::MIN), ..AgentFilter::default() };
+        let agents = self.stage.query_store(|store| store.list_agents(&filter))?;
+        let mut agents = agents.into_iter();
+        let found = agents.find(|agent| agent.session_id.as_deref() == Some(name));
+        found.with_context(|| format!("the receiver does not know {name}"))
     }
 
     /// Runs a process of this program to its end. Answers what it printed, and how long it took.

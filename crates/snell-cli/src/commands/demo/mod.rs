@@ -4,7 +4,6 @@
 //! each step is whatever `snell hook`, `snell run` and the receiver really answer.
 
 mod answer;
-mod blockers;
 mod browser;
 mod cast;
 mod cleanup;
@@ -90,7 +89,8 @@ async fn play_on_stage(args: &Args, stage: &DemoStage, exits: &mut DemoExitWatch
             return Ok(code);
         }
     };
-    if played.is_ok() && is_page_kept_open(args) {
+    let is_watched = output::is_terminal() && std::io::stdin().is_terminal();
+    if played.is_ok() && (args.keep || (!args.once && is_watched)) {
         exit_watcher::discard_typed_input();
         output::print_line("");
         let (url, key) = (receiver.url(), exit_watcher::exit_key_name());
@@ -106,21 +106,16 @@ async fn play_on_stage(args: &Args, stage: &DemoStage, exits: &mut DemoExitWatch
 async fn play_script<'a>(
     args: &Args,
     stage: &'a DemoStage,
-    receiver: &'a DemoReceiver,
+    receiver: &DemoReceiver,
     pace: DemoPace,
 ) -> anyhow::Result<DemoPlayer<'a>> {
     terminal::print_intro(&receiver.url(), stage);
     if args.open {
         browser::open_url(&receiver.url());
     }
-    let mut player = DemoPlayer::new(DemoClient { stage, receiver }, pace);
+    let mut player = DemoPlayer::new(DemoClient { stage }, pace);
     player.trust_project().await?;
     player.play_scenes(&script::load_scenes()?).await?;
-    summary::print_summary(&player, stage, receiver).await?;
+    summary::print_summary(&player, stage)?;
     Ok(player)
-}
-
-/// A person at a terminal wants to look around; a program wants it to end.
-fn is_page_kept_open(args: &Args) -> bool {
-    args.keep || (!args.once && output::is_terminal() && std::io::stdin().is_terminal())
 }

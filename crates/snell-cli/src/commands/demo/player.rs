@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
+use snell_store::AgentState;
 
 use super::STEP_TIMEOUT;
 use super::answer::DemoAnswer;
-use super::cast::{DemoAgentProcess, DemoAgentProfile, LIGHTHOUSE};
+use super::cast::{DemoAgent, DemoAgentProcess, LIGHTHOUSE};
 use super::client::{DemoCaller, DemoClient};
 use super::script::{DemoAct, DemoScene, DemoToolCall};
 use super::terminal::{self, DemoLogLine};
@@ -85,19 +86,19 @@ impl<'a> DemoPlayer<'a> {
 
     pub(super) async fn play_scenes(&mut self, scenes: &[DemoScene]) -> anyhow::Result<()> {
         for scene in scenes {
-            let part = scene.agent.profile();
+            let part = scene.agent;
             self.perform_act(part, &scene.act)
                 .await
-                .with_context(|| format!("the demo cannot go on with what {} does", part.name))?;
+                .with_context(|| format!("the demo cannot go on with what {} does", part.name()))?;
             self.pace.pause(scene.pause).await;
         }
         Ok(())
     }
 
-    async fn perform_act(&mut self, part: &'static DemoAgentProfile, act: &DemoAct) -> anyhow::Result<()> {
+    async fn perform_act(&mut self, part: DemoAgent, act: &DemoAct) -> anyhow::Result<()> {
         match act {
             DemoAct::Start => {
-                self.processes.insert(part.name, DemoAgentProcess::spawn(self.client.stage, part)?);
+                self.processes.insert(part.name(), DemoAgentProcess::spawn(self.client.stage, part.profile())?);
                 let fields = json!({"source": "startup"});
                 self.fire_and_print(part, "SessionStart", fields, "starts").await.map(drop)
             }
@@ -110,7 +111,7 @@ impl<'a> DemoPlayer<'a> {
             DemoAct::Ask { question, answer, waits } => self.ask_user(part, question, answer, *waits).await,
             DemoAct::Fill(percent) => {
                 let line = self.client.draw_status_line(self.caller_for(part), *percent).await?;
-                self.print_line(part.name, "its status line is drawn", (line, TextStyle::Plain));
+                self.print_line(part.name(), "its status line is drawn", (line, TextStyle::Plain));
                 Ok(())
             }
             DemoAct::Stop(words) => self.stop_turn(part, words).await,
@@ -118,18 +119,14 @@ impl<'a> DemoPlayer<'a> {
             DemoAct::End => {
                 let fields = json!({"reason": "prompt_input_exit"});
                 self.fire_and_print(part, "SessionEnd", fields, "ends").await?;
-                self.processes.remove(part.name);
+                self.processes.remove(part.name());
                 Ok(())
             }
         }
     }
 
     /// Begins a call of a tool. Answers the fields for the event at its end; nothing if the call is blocked.
-    async fn begin_tool_call(
-        &mut self,
-        part: &'static DemoAgentProfile,
-        call: &DemoToolCall,
-    ) -> anyhow::Result<Option<Value>> {
+    async fn begin_tool_call(&mut self, part: DemoAgent, call: &DemoToolCall) -> anyhow::Result<Option<Value>> {
         let input = Value::Object(call.input.clone());
         let happened = format!("{} {}", call.tool, terminal::principal_argument(&input));
         let mut fields = self.new_call_fields(&call.tool, input);
@@ -141,13 +138,7 @@ impl<'a> DemoPlayer<'a> {
         Ok(goes_on.then_some(fields))
     }
 
-    async fn use_tool(
-        &mut self,
-        part: &'static DemoAgentProfile,
-        call: &DemoToolCall,
-        output: &str,
-        lasts: f32,
-    ) -> anyhow::Result<()> {
+    async fn use_tool(&mut self, part: DemoAgent, call: &DemoToolCall, output: &str, lasts: f32) -> anyhow::Result<()> {
         let Some(mut fields) = self.begin_tool_call(part, call).await? else {
             return Ok(());
         };
@@ -156,25 +147,18 @@ impl<'a> DemoPlayer<'a> {
         self.fire_event(part, "PostToolUse", fields).await.map(drop)
     }
 
-    async fn ask_user(
-        &mut self,
-        part: &'static DemoAgentProfile,
-        question: &str,
-        answer: &str,
-        waits: f32,
-    ) -> anyhow::Result<()> {
+    async fn ask_user(&mut self, part: DemoAgent, question: &str, answer: &str, waits: f32) -> anyhow::Result<()> {
         let input = json!({"questions": [{"question": question, "header": "Port", "options": []}]});
         let mut fields = self.new_call_fields("AskUserQuestion", input);
         self.fire_event(part, "PreToolUse", fields.clone()).await?;
-        let (state, _) = self.client.query_agent_state(part).await?;
+        let state = self.client.load_agent(part.name())?.state.to_string();
         let came = (state.replace('_', " "), TextStyle::Urgent);
-        self.print_line(part.name, &format!("asks: {question}"), came);
+        self.print_line(part.name(), &format!("asks: {question}"), came);
         self.pace.pause(waits).await;
         fields["tool_response"] = json!({"answers": {question: answer}});
         self.fire_event(part, "PostToolUse", fields).await?;
-        let (state, _) = self.client.query_agent_state(part).await?;
-        let came = (format!("it is {state} again"), TextStyle::Plain);
-        self.print_line("you", &format!("answer {}: {answer}", part.name), came);
+        let came = (format!("it is {} again", self.client.load_agent(part.name())?.state), TextStyle::Plain);
+        self.print_line("you", &format!("answer {}: {answer}", part.name()), came);
         Ok(())
     }
 
@@ -186,7 +170,7 @@ impl<'a> DemoPlayer<'a> {
     }
 
     /// Ends a turn. If a hook answers with a reason or context, the agent goes on once.
-    async fn stop_turn(&mut self, part: &'static DemoAgentProfile, words: &str) -> anyhow::Result<()> {
+    async fn stop_turn(&mut self, part: DemoAgent, words: &str) -> anyhow::Result<()> {
         let fields = |again: bool| json!({"stop_hook_active": again, "last_assistant_message": words});
         let happened = format!("stops: {words}");
         let answer = self.fire_and_print(part, "Stop", fields(false), &happened).await?;
@@ -197,52 +181,47 @@ impl<'a> DemoPlayer<'a> {
     }
 
     /// Kills an agent, and waits until the receiver has noticed.
-    async fn kill_agent(&mut self, part: &'static DemoAgentProfile) -> anyhow::Result<()> {
-        if let Some(body) = self.processes.remove(part.name) {
+    async fn kill_agent(&mut self, part: DemoAgent) -> anyhow::Result<()> {
+        if let Some(body) = self.processes.remove(part.name()) {
             body.kill().await?;
         }
         let killed = Instant::now();
         let why = loop {
-            let (state, why) = self.client.query_agent_state(part).await?;
-            if state == "ended" {
-                break why;
+            let agent = self.client.load_agent(part.name())?;
+            if agent.state == AgentState::Ended {
+                break agent.why;
             }
             ensure!(killed.elapsed() < STEP_TIMEOUT, "nobody noticed that its process is gone");
             tokio::time::sleep(self.pace.poll_interval() / 5).await;
         };
         let came = format!("noticed after {:.1} s: {why}", killed.elapsed().as_secs_f32());
-        self.print_line(part.name, "dies without a word", (came, TextStyle::Urgent));
+        self.print_line(part.name(), "dies without a word", (came, TextStyle::Urgent));
         Ok(())
     }
 
     /// Tells Snell an event, and people what came of it.
     async fn fire_and_print(
         &mut self,
-        part: &'static DemoAgentProfile,
+        part: DemoAgent,
         event: &str,
         fields: Value,
         happened: &str,
     ) -> anyhow::Result<DemoAnswer> {
         let call = fields["tool_use_id"].as_str().map(str::to_owned);
         let answer = self.fire_event(part, event, fields).await?;
-        self.print_line(part.name, happened, terminal::describe_answer(&answer));
-        self.steps.push(DemoStep { agent: part.name, action: happened.to_owned(), call, answer: answer.clone() });
+        self.print_line(part.name(), happened, terminal::describe_answer(&answer));
+        self.steps.push(DemoStep { agent: part.name(), action: happened.to_owned(), call, answer: answer.clone() });
         Ok(answer)
     }
 
-    async fn fire_event(
-        &mut self,
-        part: &'static DemoAgentProfile,
-        event: &str,
-        fields: Value,
-    ) -> anyhow::Result<DemoAnswer> {
+    async fn fire_event(&mut self, part: DemoAgent, event: &str, fields: Value) -> anyhow::Result<DemoAnswer> {
         let (answer, took) = self.client.fire_event(self.caller_for(part), event, fields).await?;
         self.answer_times.push(took);
         Ok(answer)
     }
 
-    fn caller_for(&self, part: &'static DemoAgentProfile) -> DemoCaller {
-        DemoCaller { profile: part, pid: self.processes.get(part.name).and_then(DemoAgentProcess::pid) }
+    fn caller_for(&self, part: DemoAgent) -> DemoCaller {
+        DemoCaller { profile: part.profile(), pid: self.processes.get(part.name()).and_then(DemoAgentProcess::pid) }
     }
 
     fn print_line(&self, who: &str, happened: &str, (came, style): (String, TextStyle)) {

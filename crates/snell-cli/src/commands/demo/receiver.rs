@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use serde_json::Value;
 use snell_server::{PollSchedule, ServeError, ServeSettings, ServerListener, serve};
 use tokio::sync::oneshot;
-use tokio::task::{JoinHandle, spawn_blocking};
-use ureq::Agent;
+use tokio::task::JoinHandle;
 
 use super::STEP_TIMEOUT;
 
@@ -22,7 +20,6 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct DemoReceiver {
     address: SocketAddr,
-    agent: Agent,
     end: oneshot::Sender<()>,
     serving: JoinHandle<Result<(), ServeError>>,
 }
@@ -47,14 +44,7 @@ impl DemoReceiver {
             serving.await.context("the receiver failed")??;
             bail!("the receiver ended before it began");
         }
-        let agent = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .proxy(None)
-            .timeout_global(Some(STEP_TIMEOUT))
-            .build()
-            .new_agent();
-        Ok(Self { address, agent, end, serving })
+        Ok(Self { address, end, serving })
     }
 
     /// The address of its page.
@@ -62,27 +52,9 @@ impl DemoReceiver {
         format!("http://{}/", self.address)
     }
 
-    /// What it answers to a question.
-    pub(super) async fn get_json(&self, path: &str) -> anyhow::Result<Value> {
-        let (agent, url) = (self.agent.clone(), format!("{}{path}", self.url()));
-        let answered = spawn_blocking(move || parse_response(agent.get(&url).call()));
-        answered.await.context("the receiver was not asked")?
-    }
-
     /// Lets those who are inside finish, and ends.
     pub(super) async fn shut_down(self) {
         let _ = self.end.send(());
         let _ = tokio::time::timeout(STEP_TIMEOUT, self.serving).await;
     }
-}
-
-/// What was answered, which must be JSON and no refusal.
-fn parse_response(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> anyhow::Result<Value> {
-    let mut response = response.context("the receiver does not answer")?;
-    let body = response.body_mut().read_to_string()?;
-    let status = response.status().as_u16();
-    if status != 200 {
-        bail!("the receiver answered {status}: {}", body.trim());
-    }
-    serde_json::from_str(&body).context("the receiver's answer is not JSON")
 }

@@ -8,6 +8,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
+use snell_store::{EventRecorder, Store};
 use tempfile::TempDir;
 use tokio::process::Command;
 
@@ -117,6 +118,14 @@ impl DemoStage {
     /// Where what happens is recorded.
     pub(super) fn data_dir(&self) -> PathBuf {
         data_dir_in(&self.root)
+    }
+
+    /// Asks what was recorded.
+    pub(super) fn query_store<T>(
+        &self,
+        question: impl FnOnce(&mut Store) -> snell_store::Result<T>,
+    ) -> anyhow::Result<T> {
+        Ok(EventRecorder::new(self.data_dir()).open_store_for_reading().and_then(question)?)
     }
 
     pub(super) fn root(&self) -> &Path {

@@ -1,19 +1,29 @@
 //! The summary: what agents were answered, and what the receiver has recorded.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
-use anyhow::Context;
-use serde_json::Value;
-use tokio::task::spawn_blocking;
+use snell::Timestamp;
+use snell_store::{
+    AgentFilter, AgentView, ExportLine, GuardFilter, GuardVerdictView, HookRunView, HookStats, Result, Store,
+};
 
-use super::blockers::{self, BLOCKERS, BlockersByCall};
+use super::cast::DemoAgent;
 use super::player::{DemoPlayer, DemoStep};
-use super::receiver::DemoReceiver;
 use super::stage::DemoStage;
 use super::terminal;
 use crate::output::{
     self, TextStyle, TextTable, apply_style, format_count, shorten_to_one_line, truncate_to_width, wrap_lines,
 };
+
+/// What can block a call.
+const BLOCKERS: [&str; 3] = [GUARD, HOOKS, MESSAGES];
+const GUARD: &str = "the guard";
+const HOOKS: &str = "hooks";
+const MESSAGES: &str = "the rules about messages";
+
+/// What blocked each call, by the id of the call.
+type BlockersByCall = HashMap<String, &'static str>;
 
 /// A kind of answer: its name, and the details that are printed.
 struct AnswerCategory {
@@ -46,27 +56,28 @@ const CATEGORIES: &[AnswerCategory] = &[
 /// The indent of a detail.
 const INDENT: &str = "         ";
 
-pub(super) async fn print_summary(
-    player: &DemoPlayer<'_>,
-    stage: &DemoStage,
-    house: &DemoReceiver,
-) -> anyhow::Result<()> {
-    let data = stage.data_dir();
-    let blocks = spawn_blocking(move || blockers::load_blockers(&data)).await.context("nobody looked")??;
-    let hooks = house.get_json("api/hooks?limit=100").await?;
-    let guard = house.get_json("api/guard?limit=100").await?;
-    let agents = house.get_json("api/agents?ended=true").await?;
+pub(super) fn print_summary(player: &DemoPlayer<'_>, stage: &DemoStage) -> anyhow::Result<()> {
+    let all_agents = AgentFilter { ended_after: Some(Timestamp::MIN), ..AgentFilter::default() };
+    let (blocks, hooks, verdicts, agents) = stage.query_store(|store| {
+        let verdicts = store.query_guard_log(&GuardFilter { limit: 100, ..GuardFilter::default() })?.len();
+        Ok((
+            load_blockers(store)?,
+            store.list_hook_stats(Timestamp::UNIX_EPOCH)?,
+            verdicts,
+            store.list_agents(&all_agents)?,
+        ))
+    })?;
     output::print_line("");
     output::print_heading("What came of it");
     print_answers(player, &blocks);
     output::print_line("");
     output::print_heading("What hooks cost");
-    build_cost_table(page_items(&hooks)).print();
+    build_cost_table(&hooks).print();
     output::print_line("");
-    terminal::print_wrapped(&summarize_totals(player, page_items(&hooks), page_items(&guard)), usize::MAX);
+    terminal::print_wrapped(&summarize_totals(player, &hooks, verdicts), usize::MAX);
     terminal::print_wrapped(&summarize_blocks(&blocks), usize::MAX);
     terminal::print_wrapped(&summarize_wait_times(player), usize::MAX);
-    for agent in page_items(&agents).iter().rev() {
+    for agent in agents.iter().rev() {
         terminal::print_wrapped(&describe_agent_state(agent), AGENT_STATE_LINES);
     }
     Ok(())
@@ -74,14 +85,6 @@ pub(super) async fn print_summary(
 
 /// The state of an agent takes at most this many lines.
 const AGENT_STATE_LINES: usize = 2;
-
-fn page_items(page: &Value) -> &[Value] {
-    page["items"].as_array().map_or(&[], Vec::as_slice)
-}
-
-fn text_field<'v>(value: &'v Value, field: &str) -> &'v str {
-    value[field].as_str().unwrap_or_default()
-}
 
 /// Who blocked a call, and the reason.
 fn describe_block(deed: &DemoStep, blocks: &BlockersByCall) -> Option<String> {
@@ -111,31 +114,30 @@ fn print_answers(player: &DemoPlayer<'_>, blocks: &BlockersByCall) {
     }
 }
 
-fn build_cost_table(hooks: &[Value]) -> TextTable<6> {
+fn build_cost_table(hooks: &[HookStats]) -> TextTable<6> {
     let mut table = TextTable::new(["CONTRACT", "HOOK", "RUNS", "BLOCKED", "MEDIAN", "SLOWEST"], 1)
         .with_dispensable_columns(&[0, 3]);
     for hook in hooks {
         table.add_row([
-            text_field(hook, "contract").to_owned(),
-            shorten_to_one_line(text_field(hook, "command"), usize::MAX),
-            hook["runs"].to_string(),
-            hook["blocks"].to_string(),
-            format_milliseconds(hook["p50_ms"].as_f64()),
-            format_milliseconds(hook["max_ms"].as_f64()),
+            hook.contract.clone(),
+            shorten_to_one_line(&hook.command, usize::MAX),
+            hook.runs.to_string(),
+            hook.blocks.to_string(),
+            format_milliseconds(hook.p50_ms),
+            format_milliseconds(hook.max_ms),
         ]);
     }
     table
 }
 
-fn summarize_totals(player: &DemoPlayer<'_>, hooks: &[Value], guard: &[Value]) -> String {
-    let number = |field: &str| hooks.iter().filter_map(|hook| hook[field].as_u64()).sum::<u64>();
+fn summarize_totals(player: &DemoPlayer<'_>, hooks: &[HookStats], verdicts: usize) -> String {
     format!(
         "{}, {} runs of {} ({} failed), {} of the guard.",
         format_count(player.answer_times.len(), "event"),
-        number("runs"),
+        hooks.iter().map(|hook| hook.runs).sum::<i64>(),
         format_count(hooks.len(), "hook"),
-        number("failures") + number("timeouts"),
-        format_count(guard.len(), "verdict"),
+        hooks.iter().map(|hook| hook.failures + hook.timeouts).sum::<i64>(),
+        format_count(verdicts, "verdict"),
     )
 }
 
@@ -153,18 +155,51 @@ fn summarize_blocks(blocks: &BlockersByCall) -> String {
 fn summarize_wait_times(player: &DemoPlayer<'_>) -> String {
     let mut times = player.answer_times.clone();
     times.sort_unstable();
-    let took = |time: Option<&Duration>| format_milliseconds(time.map(|time| time.as_secs_f64() * 1000.0));
+    let took = |time: Option<&Duration>| format_milliseconds(time.map_or(0.0, |time| time.as_secs_f64() * 1000.0));
     let (half, all) = (took(times.get(times.len() / 2)), took(times.last()));
     format!("Half of the answers were there within {half}, all of them within {all}.")
 }
 
-fn describe_agent_state(agent: &Value) -> String {
-    let state = text_field(agent, "state").replace('_', " ");
-    let why = Some(text_field(agent, "why")).filter(|why| !why.is_empty());
-    let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
-    format!("{}: {state}{why}", text_field(agent, "session_id"))
+fn describe_agent_state(agent: &AgentView) -> String {
+    let state = agent.state.to_string().replace('_', " ");
+    let why = if agent.why.is_empty() { String::new() } else { format!(" ({})", agent.why) };
+    format!("{}: {state}{why}", agent.session_id.as_deref().unwrap_or_default())
 }
 
-fn format_milliseconds(number: Option<f64>) -> String {
-    number.map_or_else(|| "-".into(), |number| format!("{number:.1} ms"))
+fn format_milliseconds(number: f64) -> String {
+    format!("{number:.1} ms")
+}
+
+fn load_blockers(store: &mut Store) -> Result<BlockersByCall> {
+    let mut blocks = BlockersByCall::new();
+    for who in DemoAgent::ALL {
+        for session in store.find_sessions(who.name())? {
+            store.export_session(&session, &mut |line| {
+                insert_blocker(line, &mut blocks);
+                true
+            })?;
+        }
+    }
+    Ok(blocks)
+}
+
+fn insert_blocker(line: ExportLine, blocks: &mut BlockersByCall) {
+    let ExportLine::Event { event, hook_runs, guard_verdicts } = line else {
+        return;
+    };
+    let call = event.payload["tool_use_id"].as_str();
+    if let (Some("block"), Some(call)) = (event.decision.as_deref(), call) {
+        blocks.insert(call.to_owned(), find_blocker(&hook_runs, &guard_verdicts));
+    }
+}
+
+/// What blocked an event. The guard decides before the hooks do; a block by neither of them comes from the rules.
+fn find_blocker(runs: &[HookRunView], verdicts: &[GuardVerdictView]) -> &'static str {
+    if verdicts.iter().any(|verdict| verdict.decision == "deny") {
+        GUARD
+    } else if runs.iter().any(|run| run.status == "blocked") {
+        HOOKS
+    } else {
+        MESSAGES
+    }
 }

@@ -91,54 +91,37 @@ fn is_table_rule(cell: &str) -> bool {
     cell.contains('-') && cell.chars().all(|c| matches!(c, '-' | ':'))
 }
 
-/// What a piece of a text is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SpanKind {
-    Plain,
-    Bold,
-    Code,
-    /// Where the link before it leads, outside of the documentation.
-    LinkTarget,
-}
-
-/// The pieces of a text without their marks, each with its kind.
-pub(crate) fn parse_spans(text: &str) -> Vec<(&str, SpanKind)> {
-    let mut spans = Vec::new();
+/// A text without its marks. Only code keeps them, and links out of the documentation their targets.
+pub(crate) fn strip_markup(text: &str) -> String {
+    let mut plain = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(['`', '*', '[', '!']) {
-        spans.push((&rest[..at], SpanKind::Plain));
-        let (length, marked) = parse_mark(&rest[at..]);
-        spans.extend(marked);
-        rest = &rest[at + length..];
-    }
-    spans.push((rest, SpanKind::Plain));
-    spans.retain(|(text, kind)| !text.is_empty() || *kind == SpanKind::Code);
-    spans
-}
-
-/// The construct that begins with this mark: its length and its spans. A mark that marks nothing stands for itself.
-fn parse_mark(text: &str) -> (usize, Vec<(&str, SpanKind)>) {
-    if let Some((code, _)) = text.strip_prefix('`').and_then(|rest| rest.split_once('`')) {
-        return (code.len() + 2, vec![(code, SpanKind::Code)]);
-    }
-    if let Some((bold, _)) = text.strip_prefix("**").and_then(|rest| rest.split_once("**")) {
-        let embolden = |(text, kind)| (text, if kind == SpanKind::Plain { SpanKind::Bold } else { kind });
-        return (bold.len() + 4, parse_spans(bold).into_iter().map(embolden).collect());
-    }
-    let link = text.strip_prefix('!').unwrap_or(text);
-    if let Some((label, target)) = parse_link(link) {
-        let mut spans = parse_spans(label);
-        if target.contains("://") && label != target {
-            spans.push((target, SpanKind::LinkTarget));
+        plain.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let link = rest.strip_prefix('!').unwrap_or(rest);
+        if let Some((code, after)) = rest.strip_prefix('`').and_then(|code| code.split_once('`')) {
+            plain.push_str(&format!("`{code}`"));
+            rest = after;
+        } else if let Some((bold, after)) = rest.strip_prefix("**").and_then(|bold| bold.split_once("**")) {
+            plain.push_str(&strip_markup(bold));
+            rest = after;
+        } else if let Some((label, target, after)) = parse_link(link) {
+            plain.push_str(&strip_markup(label));
+            if target.contains("://") && label != target {
+                plain.push_str(&format!(" ({target})"));
+            }
+            rest = after;
+        } else {
+            // A mark that marks nothing stands for itself. All marks are ASCII.
+            plain.push_str(&rest[..1]);
+            rest = &rest[1..];
         }
-        return (text.len() - link.len() + label.len() + target.len() + 4, spans);
     }
-    // All marks are ASCII.
-    (1, vec![(&text[..1], SpanKind::Plain)])
+    plain + rest
 }
 
-/// `[label](target)`; the label may contain brackets.
-fn parse_link(text: &str) -> Option<(&str, &str)> {
+/// `[label](target)`, and what follows; the label may contain brackets.
+fn parse_link(text: &str) -> Option<(&str, &str, &str)> {
     let inner = text.strip_prefix('[')?;
     let mut depth = 0_usize;
     let end = inner.find(|c| {
@@ -150,8 +133,8 @@ fn parse_link(text: &str) -> Option<(&str, &str)> {
         };
         ends
     })?;
-    let (target, _) = inner[end..].strip_prefix("](")?.split_once(')')?;
-    Some((&inner[..end], target))
+    let (target, after) = inner[end..].strip_prefix("](")?.split_once(')')?;
+    Some((&inner[..end], target, after))
 }
 
 #[cfg(test)]
@@ -175,5 +158,22 @@ mod tests {
             MarkdownBlock::Paragraph(text("End - of it.")),
         ];
         assert_eq!(parse_blocks(page), expected);
+    }
+
+    #[test]
+    fn marks_are_understood_and_what_is_none_stays() {
+        let cases = [
+            ("a `b c` d", "a `b c` d"),
+            ("**a `b`** c", "a `b` c"),
+            ("see [`[server]`](notify.md#x), and [there](y.md).", "see `[server]`, and there."),
+            ("[here](https://example.com/x)", "here (https://example.com/x)"),
+            ("![a picture](x.png) of", "a picture of"),
+            ("`a [b](c) *d*`", "`a [b](c) *d*`"),
+            ("2 * 3 [sic] ok! `open", "2 * 3 [sic] ok! `open"),
+            ("„…“ → ä `ö`", "„…“ → ä `ö`"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(strip_markup(text), expected, "{text}");
+        }
     }
 }

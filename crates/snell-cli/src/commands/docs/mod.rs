@@ -3,7 +3,6 @@
 pub(crate) mod markdown;
 mod render;
 mod search;
-mod styled_text;
 
 use anyhow::bail;
 use snell::did_you_mean;

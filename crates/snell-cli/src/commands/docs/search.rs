@@ -1,7 +1,6 @@
 //! Looking for words in the documentation.
 
-use super::markdown::{MarkdownBlock, parse_blocks};
-use super::styled_text::strip_markup;
+use super::markdown::{MarkdownBlock, parse_blocks, strip_markup};
 
 /// So much is shown around what was found.
 const EXCERPT_CHARS_BEFORE: usize = 40;

@@ -49,11 +49,6 @@ impl ToolCallRequest {
     pub(super) fn command(&self) -> Option<&str> {
         self.input.get("command").unwrap_or(&self.input).as_str()
     }
-
-    /// What it is about, in one line.
-    pub(super) fn summarize(&self) -> String {
-        summarize_call(&self.tool, &self.input)
-    }
 }
 
 /// What a call is about, in one line.

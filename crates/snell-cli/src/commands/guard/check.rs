@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 fn judge_one(args: &Args, call: &ToolCallRequest) -> anyhow::Result<u8> {
-    let mut places = args.place.resolve_and_warn_if_off()?;
+    let mut places = args.place.resolve_locations()?;
     let (guard, cwd) = places.guard_for_cwd(None)?;
     let judgement = guard.judge(&call.tool, &call.input, Some(cwd));
     let written = if args.json {
@@ -64,7 +64,7 @@ fn judge_one(args: &Args, call: &ToolCallRequest) -> anyhow::Result<u8> {
 }
 
 fn judge_stdin(args: &Args) -> anyhow::Result<u8> {
-    let mut places = args.place.resolve_and_warn_if_off()?;
+    let mut places = args.place.resolve_locations()?;
     let json_lines::JudgedLineCounts { all, bad } = json_lines::judge_lines(&mut places)?;
     if bad == 0 {
         return Ok(DONE);

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
             "there is no call to explain; name a command (snell guard explain 'ls -l'), or a tool with --tool and --input"
         );
     };
-    let mut places = args.place.resolve_and_warn_if_off()?;
+    let mut places = args.place.resolve_locations()?;
     let (guard, cwd) = places.guard_for_cwd(None)?;
     let explanation = guard.explain(&call.tool, &call.input, Some(cwd));
     if args.json {

@@ -25,18 +25,23 @@ pub(super) struct JudgedLineCounts {
     pub(super) bad: u64,
 }
 
-/// Judges every line of standard input. Whoever writes one line and waits has its answer before the next.
+/// Judges every line of standard input. A sender that writes one line and waits has its answer before the next.
 pub(super) fn judge_lines(places: &mut GuardLocations) -> anyhow::Result<JudgedLineCounts> {
-    let mut lines = JsonLineReader::new(io::stdin().lock());
-    let mut answers = JsonLineWriter::new(output::stdout_writer());
     let mut counted = JudgedLineCounts::default();
-    loop {
-        let line = match lines.next_line(|| answers.flush()) {
-            Err(JsonLinesError::Read(error)) => return Err(error).context("cannot read the calls from stdin"),
-            Err(JsonLinesError::Write(error)) => return handle_write_error(error, counted),
-            Ok(None) => break,
-            Ok(Some(line)) => line,
-        };
+    match judge_stdin(places, &mut counted) {
+        Err(JsonLinesError::Read(error)) => Err(error).context("cannot read the calls from stdin"),
+        // A reader who has seen enough is no failure.
+        Err(JsonLinesError::Write(error)) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write the answers")
+        }
+        _ => Ok(counted),
+    }
+}
+
+fn judge_stdin(places: &mut GuardLocations, counted: &mut JudgedLineCounts) -> Result<(), JsonLinesError> {
+    let mut lines = JsonLineReader::new(io::stdin().lock(), MAX_PAYLOAD_BYTES);
+    let mut answers = JsonLineWriter { to: output::stdout_writer(), is_terminal: output::is_terminal() };
+    while let Some(line) = lines.next_line(|| answers.to.flush())? {
         counted.all += 1;
         let written = match judge_line(line.text, places, &mut answers) {
             Ok(written) => written,
@@ -45,37 +50,22 @@ pub(super) fn judge_lines(places: &mut GuardLocations) -> anyhow::Result<JudgedL
                 answers.write_answer(&GuardErrorWire { error: &fault, line: line.number })
             }
         };
-        if let Err(error) = written {
-            return handle_write_error(error, counted);
-        }
+        written.map_err(JsonLinesError::Write)?;
     }
-    match answers.flush() {
-        Ok(()) => Ok(counted),
-        Err(error) => handle_write_error(error, counted),
-    }
+    answers.to.flush().map_err(JsonLinesError::Write)
 }
 
 /// Judges a line and writes the answer; else says what is wrong with the line.
 fn judge_line(
-    text: JsonLineText<'_>,
+    text: Option<&[u8]>,
     places: &mut GuardLocations,
     answers: &mut JsonLineWriter<impl Write>,
 ) -> Result<io::Result<()>, String> {
-    let JsonLineText::Whole(text) = text else {
-        return Err(format!("it is longer than {MAX_PAYLOAD_BYTES} bytes"));
-    };
+    let text = text.ok_or_else(|| format!("it is longer than {MAX_PAYLOAD_BYTES} bytes"))?;
     let call = GuardCallWire::parse(text)?;
     let (guard, cwd) = places.guard_for_cwd(call.cwd.as_deref()).map_err(|error| format!("{error:#}"))?;
     let judgement = guard.judge(&call.tool, &call.input, Some(cwd));
     Ok(answers.write_answer(&GuardAnswerWire::from_judgement(&judgement)))
-}
-
-/// Whoever reads the answers may have seen enough; anything else is a failure.
-fn handle_write_error(error: io::Error, counted: JudgedLineCounts) -> anyhow::Result<JudgedLineCounts> {
-    if error.kind() == ErrorKind::BrokenPipe {
-        return Ok(counted);
-    }
-    Err(error).context("cannot write the answers")
 }
 
 /// Answers, a line each.
@@ -85,10 +75,6 @@ struct JsonLineWriter<W: Write> {
 }
 
 impl<W: Write> JsonLineWriter<W> {
-    fn new(to: W) -> Self {
-        Self { to, is_terminal: output::is_terminal() }
-    }
-
     fn write_answer(&mut self, answer: &impl Serialize) -> io::Result<()> {
         if self.is_terminal {
             let shown = output::escape_invisible_json(&serde_json::to_string(answer)?);
@@ -97,10 +83,6 @@ impl<W: Write> JsonLineWriter<W> {
             serde_json::to_writer(&mut self.to, answer)?;
         }
         self.to.write_all(b"\n")
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
     }
 }
 
@@ -114,13 +96,8 @@ enum JsonLinesError {
 /// A line with something on it.
 struct JsonLine<'a> {
     number: u64,
-    text: JsonLineText<'a>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum JsonLineText<'a> {
-    Whole(&'a [u8]),
-    TooLong,
+    /// Nothing if it is longer than the limit.
+    text: Option<&'a [u8]>,
 }
 
 /// Lines of bytes, none of which is held beyond the limit.
@@ -128,71 +105,41 @@ struct JsonLineReader<R: Read> {
     from: BufReader<R>,
     line: Vec<u8>,
     number: u64,
-    limit: usize,
+    limit: u64,
 }
 
 impl<R: Read> JsonLineReader<R> {
-    fn new(from: R) -> Self {
-        Self::with_limit(from, usize::try_from(MAX_PAYLOAD_BYTES).unwrap_or(usize::MAX))
-    }
-
-    fn with_limit(from: R, limit: usize) -> Self {
+    fn new(from: R, limit: u64) -> Self {
         Self { from: BufReader::with_capacity(READ_BUFFER_BYTES, from), line: Vec::new(), number: 0, limit }
     }
 
-    /// The next line that is not blank. `before_waiting` is called whenever everything that has come was looked at.
+    /// The next line that is not blank. `before_waiting` is called before each line that has not come as a whole.
     fn next_line(
         &mut self,
         mut before_waiting: impl FnMut() -> io::Result<()>,
     ) -> Result<Option<JsonLine<'_>>, JsonLinesError> {
         loop {
-            let Some(is_whole) = self.read_line(&mut before_waiting)? else {
+            if !self.from.buffer().contains(&b'\n') {
+                before_waiting().map_err(JsonLinesError::Write)?;
+            }
+            self.line.clear();
+            self.line.shrink_to(MAX_RETAINED_BYTES);
+            // One byte beyond the limit tells that there were more.
+            let mut within = self.from.by_ref().take(self.limit + 1);
+            if within.read_until(b'\n', &mut self.line).map_err(JsonLinesError::Read)? == 0 {
                 return Ok(None);
-            };
+            }
             self.number += 1;
-            if !is_whole {
-                break;
+            let is_ended = self.line.pop_if(|byte| *byte == b'\n').is_some();
+            if !is_ended && self.line.len() as u64 > self.limit {
+                self.from.skip_until(b'\n').map_err(JsonLinesError::Read)?;
+                return Ok(Some(JsonLine { number: self.number, text: None }));
             }
             if self.number == 1 && self.line.starts_with("\u{feff}".as_bytes()) {
                 self.line.drain(..3);
             }
             if !self.line.trim_ascii().is_empty() {
-                break;
-            }
-        }
-        let text = if self.line.len() > self.limit { JsonLineText::TooLong } else { JsonLineText::Whole(&self.line) };
-        Ok(Some(JsonLine { number: self.number, text }))
-    }
-
-    /// Reads up to the next end of a line, and answers whether it is within the limit; nothing if there is no more.
-    fn read_line(
-        &mut self,
-        before_waiting: &mut impl FnMut() -> io::Result<()>,
-    ) -> Result<Option<bool>, JsonLinesError> {
-        self.line.clear();
-        self.line.shrink_to(MAX_RETAINED_BYTES);
-        let mut has_begun = false;
-        loop {
-            if self.from.buffer().is_empty() {
-                before_waiting().map_err(JsonLinesError::Write)?;
-            }
-            let come = match self.from.fill_buf() {
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                come => come.map_err(JsonLinesError::Read)?,
-            };
-            if come.is_empty() {
-                return Ok(has_begun.then_some(self.line.len() <= self.limit));
-            }
-            has_begun = true;
-            let end = come.iter().position(|byte| *byte == b'\n');
-            let piece = &come[..end.unwrap_or(come.len())];
-            // One byte beyond the limit tells that there were more.
-            let room = (self.limit + 1).saturating_sub(self.line.len());
-            self.line.extend_from_slice(&piece[..piece.len().min(room)]);
-            let taken = end.map_or(come.len(), |end| end + 1);
-            self.from.consume(taken);
-            if end.is_some() {
-                return Ok(Some(self.line.len() <= self.limit));
+                return Ok(Some(JsonLine { number: self.number, text: Some(&self.line) }));
             }
         }
     }
@@ -217,13 +164,10 @@ mod tests {
     }
 
     fn read_all_lines(pieces: &[&'static str]) -> Vec<(u64, Option<String>)> {
-        let mut lines = JsonLineReader::with_limit(ChunkedReader(pieces.to_vec()), 5);
+        let mut lines = JsonLineReader::new(ChunkedReader(pieces.to_vec()), 5);
         let mut found = Vec::new();
         while let Some(line) = lines.next_line(|| Ok(())).unwrap() {
-            let text = match line.text {
-                JsonLineText::Whole(text) => Some(String::from_utf8(text.to_vec()).unwrap()),
-                JsonLineText::TooLong => None,
-            };
+            let text = line.text.map(|text| String::from_utf8(text.to_vec()).unwrap());
             found.push((line.number, text));
         }
         found
@@ -249,7 +193,7 @@ mod tests {
 
     #[test]
     fn nothing_is_waited_for_before_everything_is_told() {
-        let mut lines = JsonLineReader::with_limit(ChunkedReader(vec!["a\nb\nc", "\n"]), 5);
+        let mut lines = JsonLineReader::new(ChunkedReader(vec!["a\nb\nc", "\n"]), 5);
         let mut told = Vec::new();
         let mut waits = 0;
         while let Some(line) = lines

@@ -28,7 +28,7 @@ pub(super) struct GuardLocationArgs {
 }
 
 impl GuardLocationArgs {
-    /// Where calls are made, with the guards that judge them there.
+    /// Where calls are made, with the guards that judge them there. Says so if the guard that agents meet there is off.
     pub(super) fn resolve_locations(&self) -> anyhow::Result<GuardLocations> {
         let here = match &self.cwd {
             Some(cwd) => to_absolute_path(cwd)?,
@@ -44,17 +44,12 @@ impl GuardLocationArgs {
             let shown = project.display();
             output::print_warning(format!("{shown} is no directory; it is taken for a project without settings"));
         }
-        Ok(GuardLocations {
+        let mut places = GuardLocations {
             project: home,
             default_cwd: here,
-            guards: self.policy.new_project_cache()?,
+            guards: self.policy.new_project_cache(),
             directories: HashMap::new(),
-        })
-    }
-
-    /// The same, for whoever judges calls now: they are told if the guard that agents meet there is switched off.
-    pub(super) fn resolve_and_warn_if_off(&self) -> anyhow::Result<GuardLocations> {
-        let mut places = self.resolve_locations()?;
+        };
         places.default_project()?.warn_if_off();
         Ok(places)
     }

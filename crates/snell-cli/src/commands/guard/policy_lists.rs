@@ -32,19 +32,29 @@ struct AllowedCommandView {
 
 impl GuardListsView {
     pub(super) fn from_settings(settings: &GuardSettings, now: Timestamp) -> Self {
-        let places = |places: &[ProtectedPath]| places.iter().map(ProtectedPathView::from_protected_path).collect();
+        let place = |place: &ProtectedPath| ProtectedPathView {
+            path: place.path.to_string_lossy().into_owned(),
+            origin: place.origin.to_string(),
+        };
+        let places = |places: &[ProtectedPath]| places.iter().map(place).collect();
+        let command = |entry: &AllowedCommand| AllowedCommandView {
+            command: entry.command.clone(),
+            reason: entry.reason.clone(),
+            until: entry.until.map(|until| until.to_string()),
+            expired: entry.is_expired(now),
+            origin: entry.origin.to_string(),
+        };
         Self {
             protect: places(&settings.protect),
             secrets: places(&settings.secrets),
-            allow: settings.allow.iter().map(|entry| AllowedCommandView::from_allowed_command(entry, now)).collect(),
+            allow: settings.allow.iter().map(command).collect(),
         }
     }
 
     /// Shows what there is.
     pub(super) fn print(&self) {
-        let place = |place: &ProtectedPathView| [place.path.clone(), place.origin.clone()];
-        print_path_table("MUST NOT BE CHANGED", self.protect.iter().map(place));
-        print_path_table("MUST NOT BE READ", self.secrets.iter().map(place));
+        print_path_table("MUST NOT BE CHANGED", &self.protect);
+        print_path_table("MUST NOT BE READ", &self.secrets);
         if self.allow.is_empty() {
             return;
         }
@@ -64,31 +74,14 @@ impl GuardListsView {
     }
 }
 
-fn print_path_table(title: &str, rows: impl Iterator<Item = [String; 2]>) {
-    let mut rows = rows.peekable();
-    if rows.peek().is_none() {
+fn print_path_table(title: &str, places: &[ProtectedPathView]) {
+    if places.is_empty() {
         return;
     }
     let mut table = TextTable::new([title, "FROM"], 0);
-    rows.for_each(|row| table.add_row(row));
+    for place in places {
+        table.add_row([place.path.clone(), place.origin.clone()]);
+    }
     output::print_line("");
     table.print();
-}
-
-impl ProtectedPathView {
-    fn from_protected_path(place: &ProtectedPath) -> Self {
-        Self { path: place.path.to_string_lossy().into_owned(), origin: place.origin.to_string() }
-    }
-}
-
-impl AllowedCommandView {
-    fn from_allowed_command(entry: &AllowedCommand, now: Timestamp) -> Self {
-        Self {
-            command: entry.command.clone(),
-            reason: entry.reason.clone(),
-            until: entry.until.map(|until| until.to_string()),
-            expired: entry.is_expired(now),
-            origin: entry.origin.to_string(),
-        }
-    }
 }

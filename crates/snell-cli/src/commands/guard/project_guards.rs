@@ -42,12 +42,12 @@ impl From<GuardPresetArg> for GuardPreset {
 }
 
 impl GuardPolicyArgs {
-    pub(super) fn new_project_cache(&self) -> anyhow::Result<GuardedProjectCache> {
-        Ok(GuardedProjectCache {
+    pub(super) fn new_project_cache(&self) -> GuardedProjectCache {
+        GuardedProjectCache {
             preset: self.preset.map(Into::into),
             now: env::read_clock_override().unwrap_or_else(Timestamp::now),
             projects: HashMap::new(),
-        })
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use snell_guard::{GuardDecision, GuardJudgement};
 
-use super::call_args::ToolCallRequest;
+use super::call_args::{ToolCallRequest, summarize_call};
 use crate::output::{self, TextStyle, apply_style, escape_invisible};
 
 /// How many lines of a command are shown.
@@ -64,7 +64,10 @@ fn render_grounds(judgement: &GuardJudgement) -> String {
 fn render_marked_call(call: &ToolCallRequest, spans: &[Range<usize>]) -> String {
     match call.command() {
         Some(command) => underline_spans(command, spans, output::terminal_width()),
-        None => format!("{INDENT}{}\n", escape_invisible(&output::shorten_to_one_line(&call.summarize(), 200))),
+        None => format!(
+            "{INDENT}{}\n",
+            escape_invisible(&output::shorten_to_one_line(&summarize_call(&call.tool, &call.input), 200))
+        ),
     }
 }
 

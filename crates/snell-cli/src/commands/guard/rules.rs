@@ -1,10 +1,12 @@
 //! `snell guard rules`: what is judged, how grave it is, and what happens then here.
 
+use std::collections::BTreeSet;
+
 use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 use snell::{GuardAuthor, GuardSettings, SourceLocation, Timestamp, did_you_mean};
-use snell_guard::rules::{GuardRule, RULES, RuleCases, RuleTier};
+use snell_guard::rules::{GuardRule, RULES, RuleCases};
 use snell_guard::{DecisionSource, GuardDecision, PolicyPreset};
 
 use super::location::GuardLocationArgs;
@@ -38,20 +40,10 @@ pub(crate) struct Args {
     place: GuardLocationArgs,
 }
 
-/// Tiers, gravest first.
-const TIERS: &[RuleTier] = &[
-    RuleTier::Catastrophic,
-    RuleTier::OwnGuard,
-    RuleTier::Secret,
-    RuleTier::Privilege,
-    RuleTier::Process,
-    RuleTier::Infra,
-    RuleTier::Destructive,
-    RuleTier::Style,
-];
-
+/// The tiers that rules have, the gravest first.
 fn tier_names() -> PossibleValuesParser {
-    TIERS.iter().map(|tier| tier.name()).collect::<Vec<_>>().into()
+    let tiers: BTreeSet<_> = RULES.iter().map(|rule| rule.tier).collect();
+    tiers.iter().map(|tier| tier.name()).collect::<Vec<_>>().into()
 }
 
 /// A rule, and what happens here when it matches.
@@ -96,7 +88,6 @@ struct GuardRulesView<'a> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut places = args.place.resolve_locations()?;
     let known = places.default_project()?;
-    known.warn_if_off();
     let policy = known.guard.policy();
     if policy.preset == PolicyPreset::Audit {
         output::print_note("the preset is audit: nothing is stopped, and this is what would be");

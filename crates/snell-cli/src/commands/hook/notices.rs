@@ -1,14 +1,15 @@
 //! What is added to a verdict after the hooks have run, in the order of [`NOTICES`].
 
-use snell::{Decision, EventName, Severity, TrustStatus};
+use snell::{Decision, EventName, Severity};
 
 use super::pipeline::HookPipeline;
 use super::stop_loop_guard::limit_stop_blocks;
 use crate::env::ConfigArgs;
 use crate::handlers::AgentReminder;
 use crate::output;
+use crate::output::hook::trust_status_name;
 use crate::process::faults;
-use crate::trust_file::gone;
+use crate::trust_file::{missing_file_message, missing_file_remedy};
 
 /// Each step sees what the steps before it added.
 pub(super) const NOTICES: &[fn(&mut HookPipeline<'_>)] = &[
@@ -57,11 +58,7 @@ fn add_untrusted_notices(run: &mut HookPipeline<'_>) {
     let files = engine.project_files();
     for file in untrusted {
         let content = files.iter().find(|known| known.path == file.path).map(|known| known.sha256.as_str());
-        let status = match file.status {
-            TrustStatus::Trusted => "trusted",
-            TrustStatus::Untrusted => "untrusted",
-            TrustStatus::Changed => "changed",
-        };
+        let status = trust_status_name(file.status);
         let key = [run.call.session_id(), &file.path.to_string_lossy(), content.unwrap_or_default(), status];
         if run.setup.markers.claim_once(&key) {
             let finding = run.setup.findings.iter().find(|finding| finding.path == file.display_path);
@@ -78,7 +75,7 @@ fn add_missing_file_notices(run: &mut HookPipeline<'_>) {
     }
     let project = &run.call.project;
     for path in ConfigArgs::for_guest(project.clone()).trust_file().missing_files(project) {
-        let (message, remedy) = (gone::missing_file_message(&path), gone::missing_file_remedy(project));
+        let (message, remedy) = (missing_file_message(&path), missing_file_remedy(project));
         run.verdict.add_message(format!("Snell: {message}; {remedy}"));
     }
 }

@@ -4,8 +4,6 @@
 use std::io::{self, ErrorKind, IsTerminal, Read};
 
 use anyhow::bail;
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
 use serde_json::{Map, Value};
 use snell::{AgentProduct, EventError, JsonError, parse_payload_object};
 
@@ -13,6 +11,7 @@ use crate::commands::run::MAX_PAYLOAD_BYTES;
 use crate::handlers::DecodeProblem;
 use crate::payload::json_depth::{drop_deep_values, drop_long_members};
 use crate::payload::salvage::{MAX_SALVAGE_BYTES, salvage_fields};
+use crate::process::stdin::wait_for_stdin;
 
 /// So many bytes beyond the limit are read and thrown away: an agent that cannot write its whole payload may not read the
 /// answer either.
@@ -59,18 +58,10 @@ impl Read for BlockingStdin {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             match self.0.read(buffer) {
-                Err(error) if error.kind() == ErrorKind::WouldBlock => wait_for_input(&self.0)?,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => drop(wait_for_stdin(None)?),
                 read => return read,
             }
         }
-    }
-}
-
-fn wait_for_input(stdin: &io::StdinLock<'_>) -> io::Result<()> {
-    let mut fds = [PollFd::new(stdin, PollFlags::IN)];
-    match poll(&mut fds, None) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(error) => Err(error.into()),
     }
 }
 

@@ -5,8 +5,7 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use snell::{
-    AgentProduct, AgentReply, Decision, Diagnostic, Engine, Event, EventName, SnellSettings, SupportLevel, Timestamp,
-    Verdict,
+    AgentReply, Decision, Diagnostic, Engine, Event, EventName, SnellSettings, SupportLevel, Timestamp, Verdict,
 };
 use snell_store::{DecisionRecord, EventRecord, EventSender, MaskedRecord, PendingEvent};
 
@@ -17,7 +16,7 @@ use crate::env::caller::CallerEnv;
 use crate::env::once_markers::OnceMarkers;
 use crate::env::sender::build_sender;
 use crate::guard::{GuardRun, catch_panic};
-use crate::handlers::{self, AgentReminder, DecodeProblem, HandlerContext};
+use crate::handlers::{self, AgentReminder, HandlerContext};
 use crate::output;
 use crate::process::faults;
 use crate::record::record_event::HookRecorder;
@@ -54,7 +53,7 @@ impl<'a> HookSetup<'a> {
         Self {
             markers: OnceMarkers::in_data_dir(&caller.data),
             has_hooks: call.product.support == SupportLevel::Full && has_hook_for_event(&engine, &call.event),
-            judged: select_judged_event(call.product, &call.event, call.decode_problem.as_ref()),
+            judged: select_judged_event(call),
             launcher_project_path: call.vars.text(PROJECT_PATH),
             now: caller.now.unwrap_or_else(Timestamp::now),
             caller,
@@ -95,15 +94,12 @@ fn load_engine(call: &HookCall) -> (Engine, Vec<Diagnostic>) {
 }
 
 /// The event that handlers judge. A call that cannot be read is judged as it is.
-fn select_judged_event<'a>(
-    product: &AgentProduct,
-    event: &'a Event,
-    problem: Option<&DecodeProblem>,
-) -> Option<Cow<'a, Event>> {
-    if problem.is_some() && matches!(event.name, EventName::PreToolUse | EventName::PermissionRequest) {
+fn select_judged_event(call: &HookCall) -> Option<Cow<'_, Event>> {
+    let event = &call.event;
+    if call.decode_problem.is_some() && matches!(event.name, EventName::PreToolUse | EventName::PermissionRequest) {
         return Some(Cow::Borrowed(event));
     }
-    product.announced_call(event)
+    call.product.announced_call(event)
 }
 
 /// The state of a call between two steps.

@@ -4,8 +4,7 @@
 use std::io::{self, BufRead, IsTerminal};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
+use crate::process::stdin::wait_for_stdin;
 
 /// An agent writes its payload at once. A script that leaves its standard input open, and writes nothing, gets the help after
 /// this time.
@@ -18,7 +17,7 @@ pub(super) fn has_payload_on_stdin() -> bool {
         return false;
     }
     let deadline = Instant::now() + FIRST_BYTE_TIMEOUT;
-    while is_readable_before(&stdin, deadline) {
+    while wait_for_stdin(Some(deadline)).unwrap_or(false) {
         let Ok(bytes) = stdin.fill_buf() else {
             return false;
         };
@@ -48,17 +47,6 @@ fn strip_padding(bytes: &[u8]) -> &[u8] {
 }
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-
-fn is_readable_before(stdin: &io::StdinLock<'_>, deadline: Instant) -> bool {
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let mut fds = [PollFd::new(stdin, PollFlags::IN)];
-        match poll(&mut fds, Timespec::try_from(left).ok().as_ref()) {
-            Err(Errno::INTR) => {}
-            ready => return ready.is_ok_and(|ready| ready > 0),
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {

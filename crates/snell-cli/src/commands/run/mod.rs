@@ -10,7 +10,7 @@ use snell::{Diagnostic, Engine, Event, Timestamp, Verdict, VerdictReport};
 
 use super::{BLOCKED, DONE, adopt_orphans, block_on, has_hook_for_event};
 use crate::env::caller::CallerEnv;
-use crate::env::{ConfigArgs, HostConfigArgs, TrustArgs, read_clock_override, read_user_name};
+use crate::env::{HostConfigArgs, TrustArgs, read_clock_override, read_user_name};
 use crate::guard::GuardRun;
 use crate::output;
 use record::HostRecording;
@@ -57,10 +57,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let around = args.around.to_config_args();
     let (engine, mut diagnostics) = args.trust.engine_builder(&around)?.load();
-    let mut record = start_recording(args, &around, &engine, &event, &diagnostics)?;
+    let (settings, now) = (engine.settings(), read_clock_override());
+    let mut record = None;
+    if args.record {
+        let caller = CallerEnv { data: around.data_dir(), now };
+        let recording = HostRecording::new(&caller, &event, around.resolve_project()?, &settings, &diagnostics);
+        let recording = record.insert(recording);
+        if has_hook_for_event(&engine, &event) {
+            recording.write_pending_event();
+        }
+    }
     diagnostics.extend(notes);
     adopt_orphans();
-    let mut hearing = start_guard_run(args, &around, &engine, &event)?;
+    let mut hearing = None;
+    if args.guard {
+        let now = now.unwrap_or_else(Timestamp::now);
+        hearing = GuardRun::for_event(&event, &settings, &around.resolve_project()?, now);
+    }
     let verdict = fire_event(&engine, &event, hearing.as_mut())?;
     let mut report = VerdictReport::new(&verdict, &diagnostics);
     report.guard = hearing.as_ref().and_then(GuardRun::worst_report);
@@ -80,40 +93,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         return Ok(BLOCKED);
     }
     written.map(|()| DONE)
-}
-
-/// What is to be kept of the event, if that is wanted.
-fn start_recording(
-    args: &Args,
-    config_args: &ConfigArgs,
-    engine: &Engine,
-    event: &Event,
-    findings: &[Diagnostic],
-) -> anyhow::Result<Option<HostRecording>> {
-    if !args.record {
-        return Ok(None);
-    }
-    let caller = CallerEnv { data: config_args.data_dir(), now: read_clock_override() };
-    let mut record = HostRecording::new(&caller, event, config_args.resolve_project()?, &engine.settings(), findings);
-    if has_hook_for_event(engine, event) {
-        record.write_pending_event();
-    }
-    Ok(Some(record))
-}
-
-/// The guard, if it is asked for and the event is about a call to come.
-fn start_guard_run<'a>(
-    args: &Args,
-    config_args: &ConfigArgs,
-    engine: &Engine,
-    event: &'a Event,
-) -> anyhow::Result<Option<GuardRun<'a>>> {
-    if !args.guard {
-        return Ok(None);
-    }
-    let project = config_args.resolve_project()?;
-    let now = read_clock_override().unwrap_or_else(Timestamp::now);
-    Ok(GuardRun::for_event(event, &engine.settings(), &project, now))
 }
 
 /// What the guard says about the event, then the hooks, and then the guard again if they changed the tool's input.

@@ -1,7 +1,7 @@
 //! `snell session list`: which sessions there are.
 
 use snell::Timestamp;
-use snell_store::{SessionFilter, SessionRow};
+use snell_store::{ReconcileScope, SessionFilter, SessionRow};
 
 use crate::commands::DONE;
 use crate::output::time::format_elapsed;
@@ -49,7 +49,7 @@ fn load_sessions(args: &Args, store_handle: &mut StoreHandle) -> anyhow::Result<
     let now = store_handle.now();
     let filter = SessionFilter { ended_too: args.all, limit: args.limit, ..SessionFilter::default() };
     store_handle.query(|store| {
-        open_store::reconcile_agents(store, now)?;
+        open_store::reconcile_agents(store, ReconcileScope::All, now)?;
         store.list_sessions(&filter)
     })
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use snell::Timestamp;
-use snell_store::{MissionView, SessionRow, SessionWorker};
+use snell_store::{MissionView, ReconcileScope, SessionRow, SessionWorker};
 
 use super::list::{format_context_percent, format_session_state};
 use crate::commands::{DONE, worker};
@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut store_handle = StoreHandle::open()?;
     let now = store_handle.now();
     if !store_handle.has_no_records() {
-        store_handle.query(|store| open_store::reconcile_agents(store, now))?;
+        store_handle.query(|store| open_store::reconcile_agents(store, ReconcileScope::All, now))?;
     }
     let session = match &args.id {
         Some(id) => SessionSelector::from_id(Some(id)).resolve(&mut store_handle)?,

@@ -7,7 +7,7 @@ mod store_probe;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use snell::{BuiltinHandler, ProjectFile, Severity, TrustStatus};
+use snell::{BuiltinHandler, ProjectFile, Severity};
 use snell_store::queue::outbox::{Outbox, ReceiverBacklog};
 use snell_store::{AgentView, DamagedDatabase, DataDirReport, StoreTotals};
 
@@ -16,9 +16,10 @@ use crate::env::caller::CallerEnv;
 use crate::env::{ConfigArgs, format_lint_command};
 use crate::guard;
 use crate::output;
+use crate::output::hook::trust_status_name;
 use crate::output::time;
 use crate::record::open_store::StoreHandle;
-use crate::trust_file::gone;
+use crate::trust_file::{missing_file_message, missing_file_remedy};
 
 /// Show what is recorded where, which agents wait for you, and what needs attention
 #[derive(Debug, clap::Args)]
@@ -96,9 +97,9 @@ struct FileTrustStatus {
 
 /// Something that a person should do something about.
 #[derive(Serialize)]
-struct AttentionItem {
-    what: String,
-    remedy: String,
+pub(crate) struct AttentionItem {
+    pub(crate) what: String,
+    pub(crate) remedy: String,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
@@ -122,7 +123,7 @@ impl StatusReport {
         let outbox = Outbox::in_data_dir(store_handle.data_dir());
         let outbox = OutboxStatus { receivers: outbox.list_backlogs(), refused: outbox.list_refused() };
         attention.extend(attention::find_forwarding_problems(&outbox, store_handle.now()));
-        let project = find_project(args)?;
+        let project = ConfigArgs::new(args.project.clone(), None).resolve_project()?;
         let builder = CallerEnv::engine_builder(project.clone())?;
         let (engine, findings) = builder.survey().load();
         let errors = findings.iter().filter(|found| found.severity == Severity::Error).count();
@@ -140,10 +141,10 @@ impl StatusReport {
                 .map(|file| attention::describe_untrusted_file(file, &project)),
         );
         let gone = ConfigArgs::new(None, None).trust_file().missing_files(&project);
-        attention.extend(gone.iter().map(|path| AttentionItem {
-            what: gone::missing_file_message(path),
-            remedy: gone::missing_file_remedy(&project),
-        }));
+        attention.extend(
+            gone.iter()
+                .map(|path| AttentionItem { what: missing_file_message(path), remedy: missing_file_remedy(&project) }),
+        );
         let settings = engine.settings();
         attention.extend(guard::lint_unreadable_config(&settings.guard).map(|finding| AttentionItem {
             what: format!("{}: {}", finding.origin, finding.what),
@@ -175,38 +176,22 @@ impl StatusReport {
     }
 }
 
-/// The project that was named, else the one around here, as `snell hook` finds it.
-fn find_project(args: &Args) -> anyhow::Result<PathBuf> {
-    ConfigArgs::new(args.project.clone(), None).resolve_project()
-}
-
 fn file_trust_status(file: &ProjectFile) -> FileTrustStatus {
     FileTrustStatus {
         path: file.path.clone(),
         shown: file.display_path.clone(),
-        state: match file.status {
-            TrustStatus::Trusted => "trusted",
-            TrustStatus::Untrusted => "untrusted",
-            TrustStatus::Changed => "changed",
-        },
+        state: trust_status_name(file.status),
         hooks: file.hooks.len(),
     }
 }
 
-/// What all of this comes to, for `snell doctor`.
-pub(crate) struct StatusSummary {
-    /// How things are, each under its label.
-    pub(crate) lines: Vec<(&'static str, String)>,
-    /// What needs attention, each with what to do about it.
-    pub(crate) attention: Vec<(String, String)>,
-}
+/// Lines, each with its label.
+pub(crate) type StatusLines = Vec<(&'static str, String)>;
 
 /// How Snell's memory is, and what this project needs. Nothing is changed by looking.
-pub(crate) fn summarize_status(project: PathBuf) -> anyhow::Result<StatusSummary> {
+pub(crate) fn summarize_status(project: PathBuf) -> anyhow::Result<(StatusLines, Vec<AttentionItem>)> {
     let mut store_handle = StoreHandle::open()?;
     let args = Args { project: Some(project), json: false };
     let status = StatusReport::collect(&args, &mut store_handle, store_probe::probe_read_only)?;
-    let lines = render::build_status_lines(&status, store_handle.now());
-    let attention = status.attention.into_iter().map(|one| (one.what, one.remedy));
-    Ok(StatusSummary { lines, attention: attention.collect() })
+    Ok((render::build_status_lines(&status, store_handle.now()), status.attention))
 }

@@ -4,7 +4,7 @@ use snell::Timestamp;
 use snell_store::StoreTotals;
 use snell_store::queue::outbox::ReceiverBacklog;
 
-use super::{AttentionItem, StatusReport};
+use super::{AttentionItem, StatusLines, StatusReport};
 use crate::output::time;
 use crate::output::{self, TextStyle};
 use crate::record::record_event::find_daemon_variable;
@@ -33,7 +33,7 @@ pub(super) fn print_status(status: &StatusReport, now: Timestamp) {
 }
 
 /// How things are, each under its label.
-pub(super) fn build_status_lines(status: &StatusReport, now: Timestamp) -> Vec<(&'static str, String)> {
+pub(super) fn build_status_lines(status: &StatusReport, now: Timestamp) -> StatusLines {
     let database = &status.database;
     let path = database.path.display();
     let mut lines = vec![(
@@ -67,7 +67,7 @@ pub(super) fn build_status_lines(status: &StatusReport, now: Timestamp) -> Vec<(
     lines
 }
 
-fn build_totals_lines(totals: &StoreTotals, now: Timestamp) -> Vec<(&'static str, String)> {
+fn build_totals_lines(totals: &StoreTotals, now: Timestamp) -> StatusLines {
     let count = |number: i64, thing: &str| output::format_count(usize::try_from(number).unwrap_or(0), thing);
     let agents: Vec<_> = totals.agents.iter().filter(|(_, number)| *number > 0).collect();
     let agents: Vec<_> = agents.iter().map(|(state, number)| format!("{number} {state}")).collect();

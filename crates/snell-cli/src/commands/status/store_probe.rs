@@ -1,7 +1,7 @@
 //! What the store says of itself, and what is wrong if it says nothing.
 
 use snell::is_file_kind_error;
-use snell_store::{AgentFilter, AgentState, AgentView, Store, StoreError, StoreTotals};
+use snell_store::{AgentFilter, AgentState, AgentView, ReconcileScope, Store, StoreError, StoreTotals};
 
 use super::AttentionItem;
 use crate::record::open_store::{self, StoreHandle};
@@ -42,7 +42,7 @@ pub(super) fn query_store(store_handle: &mut StoreHandle, attention: &mut Vec<At
     }
     let now = store_handle.now();
     let (answer, remarks) = store_handle.try_query(|store| {
-        open_store::reconcile_agents(store, now)?;
+        open_store::reconcile_agents(store, ReconcileScope::All, now)?;
         Ok((store.count_totals()?, store.list_agents(&AgentFilter::default())?))
     });
     // A database that was set aside just now is found on disk like all others.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use snell::ProjectFile;
 
-use crate::output::{self, TextTable};
+use crate::output::TextTable;
 
 /// Something that a project says about the files of a session.
 #[derive(Debug, Serialize)]
@@ -20,15 +20,10 @@ pub(super) fn collect_context_requests(file: &ProjectFile) -> Vec<ProjectContext
 
 pub(super) fn print_context_requests(files: &[ProjectFile]) {
     let mut table = TextTable::new(["CONTEXT", "VALUE", "SOURCE"], 1);
-    let mut is_empty = true;
     for file in files {
         for wish in collect_context_requests(file) {
             table.add_row([wish.key.to_owned(), wish.value, file.display_path.clone()]);
-            is_empty = false;
         }
     }
-    if !is_empty {
-        table.print_full_width();
-        output::print_line("");
-    }
+    table.print_full_width();
 }

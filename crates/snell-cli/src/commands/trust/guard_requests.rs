@@ -3,7 +3,7 @@
 use serde::Serialize;
 use snell::{GuardAuthor, GuardChoice, GuardSettings, ProjectFile, SourceLocation};
 
-use crate::output::{self, TextTable};
+use crate::output::TextTable;
 
 /// Something that a project wants to be done.
 #[derive(Debug, Serialize)]
@@ -63,7 +63,8 @@ pub(super) fn collect_guard_requests<'a>(
         until: said.until.map(|until| until.to_string()),
         ..ProjectGuardRequest::new(GuardChoice::Allow.name(), &said.origin)
     });
-    let strict = settings.preset_origin.iter().filter(|origin| is_from_files(origin, files));
+    let is_from_files = |origin: &&SourceLocation| files.iter().any(|file| file.display_path == origin.display_path);
+    let strict = settings.preset_origin.iter().filter(is_from_files);
     let strict = strict.map(|origin| ProjectGuardRequest::new(PRESET_STRICT, origin));
     let places = [("protect", &settings.protect), ("secrets", &settings.secrets)];
     let places = places.into_iter().flat_map(|(choice, places)| {
@@ -76,15 +77,7 @@ pub(super) fn collect_guard_requests<'a>(
     strict.chain(rules).chain(allowed).chain(places).collect()
 }
 
-/// Whether it was written in one of these files.
-fn is_from_files(origin: &SourceLocation, files: &[ProjectFile]) -> bool {
-    files.iter().any(|file| file.display_path == origin.display_path)
-}
-
 pub(super) fn print_guard_requests(wishes: &[ProjectGuardRequest<'_>]) {
-    if wishes.is_empty() {
-        return;
-    }
     let mut table = TextTable::new(["GUARD", "RULE, COMMAND OR PLACE", "WHY", "SOURCE"], 1);
     for wish in wishes {
         let until = wish.until.as_ref().map(|until| format!(" (until {until})"));
@@ -96,5 +89,4 @@ pub(super) fn print_guard_requests(wishes: &[ProjectGuardRequest<'_>]) {
         ]);
     }
     table.print_full_width();
-    output::print_line("");
 }

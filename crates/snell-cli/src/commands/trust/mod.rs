@@ -12,7 +12,7 @@ use snell::{Diagnostic, Hook, ProjectFile, Severity, TrustStatus, TrustStore, re
 use self::guard_requests::ProjectGuardRequest;
 use super::{DONE, FAILED};
 use crate::env::ConfigArgs;
-use crate::output::hook::HookJsonView;
+use crate::output::hook::{HookJsonView, trust_status_name};
 use crate::output::{self, TextTable};
 use crate::trust_file::TrustUpdate;
 
@@ -196,11 +196,7 @@ fn to_trusted_file_view(file: &ProjectFile) -> TrustedFileView<'_> {
         path: &file.path,
         contract: file.contract,
         sha256: &file.sha256,
-        was: match file.status {
-            TrustStatus::Trusted => "trusted",
-            TrustStatus::Untrusted => "untrusted",
-            TrustStatus::Changed => "changed",
-        },
+        was: trust_status_name(file.status),
         context: context_requests::collect_context_requests(file),
         hooks: file.hooks.iter().map(|hook| TrustedHookView::from_hook(hook)).collect(),
     }
@@ -213,8 +209,7 @@ fn print_trusted(directory: &Path, files: &[ProjectFile], wishes: &[ProjectGuard
         return;
     }
     let mut table = TextTable::new(["EVENT", "MATCHER", "COMMAND", "SOURCE"], 2);
-    let hooks: Vec<_> = files.iter().flat_map(|file| &file.hooks).collect();
-    for hook in &hooks {
+    for hook in files.iter().flat_map(|file| &file.hooks) {
         let trusted = TrustedHookView::from_hook(hook);
         table.add_row([
             trusted.hook.events.join(","),
@@ -223,11 +218,8 @@ fn print_trusted(directory: &Path, files: &[ProjectFile], wishes: &[ProjectGuard
             trusted.hook.location(),
         ]);
     }
-    if !hooks.is_empty() {
-        // Nothing may hide at the end of a long line.
-        table.print_full_width();
-        output::print_line("");
-    }
+    // Nothing may hide at the end of a long line.
+    table.print_full_width();
     guard_requests::print_guard_requests(wishes);
     context_requests::print_context_requests(files);
     output::print_line(&format!("Trusted in {shown}, as long as they stay as they are:"));

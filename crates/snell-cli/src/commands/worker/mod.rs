@@ -144,7 +144,7 @@ fn finish_worker(args: &WorkerDoneArgs) -> anyhow::Result<u8> {
     });
     output::print_line(&format!("{} {how}; {}.", worker.name, describe_notification(&session, answers)));
     if let Some(typed) = typed {
-        output::print_line(&typed.to_string());
+        output::print_line(&typed);
     }
     Ok(DONE)
 }

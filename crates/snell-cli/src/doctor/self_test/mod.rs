@@ -15,7 +15,7 @@ use self::cleanup::SelfTestCleanup;
 use self::receiver::SelfTestReceiver;
 use self::run::{SelfTestEnd, SelfTestRun, SelfTestSandbox};
 use super::subject::{self, InspectedSettingsFile};
-use super::{CheckFinding, DoctorSubject, note_finding, ok_finding, problem_finding};
+use super::{DoctorFinding, DoctorSubject, note_finding, ok_finding, problem_finding};
 use crate::install::handler::InstallMode;
 use crate::install::scan::RegisteredHandler;
 use crate::output;
@@ -28,30 +28,20 @@ struct SelfTestCase {
     way: InstallMode,
     /// The events to show it by: the first that is registered, and that no hook of the project waits for.
     events: &'static [&'static str],
-    /// Whether it can be shown by any other event, if none of these is registered.
-    fallback: EventFallback,
-    /// Where it is shown.
-    location: SelfTestLocation,
+    aim: SelfTestAim,
     /// What the agent tells.
     payload: fn(&mut Value),
     /// Whether that is what should come of it.
     verify: fn(&SelfTestOutcome) -> Result<String, String>,
 }
 
-/// What is done where no event is registered by which something is best shown.
+/// What a case is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum EventFallback {
-    AnyEvent,
-    Nothing,
-}
-
-/// Where the agent would be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SelfTestLocation {
-    /// In the project.
-    Project,
-    /// In a directory of its own, in which no hook waits for anything.
-    Sandbox,
+enum SelfTestAim {
+    /// That events arrive. Any other event shows it as well, if none of these is registered. The agent is in the project.
+    Delivery,
+    /// That calls are judged. The agent is in a directory of its own, in which no hook waits for anything.
+    Decision,
 }
 
 /// What there is to show, way by way.
@@ -59,24 +49,21 @@ const SELF_TESTS: &[SelfTestCase] = &[
     SelfTestCase {
         way: InstallMode::Hook,
         events: HARMLESS_EVENTS,
-        fallback: EventFallback::AnyEvent,
-        location: SelfTestLocation::Project,
+        aim: SelfTestAim::Delivery,
         payload: fill_notification,
         verify: verify_recorded,
     },
     SelfTestCase {
         way: InstallMode::Hook,
         events: &["PreToolUse"],
-        fallback: EventFallback::Nothing,
-        location: SelfTestLocation::Sandbox,
+        aim: SelfTestAim::Decision,
         payload: fill_forbidden_call,
         verify: verify_denied,
     },
     SelfTestCase {
         way: InstallMode::Notify,
         events: HARMLESS_EVENTS,
-        fallback: EventFallback::AnyEvent,
-        location: SelfTestLocation::Project,
+        aim: SelfTestAim::Delivery,
         payload: fill_notification,
         verify: verify_received,
     },
@@ -108,7 +95,7 @@ struct SelfTestOutcome {
     named_receiver: Option<String>,
 }
 
-pub(super) fn run_self_tests(subject: &DoctorSubject) -> Vec<CheckFinding> {
+pub(super) fn run_self_tests(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     let awaited = find_awaited_events(subject);
     let cleanup = SelfTestCleanup::listen();
     let mut findings = Vec::new();
@@ -153,7 +140,7 @@ fn choose_handler<'a>(
 ) -> Option<&'a RegisteredHandler> {
     let same = file.own_handlers().filter(|handler| handler.way == Some(case.way) && handler.program() == program);
     let rank = |handler: &RegisteredHandler| case.events.iter().position(|event| *event == handler.event);
-    let fits = |handler: &&RegisteredHandler| case.fallback == EventFallback::AnyEvent || rank(handler).is_some();
+    let fits = |handler: &&RegisteredHandler| case.aim == SelfTestAim::Delivery || rank(handler).is_some();
     same.filter(fits).min_by_key(|handler| {
         let rank = rank(handler);
         let is_awaited = awaited.contains(&EventName::parse(&handler.event));
@@ -166,11 +153,11 @@ fn run_self_test(
     cleanup: &SelfTestCleanup,
     case: &SelfTestCase,
     handler: Option<&RegisteredHandler>,
-) -> CheckFinding {
+) -> DoctorFinding {
     let Some((handler, call)) = handler.and_then(|handler| Some((handler, handler.call.as_ref()?))) else {
-        return note_finding(match case.fallback {
-            EventFallback::AnyEvent => "nothing is registered that could be shown".to_owned(),
-            EventFallback::Nothing => {
+        return note_finding(match case.aim {
+            SelfTestAim::Delivery => "nothing is registered that could be shown".to_owned(),
+            SelfTestAim::Decision => {
                 format!("nothing is registered on {}, where it is decided", case.events.join(", "))
             }
         });
@@ -184,9 +171,9 @@ fn run_self_test(
         Ok(prepared) => prepared,
         Err(error) => return problem_finding(format!("{what}: cannot be tried: {error}"), again),
     };
-    let project = match case.location {
-        SelfTestLocation::Project => &subject.directory,
-        SelfTestLocation::Sandbox => sandbox.home_dir(),
+    let project = match case.aim {
+        SelfTestAim::Delivery => &subject.directory,
+        SelfTestAim::Decision => sandbox.home_dir(),
     };
     let mut payload = json!({"session_id": SESSION_ID, "hook_event_name": handler.event, "cwd": project});
     (case.payload)(&mut payload);
@@ -219,7 +206,8 @@ impl SelfTestOutcome {
             SelfTestEnd::Exited { code, took, stdout, stderr } => {
                 let answer = output::shorten_to_one_line(stdout, 200);
                 let answer = if answer.is_empty() { "no answer".to_owned() } else { format!("answers {answer}") };
-                let said = format!("exit code {}, {answer}, {} ms", format_exit_code(*code), took.as_millis());
+                let shown_code = code.map_or("none (killed)".to_owned(), |code| code.to_string());
+                let said = format!("exit code {shown_code}, {answer}, {} ms", took.as_millis());
                 match code {
                     Some(0) => Ok(said),
                     _ => Err(format!("{said}: {}", output::shorten_to_one_line(stderr, 200))),
@@ -227,10 +215,6 @@ impl SelfTestOutcome {
             }
         }
     }
-}
-
-fn format_exit_code(code: Option<i32>) -> String {
-    code.map_or("none (killed)".to_owned(), |code| code.to_string())
 }
 
 /// The event is in the store.

@@ -6,6 +6,7 @@ use snell_guard::{AllowListEntry, GuardDecision, GuardJudgement, GuardPolicy};
 
 use crate::guard::ProjectGuard;
 use crate::guard::lint::GuardLintFinding;
+use crate::guard::policy::to_allow_entry;
 
 /// The tool that runs a command.
 const SHELL: &str = "Bash";
@@ -119,8 +120,4 @@ fn find_useless_entry(guard: &ProjectGuard, allowed: AllowListEntry) -> Option<(
         format!("\"{command}\" is not let through: {rule} minds it, and holds for allowed commands as well"),
         format!("`snell guard rules {rule}` says why; remove the entry"),
     ))
-}
-
-fn to_allow_entry(entry: &AllowedCommand) -> AllowListEntry {
-    AllowListEntry { command: entry.command.clone(), reason: entry.reason.clone() }
 }

@@ -1,9 +1,10 @@
 //! Files on disk: which may be read, and how much of them.
 
 use std::io::{self, ErrorKind};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use snell::{FileAccess, RegularFile};
+use snell_guard::paths::normalize_path;
 
 use super::render::FileExcerpt;
 
@@ -21,8 +22,8 @@ impl AllowedRoots {
     /// no files.
     pub(super) fn new(project: &Path, project_path: Option<&Path>, allow: &[PathBuf]) -> Self {
         // What lies in the project by its name is the project's word: if it is a link, it must lead to where files may lie.
-        let elsewhere =
-            project_path.filter(|path| !normalize_lexically(path).starts_with(normalize_lexically(project)));
+        let normalize = |path: &Path| PathBuf::from(normalize_path(path));
+        let elsewhere = project_path.filter(|path| !normalize(path).starts_with(normalize(project)));
         let named = [Some(project), elsewhere];
         let named = named.into_iter().flatten().chain(allow.iter().map(PathBuf::as_path));
         Self { roots: named.filter_map(|place| place.canonicalize().ok()).collect() }
@@ -34,28 +35,13 @@ impl AllowedRoots {
     }
 }
 
-/// A path without `.` and `..`, as it is written: links are not looked at.
-fn normalize_lexically(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            other => plain.push(other),
-        }
-    }
-    plain
-}
-
 /// The file behind all links; none where there is nothing.
 pub(super) fn resolve_links(path: &Path) -> io::Result<Option<PathBuf>> {
     none_if_absent(path.canonicalize())
 }
 
 /// Nothing there, or a file where a directory should be.
-pub(super) fn none_if_absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+pub(in crate::handlers) fn none_if_absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(there) => Ok(Some(there)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
@@ -135,7 +121,7 @@ mod tests {
     fn a_path_is_made_plain_without_a_look_at_the_disk() {
         let cases = [("/a/./b/../c", "/a/c"), ("/a/../../b", "/b"), ("/a/b", "/a/b"), ("/a/b/..", "/a")];
         for (path, expected) in cases {
-            assert_eq!(normalize_lexically(Path::new(path)), Path::new(expected), "{path}");
+            assert_eq!(normalize_path(Path::new(path)), expected, "{path}");
         }
     }
 

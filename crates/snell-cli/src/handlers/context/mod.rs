@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use snell::{AgentMessage, ContextSettings, CoreFile, MessageTemplates};
 
 use self::allowed_files::AllowedRoots;
+pub(super) use self::allowed_files::none_if_absent;
 use self::include::{FileSearch, IncludeBase, IncludePattern};
 use self::render::{ContextSection, LoadRemarks, replace_control_chars};
 use self::role::{HeadExtent, RoleFilePosition, RoleIncludeEntry, RoleIncludes};

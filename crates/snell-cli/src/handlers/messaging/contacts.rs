@@ -1,7 +1,6 @@
 //! The contacts file: the contacts of the user, and their tags.
 
 use std::collections::{HashMap, HashSet};
-use std::io::ErrorKind;
 use std::path::Path;
 
 use snell::{Diagnostic, DocumentValue, SpannedDocument, read_file};
@@ -9,6 +8,8 @@ use snell::{Diagnostic, DocumentValue, SpannedDocument, read_file};
 use super::address::{MessageAddress, fold_case, split_addresses};
 use super::recipients::MessageRecipient;
 use super::rule::ContactStanding;
+use crate::handlers::context::none_if_absent;
+use crate::install::jsonc::line_and_column;
 
 /// A larger file is no list of contacts.
 const MAX_CONTACTS_BYTES: u64 = 4 * 1024 * 1024;
@@ -180,15 +181,13 @@ fn read_contacts_file(path: &Path) -> Result<Option<String>, String> {
     if path.is_relative() {
         return Err(format!("{shown}: the home directory is not known; write an absolute path"));
     }
-    let bytes = match read_file(path, MAX_CONTACTS_BYTES) {
-        Err(error) if is_not_found(&error) => return Ok(None),
-        read => read.map_err(unreadable)?,
+    let Some(bytes) = none_if_absent(read_file(path, MAX_CONTACTS_BYTES)).map_err(unreadable)? else {
+        return Ok(None);
     };
     let text = String::from_utf8(bytes).map_err(|error| {
         let bytes = error.as_bytes();
         let before = String::from_utf8_lossy(&bytes[..error.utf8_error().valid_up_to()]).into_owned();
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let (line, column) = line_and_column(&before, before.len());
         format!("{shown}:{line}:{column}: is not UTF-8 text; save it as UTF-8")
     })?;
     Ok(Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)))
@@ -197,10 +196,6 @@ fn read_contacts_file(path: &Path) -> Result<Option<String>, String> {
 /// Whether a contacts file is written in JSON, rather than TOML.
 pub(super) fn is_json_file(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
-}
-
-fn is_not_found(error: &std::io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 fn format_diagnostic(fault: &Diagnostic) -> String {

@@ -230,7 +230,7 @@ impl<'a> InstallJob<'a> {
         if let Some(why) = exe_path::explain_unstable_path(&self.target.program) {
             warnings.push(format!("{} {why}", self.target.program.display()));
         }
-        if self.changes_file() && self.seen.has_hard_links() {
+        if self.changes_file() && self.seen.link_count > 1 {
             let shown = self.seen.path.display();
             warnings.push(format!("{shown} has other names (hard links), and is replaced only under this one"));
         }

@@ -22,17 +22,8 @@ pub(super) struct NotifyScript {
 /// What was there before a script was written.
 #[derive(Debug)]
 pub(super) struct ScriptRollback {
-    was: PriorScript,
+    was: InstallRecord,
     known: Option<InstallRecord>,
-}
-
-/// A script as it was.
-#[derive(Debug, Default)]
-struct PriorScript {
-    text: Option<String>,
-    mode: Option<u32>,
-    /// The directories that were made for ours.
-    made: Vec<PathBuf>,
 }
 
 /// What becomes of the script.
@@ -120,10 +111,10 @@ impl NotifyScript {
         let mut remembered = InstallRecord::new(&self.path, before, &self.text);
         remembered.mode_before = mode;
         remembered.made = seen.missing_directories();
-        let replaced = ScriptRollback {
-            was: PriorScript { text: seen.text.clone(), mode: seen.mode(), made: remembered.made.clone() },
-            known,
-        };
+        let mut was = InstallRecord::new(&self.path, seen.text.clone(), &self.text);
+        was.mode_before = seen.mode();
+        was.made.clone_from(&remembered.made);
+        let replaced = ScriptRollback { was, known };
         installed.save_record(&remembered.inherit_from(replaced.known.as_ref()))?;
         if let Err(error) = seen.replace(&self.text, FileModePolicy::Program) {
             installed.restore_record(&self.path, replaced.known.as_ref());
@@ -172,20 +163,17 @@ impl NotifyScript {
 
     /// Puts back what was there before Snell.
     pub(super) fn restore_original(&self, installed: &InstallLog) -> anyhow::Result<()> {
-        let prior = installed.find_record(&self.path).map(|record| PriorScript {
-            text: record.before,
-            mode: record.mode_before,
-            made: record.made,
-        });
-        self.restore_script(&prior.unwrap_or_default())?;
+        self.restore_script(&installed.find_record(&self.path).unwrap_or_default())?;
         installed.delete_record(&self.path);
         Ok(())
     }
 
-    fn restore_script(&self, was: &PriorScript) -> anyhow::Result<()> {
+    fn restore_script(&self, was: &InstallRecord) -> anyhow::Result<()> {
         let seen = FileSnapshot::load(&self.path)?;
-        match &was.text {
-            Some(text) => seen.replace(text, was.mode.map_or(FileModePolicy::Usual, FileModePolicy::AsBefore))?,
+        match &was.before {
+            Some(text) => {
+                seen.replace(text, was.mode_before.map_or(FileModePolicy::Usual, FileModePolicy::AsBefore))?
+            }
             None if seen.exists() => seen.remove()?,
             None => {}
         }

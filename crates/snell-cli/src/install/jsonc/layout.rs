@@ -3,8 +3,8 @@
 use serde_json::Value;
 use snell::SpannedNode;
 
+use super::SettingsDocument;
 use super::trivia::{is_line_start, line_indentation};
-use super::{JsonAddition, SettingsDocument};
 
 /// How a file is laid out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,14 +39,11 @@ impl JsonLayout {
         if self.is_spaced { " " } else { "" }
     }
 
-    pub(super) fn render_addition(&self, addition: &JsonAddition<'_>) -> String {
+    /// A member of an object, or an item of an array, which has no key.
+    pub(super) fn render_item(&self, key: Option<&str>, value: &Value) -> String {
         let blank = self.separator_blank();
-        match addition {
-            JsonAddition::Member(key, value) => {
-                format!("{}:{blank}{}", Value::from(*key), render_value(value, blank))
-            }
-            JsonAddition::Item(value) => render_value(value, blank),
-        }
+        let key = key.map_or_else(String::new, |key| format!("{}:{blank}", Value::from(key)));
+        format!("{key}{}", render_value(value, blank))
     }
 }
 

@@ -23,12 +23,6 @@ pub(crate) enum JsonPathStep<'a> {
     Item(usize),
 }
 
-/// Something that is put into an object or an array.
-pub(crate) enum JsonAddition<'a> {
-    Member(&'a str, &'a serde_json::Value),
-    Item(&'a serde_json::Value),
-}
-
 /// What is wrong with a text, and where.
 #[derive(Debug)]
 pub(crate) struct SettingsFault {
@@ -115,13 +109,14 @@ impl SettingsDocument {
     pub(super) fn append(
         &mut self,
         path: &[JsonPathStep<'_>],
-        addition: &JsonAddition<'_>,
+        key: Option<&str>,
+        value: &serde_json::Value,
     ) -> Result<(), SettingsFault> {
         let Some(container) = self.node_at(path) else {
             return Ok(());
         };
         let layout = JsonLayout::detect(self);
-        let item = layout.render_addition(addition);
+        let item = layout.render_item(key, value);
         let splices = match last_child_span(container) {
             None => vec![self.splice_into_empty(container, &item, &layout)],
             Some(last) => self.splices_after_last(container, &last, &item, &layout),

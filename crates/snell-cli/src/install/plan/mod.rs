@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::handler::{HandlerCommand, HandlerEntry, InstallMode};
-use super::jsonc::{JsonAddition, JsonPathStep, SettingsDocument, SettingsFault};
+use super::jsonc::{JsonPathStep, SettingsDocument, SettingsFault};
 use super::recognize::EntryRecognizer;
 use super::scan::{self, HOOKS, RegisteredHandler};
 
@@ -93,7 +93,7 @@ pub(crate) fn plan_install(
         },
         was_ours: !scan::find_own_handlers(&document, now).is_empty(),
         after: result.text(),
-        containers: containers.into_vec(),
+        containers: containers.0,
     })
 }
 
@@ -181,7 +181,7 @@ fn update_entries(
 
 /// Which handler of ours on an event stays where it is: the first that is not in an entry for some things only.
 fn find_kept_handler(own: &[RegisteredHandler], event: &str) -> Option<usize> {
-    own.iter().position(|handler| handler.event == event && handler.has_no_matcher())
+    own.iter().position(|handler| handler.event == event && handler.matcher.is_none())
 }
 
 fn insert_entry(
@@ -196,16 +196,16 @@ fn insert_entry(
     }
     containers.record_if_empty(document, &[]);
     if document.node_at(&[hooks]).is_none() {
-        document.append(&[], &JsonAddition::Member(HOOKS, &json!({})))?;
+        document.append(&[], Some(HOOKS), &json!({}))?;
         containers.record_container(&[hooks], None);
     }
     containers.record_if_empty(document, &[hooks]);
     if document.node_at(&[hooks, event]).is_none() {
         containers.record_container(&[hooks, event], None);
-        return document.append(&[hooks], &JsonAddition::Member(entry.event, &json!([entry.to_group()])));
+        return document.append(&[hooks], Some(entry.event), &json!([entry.to_group()]));
     }
     containers.record_if_empty(document, &[hooks, event]);
-    document.append(&[hooks, event], &JsonAddition::Item(&entry.to_group()))
+    document.append(&[hooks, event], None, &entry.to_group())
 }
 
 /// Takes one of our handlers out, with everything around it that is there only for its sake.
@@ -277,10 +277,6 @@ fn key_path(path: &[JsonPathStep<'_>]) -> Vec<String> {
 struct ContainerLog(Vec<CreatedContainer>);
 
 impl ContainerLog {
-    fn into_vec(self) -> Vec<CreatedContainer> {
-        self.0
-    }
-
     fn record_container(&mut self, path: &[JsonPathStep<'_>], blank: Option<String>) {
         let path = key_path(path);
         if self.0.iter().all(|known| known.path != path) {

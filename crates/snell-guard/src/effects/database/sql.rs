@@ -2,7 +2,7 @@
 
 use crate::effects::collector::EffectCollector;
 use crate::effects::database::query_lexer::{QueryDialect, STRING_WORD, split_query_words};
-use crate::invocation::{StdinSource, SymbolicPart, SymbolicText, base_name};
+use crate::invocation::{StdinSource, SymbolicText, UnknownKind, base_name};
 use crate::paths::PathClass;
 use crate::policy::LIMIT_RULE;
 use crate::programs::ProgramSpec;
@@ -26,7 +26,7 @@ pub(crate) const RAW_CLIENTS: &[&str] = &["nc", "ncat", "netcat", "socat", "teln
 /// Reads what would be said to a store of keys and values.
 pub(in crate::effects) fn apply_raw_client(collector: &mut EffectCollector<'_>) {
     let StdinSource::Text(value) = collector.stdin() else { return };
-    let text = text_with_placeholders(value).to_ascii_lowercase();
+    let text = value.render(unknown_value).to_ascii_lowercase();
     if let Some(rule) = classify_redis(&text.replace("flush_all", "flushall")) {
         collector.add_rule_effect(rule);
     }
@@ -41,12 +41,12 @@ pub(in crate::effects) fn apply_sql_client(collector: &mut EffectCollector<'_>, 
         .code_flags
         .iter()
         .flat_map(|flags| collector.args.flag_values(flags))
-        .map(|value| text_with_placeholders(&value))
+        .map(|value| value.render(unknown_value))
         .collect();
     if let StdinSource::Text(value) = collector.stdin() {
-        texts.push(text_with_placeholders(value));
+        texts.push(value.render(unknown_value));
     }
-    let operands = collector.args.operands.iter().map(|value| text_with_placeholders(value));
+    let operands = collector.args.operands.iter().map(|value| value.render(unknown_value));
     let read: fn(&str) -> Option<&'static str> = match collector.name() {
         "redis-cli" | "valkey-cli" | "keydb-cli" => {
             // All operands are one command, which begins with its name.
@@ -62,12 +62,16 @@ pub(in crate::effects) fn apply_sql_client(collector: &mut EffectCollector<'_>, 
             classify_sql
         }
     };
-    match texts.iter().find_map(|text| read(truncate_text(text))) {
+    match texts.iter().find_map(|text| read(text.get(..text.floor_char_boundary(MAX_SQL_BYTES)).unwrap_or_default())) {
         Some(DROP_TABLE | DELETE_ALL) if is_test_database(collector) => {}
         Some(rule) => collector.add_rule_effect(rule),
         None if texts.iter().any(|text| text.len() > MAX_SQL_BYTES) => collector.add_rule_effect(LIMIT_RULE),
         None => {}
     }
+}
+
+fn unknown_value(_: UnknownKind) -> &'static str {
+    "?"
 }
 
 /// A database in memory or in a temporary directory, or one of the project that is there to be tried out.
@@ -103,21 +107,6 @@ fn is_test_name(path: &str) -> bool {
 fn has_name_word(path: &str, words: &[&str]) -> bool {
     let name = base_name(path).to_ascii_lowercase();
     name.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| words.contains(&word))
-}
-
-/// The text, with a question mark for what is unknown.
-fn text_with_placeholders(value: &SymbolicText) -> String {
-    let parts = value.parts.iter().map(|part| match part {
-        SymbolicPart::Text(text) | SymbolicPart::Pattern(text) => text.as_str(),
-        SymbolicPart::Unknown(_) => "?",
-    });
-    parts.collect()
-}
-
-/// As much of a text as is read.
-fn truncate_text(text: &str) -> &str {
-    let end = (0..=MAX_SQL_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
-    text.get(..end.unwrap_or_default()).unwrap_or_default()
 }
 
 /// The gravest thing that a text of SQL would do.

@@ -2,7 +2,8 @@
 
 use crate::effects::collector::EffectCollector;
 use crate::effects::{classify_output, is_foreign_pid_file};
-use crate::invocation::{Invocation, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
+use crate::interpret::skip_dashes;
+use crate::invocation::{Invocation, StdinSource, SymbolicText, UnknownKind};
 
 /// Judges each process that would be ended. A number that was written down, or a job of the shell, is the agent's own.
 pub(crate) fn apply_kill(collector: &mut EffectCollector<'_>) {
@@ -26,23 +27,17 @@ fn process_operands(arguments: &[SymbolicText]) -> Option<&[SymbolicText]> {
     match first {
         "-l" | "-L" | "--list" | "--table" | "-0" | "--help" | "--version" => None,
         "-s" | "-n" | "--signal" | "-q" if arguments.get(1).and_then(SymbolicText::as_text) == Some("0") => None,
-        "-s" | "-n" | "--signal" | "-q" => Some(skip_double_dash(arguments.get(2..)?)),
+        "-s" | "-n" | "--signal" | "-q" => Some(skip_dashes(arguments.get(2..)?)),
         "--" => arguments.get(1..),
-        _ if first.starts_with('-') => Some(skip_double_dash(arguments.get(1..)?)),
+        _ if first.starts_with('-') => Some(skip_dashes(arguments.get(1..)?)),
         _ => Some(arguments),
     }
 }
 
-fn skip_double_dash(arguments: &[SymbolicText]) -> &[SymbolicText] {
-    match arguments.split_first() {
-        Some((first, rest)) if first.as_text() == Some("--") => rest,
-        _ => arguments,
-    }
-}
-
 fn is_process_lookup(process: &SymbolicText, collector: &EffectCollector<'_>) -> bool {
-    let listed = process.parts.iter().any(|part| matches!(part, SymbolicPart::Pattern(_)));
-    listed || process.contains_unknown(UnknownKind::Processes) || is_found_by_xargs(collector.invocation, collector)
+    process.has_pattern()
+        || process.contains_unknown(UnknownKind::Processes)
+        || is_found_by_xargs(collector.invocation, collector)
 }
 
 /// Behind `xargs`, the numbers come out of a pipe: the shell's own jobs and files of numbers are fine, searches are not.

@@ -142,26 +142,30 @@ fn apply_chown(collector: &mut EffectCollector<'_>) {
     }
 }
 
-/// Whether everybody may write: the last digit, or `o` or `a` with `w`.
-fn is_world_writable_mode(mode: &str) -> bool {
+/// Whether a mode gives a right: one of these bits, or this letter for these people.
+fn grants_right(mode: &str, bits: u32, right: char, is_whose: fn(&str) -> bool) -> bool {
     if let Some(digits) = parse_octal_mode(mode) {
-        return digits & 0o002 != 0;
+        return digits & bits != 0;
     }
     mode.split(',').any(|clause| {
         let (who, rest) = clause.split_at(clause.find(['+', '-', '=']).unwrap_or(clause.len()));
-        who.contains(['o', 'a']) && rest.starts_with(['+', '=']) && rest.contains('w')
+        is_whose(who) && rest.find(['+', '=']).is_some_and(|at| rest.get(at..).is_some_and(|rest| rest.contains(right)))
     })
+}
+
+/// Whether everybody may write.
+fn is_world_writable_mode(mode: &str) -> bool {
+    grants_right(mode, 0o002, 'w', |who| who.contains(['o', 'a']))
 }
 
 /// Whether others than the owner may read.
 fn can_others_read(mode: &str) -> bool {
-    if let Some(digits) = parse_octal_mode(mode) {
-        return digits & 0o044 != 0;
-    }
-    mode.split(',').any(|clause| {
-        let (who, rest) = clause.split_at(clause.find(['+', '-', '=']).unwrap_or(clause.len()));
-        (who.is_empty() || who.contains(['g', 'o', 'a'])) && rest.starts_with(['+', '=']) && rest.contains('r')
-    })
+    grants_right(mode, 0o044, 'r', |who| who.is_empty() || who.contains(['g', 'o', 'a']))
+}
+
+/// Whether it runs as its owner or its group from now on.
+fn is_setid_mode(mode: &str) -> bool {
+    grants_right(mode, 0o6000, 's', |_| true)
 }
 
 /// A secret other than the settings of a project, which many programs may have to read.
@@ -170,37 +174,18 @@ fn is_key_file(path: &ClassifiedPath) -> bool {
     path.classes.contains(PathClass::Secret) && !name.starts_with(".env")
 }
 
-/// Whether it runs as its owner or its group from now on.
-fn is_setid_mode(mode: &str) -> bool {
-    if let Some(digits) = parse_octal_mode(mode) {
-        return digits & 0o6000 != 0;
-    }
-    mode.split(',').any(|clause| {
-        let rest = clause.find(['+', '=']).and_then(|at| clause.get(at..)).unwrap_or_default();
-        rest.contains('s')
-    })
-}
-
 fn parse_octal_mode(mode: &str) -> Option<u32> {
     u32::from_str_radix(mode.strip_prefix('=').unwrap_or(mode), 8).ok()
 }
 
 /// `find … -delete`: what it starts from, unless something is picked out by name, age or size.
 fn apply_find(collector: &mut EffectCollector<'_>) {
-    let expression: Vec<&SymbolicText> =
-        collector.arguments().iter().skip_while(|value| is_start_argument(value)).collect();
-    if !has_delete_action(&expression) {
+    let tests = FindTests::parse(collector.arguments());
+    if !has_delete_action(tests.expression) {
         return;
     }
-    let picks = has_find_filter(&expression);
-    let starts: Vec<&SymbolicText> = collector
-        .arguments()
-        .iter()
-        .take_while(|value| is_start_argument(value))
-        .filter(|value| !value.leading_text().starts_with('-'))
-        .collect();
-    let here = SymbolicText::from_text(".");
-    for start in if starts.is_empty() { vec![&here] } else { starts } {
+    let picks = has_find_filter(tests.expression);
+    for start in &tests.starts {
         let place = collector.locate_path(start);
         collector.push_path_effect(
             PathAction::Delete,
@@ -208,7 +193,6 @@ fn apply_find(collector: &mut EffectCollector<'_>) {
             EffectDepth::Recursive,
         );
     }
-    let tests = FindTests::parse(collector.arguments());
     for own in find_own_files(&tests, collector.cwd.as_deref(), collector.context) {
         let place = collector.locate_path(&own);
         collector.push_path_effect(PathAction::Delete, place, EffectDepth::Recursive);
@@ -217,7 +201,7 @@ fn apply_find(collector: &mut EffectCollector<'_>) {
 
 /// Whether something is picked out before `-delete`: tests behind it come too late, and what is only left out picks the
 /// rest.
-fn has_find_filter(expression: &[&SymbolicText]) -> bool {
+fn has_find_filter(expression: &[SymbolicText]) -> bool {
     const EVERYTHING: &[&str] = &["*", ".", ".*", "*.*", "./*"];
     let words: Vec<&str> = expression.iter().map(|value| value.as_text().unwrap_or_default()).collect();
     let before = words.split(|word| *word == "-delete").next().unwrap_or_default();
@@ -230,14 +214,8 @@ fn has_find_filter(expression: &[&SymbolicText]) -> bool {
     })
 }
 
-/// Options that stand before the starting points, and the starting points.
-fn is_start_argument(value: &SymbolicText) -> bool {
-    let text = value.leading_text();
-    !text.starts_with(['-', '(', '!']) || matches!(text, "-H" | "-L" | "-P" | "-D" | "--") || text.starts_with("-O")
-}
-
 /// Whether `-delete` is part of the expression, rather than of a command that is run.
-fn has_delete_action(expression: &[&SymbolicText]) -> bool {
+fn has_delete_action(expression: &[SymbolicText]) -> bool {
     let mut in_command = false;
     expression.iter().any(|value| {
         let text = value.as_text().unwrap_or_default();

@@ -46,7 +46,7 @@ pub(crate) fn find_carried_secret(invocations: &[Invocation]) -> Option<&'static
         }
         match &invocation.stdin {
             StdinSource::Inherited => {}
-            stdin => return find_stdin_secret(stdin),
+            stdin => return stdin.as_text().and_then(SymbolicText::credential_issuer),
         }
     }
     None
@@ -70,14 +70,7 @@ fn find_echoed_secret(invocation: &Invocation) -> Option<&'static str> {
 fn is_fed_secret(invocation: &Invocation) -> bool {
     match &invocation.stdin {
         StdinSource::Pipe(left) => find_carried_secret(left).is_some(),
-        stdin => find_stdin_secret(stdin).is_some(),
-    }
-}
-
-fn find_stdin_secret(stdin: &StdinSource) -> Option<&'static str> {
-    match stdin {
-        StdinSource::Text(text) => text.credential_issuer(),
-        StdinSource::Inherited | StdinSource::Pipe(_) | StdinSource::File(_) => None,
+        stdin => stdin.as_text().and_then(SymbolicText::credential_issuer).is_some(),
     }
 }
 
@@ -123,12 +116,8 @@ fn prints_secret_declaration(name: &str, invocation: &Invocation) -> bool {
 
 /// `env | grep TOKEN`, and `env` itself once a file of secrets was read.
 fn lists_secret_variables(invocation: &Invocation, environment: EnvSecrets) -> bool {
-    let left = match &invocation.stdin {
-        StdinSource::Pipe(left) => left.as_slice(),
-        _ => &[],
-    };
     let (mut picked, mut narrowed) = (false, false);
-    for stage in std::iter::once(invocation).chain(left.iter().rev()) {
+    for stage in std::iter::once(invocation).chain(invocation.stdin.pipeline().iter().rev()) {
         let name = stage.base_name();
         if lists_environment(name, stage) {
             return picked || (environment == EnvSecrets::Loaded && !narrowed);
@@ -193,17 +182,9 @@ fn sends_variable_to_foreign_host(invocation: &Invocation) -> bool {
 
 /// Whether a secret that is written out in an argument or on standard input goes to a host that has not issued it.
 fn sends_literal_secret(invocation: &Invocation) -> bool {
-    let piped = match &invocation.stdin {
-        StdinSource::Pipe(left) => {
-            left.iter().filter(|left| words::ECHO_PROGRAMS.contains(&left.base_name())).collect()
-        }
-        _ => Vec::new(),
-    };
-    let held = match &invocation.stdin {
-        StdinSource::Text(text) => Some(text),
-        _ => None,
-    };
-    let texts = invocation.arguments().iter().chain(piped.into_iter().flat_map(Invocation::arguments)).chain(held);
+    let piped = invocation.stdin.pipeline().iter().filter(|left| words::ECHO_PROGRAMS.contains(&left.base_name()));
+    let piped = piped.flat_map(Invocation::arguments).chain(invocation.stdin.as_text());
+    let texts = invocation.arguments().iter().chain(piped);
     let issuers: BTreeSet<SecretIssuer> = texts.flat_map(|text| find_secret_issuers(&text.to_string())).collect();
     issuers.iter().any(|issuer| goes_to_foreign_host(*issuer, invocation))
 }

@@ -2,7 +2,7 @@
 //! business; set for nothing that follows, they are there for what the agent starts later.
 
 use crate::effects::{Effect, EffectKind, find_rule_index};
-use crate::invocation::{Invocation, SymbolicText};
+use crate::invocation::Invocation;
 use crate::programs::words::own_files as words;
 
 /// Takes back what is excused by a program that runs behind it.
@@ -10,12 +10,12 @@ pub(crate) fn drop_excused_exports(invocations: &[Invocation], list: &mut Vec<Ef
     let rule = EffectKind::Rule(find_rule_index("self.environment"));
     let is_for_a_program = |effect: &Effect| {
         let later = invocations.iter().skip(effect.by.map_or(0, |number| number + 1));
-        let mut names = later.filter_map(|invocation| invocation.argv.first().and_then(SymbolicText::as_text));
+        let mut names = later.filter_map(Invocation::name);
         names.any(|name| !words::TRIVIAL_PROGRAMS.contains(&name))
     };
     let is_export = |effect: &Effect| {
         let by = effect.by.and_then(|number| invocations.get(number));
-        by.and_then(|by| by.argv.first()).and_then(SymbolicText::as_text) == Some("export")
+        by.and_then(Invocation::name) == Some("export")
     };
     list.retain(|effect| effect.kind != rule || !is_export(effect) || !is_for_a_program(effect));
 }

@@ -32,14 +32,13 @@ pub(crate) fn add_listed_file_effects(invocations: &[Invocation], context: &Judg
     let changed = list.iter().find(changes).and_then(|effect| effect.by);
     let shell = || invocations.iter().rposition(|later| is_fed_by_search(later, context));
     let Some(by) = changed.or_else(shell) else { return };
+    let invocation = invocations.get(by);
+    let span = invocation.map(|invocation| invocation.span.clone()).unwrap_or_default();
     list.push(Effect {
-        kind: EffectKind::Path(PathAction::MayEdit),
         place: Some(ClassifiedPath { classes: place.classes.with(PathClass::Own), ..place }),
-        recursive: false,
-        program: "the command",
         by: Some(by),
-        allowed: invocations.get(by).and_then(|invocation| invocation.allowed),
-        span: invocations.get(by).map(|invocation| invocation.span.clone()).unwrap_or_default(),
+        allowed: invocation.and_then(|invocation| invocation.allowed),
+        ..Effect::new(EffectKind::Path(PathAction::MayEdit), "the command", span)
     });
 }
 

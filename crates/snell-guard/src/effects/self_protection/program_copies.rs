@@ -49,7 +49,7 @@ fn is_snell_program(effect: &Effect) -> bool {
 
 /// A program that gets a command of Snell may be a copy of Snell under another name, unless it is a known program.
 pub(in crate::effects) fn find_renamed_program(collector: &mut EffectCollector<'_>) {
-    let name = collector.invocation.argv.first().and_then(SymbolicText::as_text);
+    let name = collector.invocation.name();
     let by_path = name.is_none_or(|name| name.contains('/'));
     if collector.program().is_some() && !name.is_some_and(|name| by_path && !name.starts_with('/')) {
         return;

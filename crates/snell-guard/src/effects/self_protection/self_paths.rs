@@ -23,7 +23,7 @@ struct NamedValue {
 
 /// Finds Snell's own paths among a program's arguments and variables, unless the program's entry says what it does to them.
 pub(in crate::effects) fn apply_self_paths(collector: &mut EffectCollector<'_>) {
-    let Some(program) = collector.invocation.argv.first().and_then(SymbolicText::as_text) else {
+    let Some(program) = collector.invocation.name() else {
         return;
     };
     let base = base_name(program);

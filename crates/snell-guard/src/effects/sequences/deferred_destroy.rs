@@ -1,7 +1,7 @@
 //! A plan to destroy that is carried out in the same call: `terraform plan -destroy -out=p && terraform apply p`.
 
-use crate::effects::{Effect, EffectKind, find_rule_index};
-use crate::invocation::{Invocation, SymbolicText};
+use crate::effects::{Effect, build_rule_effect};
+use crate::invocation::Invocation;
 use crate::programs;
 use crate::programs::argv::ParsedArgs;
 
@@ -12,9 +12,7 @@ const PLANNERS: &[&str] = &["terraform", "tofu", "terragrunt", "opentofu"];
 pub(crate) fn add_deferred_destroy_effects(invocations: &[Invocation], list: &mut Vec<Effect>) {
     let mut plans: Vec<String> = Vec::new();
     for (number, invocation) in invocations.iter().enumerate() {
-        let Some((name, program)) =
-            invocation.argv.first().and_then(SymbolicText::as_text).and_then(programs::find_program)
-        else {
+        let Some((name, program)) = invocation.name().and_then(programs::find_program) else {
             continue;
         };
         if !PLANNERS.contains(&name) {
@@ -26,15 +24,10 @@ pub(crate) fn add_deferred_destroy_effects(invocations: &[Invocation], list: &mu
             Some("plan") if line.has_any_flag(&["-destroy", "--destroy"]) => {
                 plans.extend(line.flag_values(&["-out", "--out"]).map(|value| value.to_string()));
             }
-            Some("apply") if words.any(|plan| plans.contains(&plan)) => list.push(Effect {
-                kind: EffectKind::Rule(find_rule_index("infra.destroy")),
-                place: None,
-                recursive: false,
-                program: name,
-                by: Some(number),
-                allowed: None,
-                span: invocation.span.clone(),
-            }),
+            Some("apply") if words.any(|plan| plans.contains(&plan)) => {
+                let destroy = build_rule_effect("infra.destroy", name, invocation.span.clone());
+                list.push(Effect { by: Some(number), ..destroy });
+            }
             _ => {}
         }
     }

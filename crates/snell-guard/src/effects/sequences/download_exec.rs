@@ -4,7 +4,7 @@ use crate::programs::words::downloads as words;
 use std::borrow::Cow;
 
 use crate::effects::remote::is_fresh_container;
-use crate::effects::{Effect, EffectKind, classify_output, find_rule_index};
+use crate::effects::{Effect, build_rule_effect, classify_output};
 use crate::invocation::{Invocation, StdinSource, SymbolicText, UnknownKind};
 use crate::judge::context::JudgeContext;
 use crate::paths::{PathClass, locate_path};
@@ -30,16 +30,8 @@ pub(crate) fn add_download_exec_effects(invocations: &[Invocation], context: &Ju
         let nothing = files.is_empty() && directories.is_empty();
         if !nothing && find_executed_file(invocation, name, context).is_some_and(is_fetched) {
             let place = Some(locate_path(name, invocation.cwd.as_deref(), context));
-            let what = EffectKind::Rule(find_rule_index("network.run-fetched"));
-            list.push(Effect {
-                kind: what,
-                place,
-                recursive: false,
-                program: "the shell",
-                by: Some(number),
-                allowed: None,
-                span: invocation.span.clone(),
-            });
+            let run = build_rule_effect("network.run-fetched", "the shell", invocation.span.clone());
+            list.push(Effect { place, by: Some(number), ..run });
         }
         directories.extend(find_unpack_directory(invocation, name, &files, context));
         files.extend(find_downloaded_files(invocation, name, context));

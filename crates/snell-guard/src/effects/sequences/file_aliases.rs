@@ -67,7 +67,7 @@ impl FileAliases {
         invocation: &'a Invocation,
         context: &JudgeContext,
     ) -> Cow<'a, Invocation> {
-        let name = invocation.argv.first().and_then(SymbolicText::as_text);
+        let name = invocation.name();
         let is_new = !self.0.is_empty() || !context.links.is_empty();
         let Some(name) = name.filter(|name| name.contains('/') && is_new) else {
             return Cow::Borrowed(invocation);

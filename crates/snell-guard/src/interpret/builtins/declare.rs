@@ -56,10 +56,9 @@ impl<'t> ShellInterpreter<'t> {
         if name.starts_with("SNELL_") && self.subshells == 0 {
             self.report_command(ExpandedCommand {
                 argv: vec![SymbolicText::from_text("export"), SymbolicText::from_text(name)],
-                variables: Vec::new(),
-                files: Vec::new(),
                 lookup: CommandLookup::Program,
                 span: span.clone(),
+                ..ExpandedCommand::default()
             });
         }
     }

@@ -21,7 +21,8 @@ impl<'t> ShellInterpreter<'t> {
     /// Follows a builtin; nothing if it is none, or none that changes anything.
     pub(super) fn run_builtin(&mut self, command: &ExpandedCommand) -> Option<ShellFlow> {
         let name = command.name()?;
-        let flow = match name {
+        let mut flow = ShellFlow::Next;
+        match name {
             "cd" | "chdir" => self.run_cd(command),
             "pushd" => self.run_pushd(command),
             "popd" => self.run_popd(),
@@ -38,7 +39,7 @@ impl<'t> ShellInterpreter<'t> {
             "getopts" => self.run_getopts(command),
             // In the agent's own shell, a limit stays, and holds for all that it starts.
             "ulimit" | "limit" if self.subshells == 0 => return None,
-            "shopt" | "umask" | "ulimit" | "wait" | "jobs" | "times" | "disown" | "bg" | "fg" => ShellFlow::Next,
+            "shopt" | "umask" | "ulimit" | "wait" | "jobs" | "times" | "disown" | "bg" | "fg" => {}
             "alias" => return self.define_aliases(command),
             "unalias" => self.remove_aliases(command),
             "hash" => self.run_hash(command),
@@ -52,19 +53,19 @@ impl<'t> ShellInterpreter<'t> {
             "exec" => return self.run_exec(command),
             "command" => return self.run_command_builtin(command),
             "builtin" => return self.run_without_prefix(command, 1, CommandLookup::NoFunction),
-            "exit" | "logout" => self.confirm_flow(command, ShellFlow::Exit),
-            "return" if self.is_in_function() => self.confirm_flow(command, ShellFlow::Return),
-            "break" => self.confirm_flow(command, ShellFlow::Break(parse_levels(command))),
-            "continue" => self.confirm_flow(command, ShellFlow::Continue(parse_levels(command))),
+            "exit" | "logout" => flow = self.confirm_flow(command, ShellFlow::Exit),
+            "return" if self.is_in_function() => flow = self.confirm_flow(command, ShellFlow::Return),
+            "break" => flow = self.confirm_flow(command, ShellFlow::Break(parse_levels(command))),
+            "continue" => flow = self.confirm_flow(command, ShellFlow::Continue(parse_levels(command))),
             _ => return None,
-        };
+        }
         if !command.files.is_empty() {
             self.report_command(command.clone());
         }
         Some(flow)
     }
 
-    fn run_cd(&mut self, command: &ExpandedCommand) -> ShellFlow {
+    fn run_cd(&mut self, command: &ExpandedCommand) {
         let operand = command.arguments().iter().find(|value| !is_flag(value));
         let target = match operand {
             None => self.read_variable("HOME"),
@@ -72,7 +73,6 @@ impl<'t> ShellInterpreter<'t> {
             Some(value) => value.clone(),
         };
         self.enter_directory(&target);
-        ShellFlow::Next
     }
 
     /// The directory that a value leads to is where things run from now on.
@@ -95,7 +95,7 @@ impl<'t> ShellInterpreter<'t> {
         self.scope.cwd = Rc::new(vec![path]);
     }
 
-    fn run_pushd(&mut self, command: &ExpandedCommand) -> ShellFlow {
+    fn run_pushd(&mut self, command: &ExpandedCommand) {
         let before = self.scope.cwd().map(str::to_owned);
         match command.arguments().iter().find(|value| !is_flag(value)) {
             Some(target) if !target.leading_text().starts_with('+') => {
@@ -109,26 +109,23 @@ impl<'t> ShellInterpreter<'t> {
                 self.scope.cwd = Rc::new(vec![other]);
             }
         }
-        ShellFlow::Next
     }
 
-    fn run_popd(&mut self) -> ShellFlow {
+    fn run_popd(&mut self) {
         if let Some(directory) = Rc::make_mut(&mut self.scope.directories).pop() {
             let target =
                 directory.map_or_else(|| SymbolicText::from_unknown(UnknownKind::Anything), SymbolicText::from_text);
             self.enter_directory(&target);
         }
-        ShellFlow::Next
     }
 
-    fn run_let(&mut self, command: &ExpandedCommand) -> ShellFlow {
+    fn run_let(&mut self, command: &ExpandedCommand) {
         for expression in command.arguments() {
             self.evaluate_arithmetic(expression);
         }
-        ShellFlow::Next
     }
 
-    fn run_unset(&mut self, command: &ExpandedCommand) -> ShellFlow {
+    fn run_unset(&mut self, command: &ExpandedCommand) {
         let functions = command.arguments().first().and_then(SymbolicText::as_text) == Some("-f");
         let references = command.arguments().first().and_then(SymbolicText::as_text) == Some("-n");
         for name in command.arguments().iter().filter_map(SymbolicText::as_text) {
@@ -141,17 +138,15 @@ impl<'t> ShellInterpreter<'t> {
                 self.set_variable(name, ShellVariable::Unset);
             }
         }
-        ShellFlow::Next
     }
 
-    fn run_shift(&mut self, command: &ExpandedCommand) -> ShellFlow {
+    fn run_shift(&mut self, command: &ExpandedCommand) {
         let count = command.arguments().first().map_or(Some(1), |count| count.as_text()?.parse().ok());
         let positional = Rc::make_mut(&mut self.scope.positional);
         match count {
             Some(count) if count <= positional.len() => drop(positional.drain(..count)),
             _ => {}
         }
-        ShellFlow::Next
     }
 
     /// `set -- a b`, `set a b`, `set -e`.
@@ -193,13 +188,12 @@ impl<'t> ShellInterpreter<'t> {
         Some(ShellFlow::Next)
     }
 
-    fn run_getopts(&mut self, command: &ExpandedCommand) -> ShellFlow {
+    fn run_getopts(&mut self, command: &ExpandedCommand) {
         if let Some(name) = command.argv.get(2).and_then(SymbolicText::as_text) {
             self.set_variable(name, ShellVariable::from_value(SymbolicText::from_unknown(UnknownKind::Name)));
         }
         self.set_variable("OPTARG", ShellVariable::unknown());
         self.set_variable("OPTIND", ShellVariable::from_value(SymbolicText::from_unknown(UnknownKind::Name)));
-        ShellFlow::Next
     }
 
     fn define_aliases(&mut self, command: &ExpandedCommand) -> Option<ShellFlow> {
@@ -215,7 +209,7 @@ impl<'t> ShellInterpreter<'t> {
         Some(ShellFlow::Next)
     }
 
-    fn remove_aliases(&mut self, command: &ExpandedCommand) -> ShellFlow {
+    fn remove_aliases(&mut self, command: &ExpandedCommand) {
         for name in command.arguments().iter().filter_map(SymbolicText::as_text) {
             if name == "-a" {
                 self.scope.aliases = Rc::default();
@@ -223,11 +217,10 @@ impl<'t> ShellInterpreter<'t> {
                 Rc::make_mut(&mut self.scope.aliases).remove(name);
             }
         }
-        ShellFlow::Next
     }
 
     /// `hash -p path name`: from now on the name means that path, as an alias would.
-    fn run_hash(&mut self, command: &ExpandedCommand) -> ShellFlow {
+    fn run_hash(&mut self, command: &ExpandedCommand) {
         if let [flag, path, name] = command.arguments()
             && flag.as_text() == Some("-p")
             && let Some(name) = name.as_text()
@@ -235,32 +228,20 @@ impl<'t> ShellInterpreter<'t> {
             let text = self.quote_words(std::slice::from_ref(path));
             Rc::make_mut(&mut self.scope.aliases).insert(name.to_owned(), text);
         }
-        ShellFlow::Next
     }
 
     /// What a trap runs runs some time: it is followed where it is set.
-    fn run_trap(&mut self, command: &ExpandedCommand) -> ShellFlow {
-        let mut arguments = command.arguments();
-        if arguments.first().and_then(SymbolicText::as_text) == Some("--") {
-            arguments = arguments.get(1..).unwrap_or_default();
-        }
+    fn run_trap(&mut self, command: &ExpandedCommand) {
+        let arguments = skip_dashes(command.arguments());
         if let [code, _, ..] = arguments
             && code.as_text().is_none_or(|text| !NON_CODE_TRAP_WORDS.contains(&text) && text.parse::<u32>().is_err())
         {
-            let span = command.span.clone();
-            self.run_via("trap", |walker| {
-                walker.run_in_subshell(|walker| walker.run_code(code, &span));
-                ShellFlow::Next
-            });
+            self.run_code_via("trap", code, &command.span);
         }
-        ShellFlow::Next
     }
 
     fn run_eval(&mut self, command: &ExpandedCommand) -> Option<ShellFlow> {
-        let mut arguments = command.arguments();
-        if arguments.first().and_then(SymbolicText::as_text) == Some("--") {
-            arguments = arguments.get(1..).unwrap_or_default();
-        }
+        let arguments = skip_dashes(command.arguments());
         let code = join_words(arguments);
         if code.is_partly_unknown() || !command.files.is_empty() {
             self.report_command(command.clone());
@@ -375,6 +356,14 @@ pub(crate) fn join_words(words: &[SymbolicText]) -> SymbolicText {
         text.append(word);
     }
     text
+}
+
+/// The arguments behind `--`.
+pub(crate) fn skip_dashes(arguments: &[SymbolicText]) -> &[SymbolicText] {
+    match arguments.split_first() {
+        Some((first, rest)) if first.as_text() == Some("--") => rest,
+        _ => arguments,
+    }
 }
 
 fn is_flag(value: &SymbolicText) -> bool {

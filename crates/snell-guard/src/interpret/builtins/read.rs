@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use crate::effects::{classify_output, is_foreign_pid_file};
-use crate::interpret::scope::{FileDescriptor, ShellVariable};
-use crate::interpret::{ExpandedCommand, ShellFlow, ShellInterpreter};
+use crate::interpret::scope::ShellVariable;
+use crate::interpret::{ExpandedCommand, ShellInterpreter};
 use crate::invocation::{Invocation, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
 use crate::paths::locate_path;
 use crate::wrappers::find_listed_files;
@@ -49,7 +49,7 @@ impl BuiltinOptions {
 }
 
 impl<'t> ShellInterpreter<'t> {
-    pub(crate) fn run_read(&mut self, command: &ExpandedCommand) -> ShellFlow {
+    pub(crate) fn run_read(&mut self, command: &ExpandedCommand) {
         let options = BuiltinOptions::parse(command, READ_VALUES);
         let separators = command.variables.iter().find(|(name, _)| name == "IFS");
         let separators: Rc<str> = match separators.map(|(_, value)| value.as_text()) {
@@ -57,20 +57,15 @@ impl<'t> ShellInterpreter<'t> {
             _ => self.field_separators(),
         };
         let delimiter = options.flag_value('d').map(|text| text.chars().next().unwrap_or('\0'));
-        let raw = options.flag_value('r').is_some();
+        let by_count = options.flag_value('n').is_some() || options.flag_value('N').is_some();
+        let has_backslash = |part: &SymbolicPart| matches!(part, SymbolicPart::Text(text) if text.contains('\\'));
+        let is_exact = |line: &SymbolicText| options.flag_value('r').is_some() || !line.parts.iter().any(has_backslash);
         let line = self.take_line(delimiter.unwrap_or('\n'), options.flag_value('u'));
-        let line = match line {
-            Some(line) if options.flag_value('n').is_some() || options.flag_value('N').is_some() => {
-                drop(line);
-                self.approximate_stdin()
-            }
-            Some(line) if raw || !line.parts.iter().any(has_backslash) => line,
-            Some(_) | None => self.approximate_stdin(),
-        };
+        let line = line.filter(|line| !by_count && is_exact(line)).unwrap_or_else(|| self.approximate_stdin());
         if let Some(array) = options.flag_value('a').map(str::to_owned) {
             let values = split_words(&line, &separators, usize::MAX);
             self.assign_list(&array, values);
-            return ShellFlow::Next;
+            return;
         }
         let names: Vec<&str> = match options.names.is_empty() {
             true => vec!["REPLY"],
@@ -84,7 +79,6 @@ impl<'t> ShellInterpreter<'t> {
             let value = values.get(at).unwrap_or(&spare);
             self.set_variable(name, ShellVariable::from_value(value.clone()));
         }
-        ShellFlow::Next
     }
 
     /// What is read by somebody who cannot be followed.
@@ -98,13 +92,7 @@ impl<'t> ShellInterpreter<'t> {
                 }
                 classify_output(left, self.world)
             }
-            StdinSource::Text(text) => {
-                [UnknownKind::Unseen, UnknownKind::Private, UnknownKind::Agent, UnknownKind::Processes]
-                    .into_iter()
-                    .find(|kind| text.contains_unknown(*kind))
-                    .or_else(|| text.credential_issuer().map(UnknownKind::Credential))
-                    .unwrap_or(UnknownKind::Anything)
-            }
+            StdinSource::Text(text) => text.taint().unwrap_or(UnknownKind::Anything),
             StdinSource::File(path) if is_foreign_pid_file(&locate_path(path, self.scope.cwd(), self.world)) => {
                 UnknownKind::Processes
             }
@@ -117,12 +105,8 @@ impl<'t> ShellInterpreter<'t> {
     /// The next line of a known standard input; the rest stays for the next.
     fn take_line(&mut self, delimiter: char, number: Option<&str>) -> Option<SymbolicText> {
         if let Some(number) = number.and_then(|number| number.parse::<u32>().ok()) {
-            let Some(FileDescriptor::Reads(stdin) | FileDescriptor::Both(stdin, _)) = self.scope.io.others.get(&number)
-            else {
-                return None;
-            };
-            let StdinSource::Text(value) = &**stdin else { return None };
-            return Some(split_line(value, delimiter).0);
+            let stdin = self.scope.io.others.get(&number)?.reads.as_ref()?;
+            return Some(split_line(stdin.as_text()?, delimiter).0);
         }
         let (line, rest) = split_line(self.stdin_text()?, delimiter);
         self.spend_bytes(line.size() + rest.as_ref().map_or(0, SymbolicText::size));
@@ -131,23 +115,20 @@ impl<'t> ShellInterpreter<'t> {
         Some(line)
     }
 
-    pub(crate) fn run_mapfile(&mut self, command: &ExpandedCommand) -> ShellFlow {
+    pub(crate) fn run_mapfile(&mut self, command: &ExpandedCommand) {
         let options = BuiltinOptions::parse(command, MAPFILE_VALUES);
         let name = options.names.first().map_or("MAPFILE", String::as_str).to_owned();
         let strip = options.flag_value('t').is_some();
         if let Some(code) = options.flag_value('C') {
             // It runs for the lines, with a number and the line behind it.
             let code = SymbolicText::from_text(format!("{code} 0 ''"));
-            self.run_via("mapfile", |walker| {
-                walker.run_in_subshell(|walker| walker.run_code(&code, &command.span));
-                ShellFlow::Next
-            });
+            self.run_code_via("mapfile", &code, &command.span);
         }
         let Some(text) = self.stdin_text().and_then(SymbolicText::as_text) else {
             let listed = self.stdin_text().filter(|text| is_single_path(text)).cloned();
             let value = listed.unwrap_or_else(|| self.approximate_stdin());
             self.assign_list(&name, vec![value]);
-            return ShellFlow::Next;
+            return;
         };
         let lines = text.split_inclusive('\n').map(|line| {
             let line = if strip { line.trim_end_matches('\n') } else { line };
@@ -155,13 +136,7 @@ impl<'t> ShellInterpreter<'t> {
         });
         let lines = lines.collect();
         self.assign_list(&name, lines);
-        ShellFlow::Next
     }
-}
-
-/// Whether a backslash in it means something else than itself.
-fn has_backslash(part: &SymbolicPart) -> bool {
-    matches!(part, SymbolicPart::Text(text) if text.contains('\\'))
 }
 
 /// Whether it is the name of a file, of which the beginning is known.

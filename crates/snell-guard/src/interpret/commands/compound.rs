@@ -8,15 +8,6 @@ use crate::interpret::{ShellFlow, ShellInterpreter};
 use crate::invocation::{SymbolicText, UnknownKind};
 use snell_shell::{ShellCommandKind, ShellScript, ShellWord};
 
-/// Whether another round of a loop follows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LoopControl {
-    Next,
-    Last,
-    /// The loop is left, and so is what is around it.
-    Leave(ShellFlow),
-}
-
 impl<'t> ShellInterpreter<'t> {
     pub(crate) fn run_compound(&mut self, kind: &'t ShellCommandKind) -> ShellFlow {
         match kind {
@@ -94,14 +85,14 @@ impl<'t> ShellInterpreter<'t> {
         join.finish(self)
     }
 
-    /// One round of a loop.
-    fn run_iteration(&mut self, body: &'t ShellScript) -> LoopControl {
+    /// One round of a loop, and what follows if it was the last: the rest of the script, or something around is left too.
+    fn run_iteration(&mut self, body: &'t ShellScript) -> Option<ShellFlow> {
         match self.run_script(body) {
-            ShellFlow::Next | ShellFlow::Continue(0 | 1) => LoopControl::Next,
-            ShellFlow::Break(0 | 1) => LoopControl::Last,
-            ShellFlow::Break(levels) => LoopControl::Leave(ShellFlow::Break(levels - 1)),
-            ShellFlow::Continue(levels) => LoopControl::Leave(ShellFlow::Continue(levels - 1)),
-            flow @ (ShellFlow::Return | ShellFlow::Exit) => LoopControl::Leave(flow),
+            ShellFlow::Next | ShellFlow::Continue(0 | 1) => None,
+            ShellFlow::Break(0 | 1) => Some(ShellFlow::Next),
+            ShellFlow::Break(levels) => Some(ShellFlow::Break(levels - 1)),
+            ShellFlow::Continue(levels) => Some(ShellFlow::Continue(levels - 1)),
+            flow @ (ShellFlow::Return | ShellFlow::Exit) => Some(flow),
         }
     }
 
@@ -168,9 +159,9 @@ impl<'t> ShellInterpreter<'t> {
             }
             self.set_variable(variable, ShellVariable::from_value(value));
             match self.run_iteration(body) {
-                LoopControl::Next => {}
-                LoopControl::Last => break,
-                LoopControl::Leave(flow) => return flow,
+                None => {}
+                Some(ShellFlow::Next) => break,
+                Some(flow) => return flow,
             }
         }
         none.release_into(self);
@@ -186,10 +177,8 @@ impl<'t> ShellInterpreter<'t> {
                 if flow != ShellFlow::Next || std::mem::take(&mut walker.scope.at_end) {
                     return flow;
                 }
-                match walker.run_iteration(body) {
-                    LoopControl::Next => {}
-                    LoopControl::Last => return ShellFlow::Next,
-                    LoopControl::Leave(flow) => return flow,
+                if let Some(flow) = walker.run_iteration(body) {
+                    return flow;
                 }
                 // Nobody reads: it is a loop like any other.
                 if std::rc::Rc::ptr_eq(&input, &walker.scope.io.stdin) {
@@ -216,14 +205,11 @@ impl<'t> ShellInterpreter<'t> {
             join.merge_scope(self);
             let ended = self.run_iteration(body);
             self.drop_repeated_invocations(first, from);
-            match ended {
-                LoopControl::Next => join.merge_scope(self),
-                LoopControl::Last => {
-                    join.merge_scope(self);
-                    break;
-                }
-                // It may not have come to that.
-                LoopControl::Leave(_) => break,
+            if matches!(ended, None | Some(ShellFlow::Next)) {
+                join.merge_scope(self);
+            }
+            if ended.is_some() {
+                break;
             }
             if self.is_stopped() || is_same_scope(&before, &self.scope) {
                 break;
@@ -270,10 +256,8 @@ impl<'t> ShellInterpreter<'t> {
                     Some(_) if !condition.is_empty() && !walker.is_stopped() => {}
                     _ => break,
                 }
-                match walker.run_iteration(body) {
-                    LoopControl::Next => {}
-                    LoopControl::Last => return ShellFlow::Next,
-                    LoopControl::Leave(flow) => return flow,
+                if let Some(flow) = walker.run_iteration(body) {
+                    return flow;
                 }
                 walker.evaluate_arithmetic(step);
             }

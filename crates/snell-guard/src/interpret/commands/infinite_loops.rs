@@ -1,7 +1,7 @@
 //! Loops that never end and start something in every round without waiting for it: soon there is room for nothing else.
 
 use crate::programs::words::shell as words;
-use snell_shell::{CommandPipeline, ShellCommand, ShellCommandKind, ShellScript, ShellWord};
+use snell_shell::{ShellCommand, ShellCommandKind, ShellScript, ShellWord};
 
 /// Conditions that always hold.
 const ALWAYS: &[&[&str]] = &[&[":"], &["true"], &["/bin/true"], &["[", "1", "]"], &["test", "1"]];
@@ -22,13 +22,7 @@ pub(crate) fn is_fork_bomb_loop(kind: &ShellCommandKind) -> bool {
 
 /// `while true`, `until false`
 fn is_constant_condition(condition: &ShellScript, wanted: bool) -> bool {
-    let [item] = condition.items.as_slice() else {
-        return false;
-    };
-    let [(_, pipeline)] = item.pipelines.as_slice() else {
-        return false;
-    };
-    let [command] = pipeline.commands.as_slice() else {
+    let Some((pipeline, command)) = condition.single_command() else {
         return false;
     };
     let conditions = if wanted == pipeline.negated { NEVER } else { ALWAYS };
@@ -60,21 +54,12 @@ fn is_spawn_only(body: &ShellScript) -> bool {
     starts
         && others.all(|item| {
             let pipelines = item.pipelines.iter().map(|(_, pipeline)| pipeline);
-            pipelines.flat_map(list_commands).all(is_instant_command)
+            pipelines.flat_map(|pipeline| &pipeline.commands).all(is_instant_command)
         })
-}
-
-fn list_commands(pipeline: &CommandPipeline) -> &[ShellCommand] {
-    &pipeline.commands
 }
 
 /// What is more than a simple command may do anything, and is not looked into.
 fn is_instant_command(command: &ShellCommand) -> bool {
-    match &command.kind {
-        ShellCommandKind::Simple { words, .. } => words
-            .first()
-            .is_none_or(|word| word.as_unquoted().is_some_and(|name| words::INSTANT_COMMANDS.contains(&name))),
-        ShellCommandKind::Arithmetic(_) | ShellCommandKind::Test(_) => true,
-        _ => false,
-    }
+    matches!(command.kind, ShellCommandKind::Arithmetic(_) | ShellCommandKind::Test(_))
+        || command.kind.is_simple_one_of(words::INSTANT_COMMANDS)
 }

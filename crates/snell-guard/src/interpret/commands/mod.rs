@@ -217,7 +217,7 @@ impl<'t> ShellInterpreter<'t> {
             }
             OutputSink::File(path) => {
                 let path = Rc::clone(path);
-                if let Some(script) = self.find_reader(&path) {
+                if let Some((script, _)) = self.find_reader(&path) {
                     return self.feed_reader(script, output, printed_by);
                 }
                 self.spend_steps(8);
@@ -231,17 +231,10 @@ impl<'t> ShellInterpreter<'t> {
     }
 
     /// What reads a file that `>(…)` has named.
-    fn find_reader(&self, path: &SymbolicText) -> Option<&'t ShellScript> {
-        let path = path.as_text()?;
-        let found = self.readers.iter().rev().find(|(known, ..)| known == path);
-        found.map(|(_, script, _)| *script)
-    }
-
-    /// The same, if it was followed with something else than what is read now: `tee >(sh) <<< from_text`.
-    pub(super) fn find_unfed_reader(&self, path: &SymbolicText) -> Option<&'t ShellScript> {
+    pub(super) fn find_reader(&self, path: &SymbolicText) -> Option<(&'t ShellScript, &Rc<StdinSource>)> {
         let path = path.as_text()?;
         let (_, script, stdin) = self.readers.iter().rev().find(|(known, ..)| known == path)?;
-        (!Rc::ptr_eq(stdin, &self.scope.io.stdin)).then_some(*script)
+        Some((script, stdin))
     }
 
     /// Follows it, with what it is fed.
@@ -261,7 +254,7 @@ impl<'t> ShellInterpreter<'t> {
             walker.run_in_subshell(|walker| {
                 walker.scope.io.stdin = Rc::new(stdin);
                 walker.scope.io.stdout = OutputSink::Agent;
-                walker.with_nesting(|walker| Some(walker.run_script(script))).unwrap_or(ShellFlow::Next)
+                walker.with_nesting(|walker| walker.run_script(script))
             });
         });
     }
@@ -303,6 +296,14 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
+    /// Runs code in a shell of its own that something else starts.
+    pub(crate) fn run_code_via(&mut self, via: &str, code: &SymbolicText, span: &ByteSpan) {
+        self.run_via(via, |walker| {
+            walker.run_in_subshell(|walker| walker.run_code(code, span));
+            ShellFlow::Next
+        });
+    }
+
     /// Follows a command through another program.
     pub(crate) fn run_via(&mut self, via: &str, run: impl FnOnce(&mut Self) -> ShellFlow) -> ShellFlow {
         let around = Rc::clone(&self.context);
@@ -321,7 +322,7 @@ fn find_candidates(program: &SymbolicText, pattern: &ShellPattern) -> Vec<Symbol
         None
     } else {
         let mut value = SymbolicText::default();
-        crate::interpret::expansion::fields::push_globs(&mut value, base);
+        value.append_globs(&SymbolicText::from_text(base));
         ShellPattern::from_value(&value)
     };
     let pattern = base.as_ref().unwrap_or(pattern);

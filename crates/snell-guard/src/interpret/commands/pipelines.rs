@@ -79,7 +79,7 @@ impl<'t> ShellInterpreter<'t> {
         match pipeline.commands.as_slice() {
             [] => ShellFlow::Next,
             [command] => self.run_command(command),
-            commands => self.with_nesting(|walker| Some(walker.run_stages(commands))).unwrap_or(ShellFlow::Next),
+            commands => self.with_nesting(|walker| walker.run_stages(commands)),
         }
     }
 
@@ -146,16 +146,14 @@ impl<'t> ShellInterpreter<'t> {
             ShellCommandKind::Simple { assignments, words } => {
                 self.run_all_readings(|walker| walker.run_simple(command, assignments, words))
             }
-            kind if command.redirects.is_empty() => {
-                self.with_nesting(|walker| Some(walker.run_compound(kind))).unwrap_or(ShellFlow::Next)
-            }
+            kind if command.redirects.is_empty() => self.with_nesting(|walker| walker.run_compound(kind)),
             kind => {
                 let io = self.scope.io.clone();
                 let files = self.apply_redirects(&command.redirects);
                 if !files.is_empty() {
                     self.report_files(files, &command.span);
                 }
-                let flow = self.with_nesting(|walker| Some(walker.run_compound(kind))).unwrap_or(ShellFlow::Next);
+                let flow = self.with_nesting(|walker| walker.run_compound(kind));
                 self.scope.io = io;
                 flow
             }
@@ -184,13 +182,5 @@ fn strip_pipe_input(invocation: &Invocation) -> Invocation {
 }
 
 fn is_sure_to_succeed(pipeline: &CommandPipeline) -> bool {
-    let [command] = pipeline.commands.as_slice() else {
-        return false;
-    };
-    match &command.kind {
-        ShellCommandKind::Simple { words, .. } => {
-            words.first().is_none_or(|word| word.as_unquoted().is_some_and(|name| words::SURE_COMMANDS.contains(&name)))
-        }
-        _ => false,
-    }
+    matches!(pipeline.commands.as_slice(), [command] if command.kind.is_simple_one_of(words::SURE_COMMANDS))
 }

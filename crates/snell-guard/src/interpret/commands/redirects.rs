@@ -38,7 +38,10 @@ impl<'t> ShellInterpreter<'t> {
             RedirectKind::ReadWrite(path) => {
                 self.open_to_read(path, number, files);
                 if let Some(path) = files.last().map(|opened| opened.path.clone()) {
-                    self.make_writable(number, &path);
+                    let others = Rc::make_mut(&mut self.scope.io.others);
+                    if let Some(descriptor) = number.and_then(|number| others.get_mut(&number)) {
+                        descriptor.writes = Some(OutputSink::File(Rc::new(path.clone())));
+                    }
                     files.push(OpenedFile { path, mode: FileOpenMode::Append });
                 }
             }
@@ -110,7 +113,9 @@ impl<'t> ShellInterpreter<'t> {
         };
         let named = number.and_then(|number| (number > 1).then_some(number));
         match named {
-            Some(number) => self.set_descriptor(number, FileDescriptor::Writes(out)),
+            Some(number) => {
+                self.set_descriptor(number, FileDescriptor { writes: Some(out), ..FileDescriptor::default() })
+            }
             None => self.scope.io.stdout = out,
         }
         files.push(OpenedFile { path, mode: how });
@@ -119,23 +124,14 @@ impl<'t> ShellInterpreter<'t> {
     fn set_input(&mut self, number: Option<u32>, stdin: StdinSource) {
         match number {
             None | Some(0) => self.scope.io.stdin = Rc::new(stdin),
-            Some(number) => self.set_descriptor(number, FileDescriptor::Reads(Rc::new(stdin))),
-        }
-    }
-
-    /// `3<>file`: it can be written to as well.
-    fn make_writable(&mut self, number: Option<u32>, path: &SymbolicText) {
-        if let Some(number) = number
-            && let Some(FileDescriptor::Reads(stdin)) = self.scope.io.others.get(&number).cloned()
-        {
-            let out = OutputSink::File(Rc::new(path.clone()));
-            self.set_descriptor(number, FileDescriptor::Both(stdin, out));
+            Some(number) => {
+                self.set_descriptor(number, FileDescriptor { reads: Some(Rc::new(stdin)), ..FileDescriptor::default() })
+            }
         }
     }
 
     fn set_descriptor(&mut self, number: u32, descriptor: FileDescriptor) {
-        let others = Rc::make_mut(&mut self.scope.io.others);
-        others.insert(number, descriptor);
+        Rc::make_mut(&mut self.scope.io.others).insert(number, descriptor);
     }
 
     /// `>&2`, `<&3`, `2>&1`, `3>&-`
@@ -147,30 +143,26 @@ impl<'t> ShellInterpreter<'t> {
             }
             return;
         };
-        let from = text.trim_end_matches('-');
-        let source: Option<u32> = from.parse().ok();
-        let descriptor = match source {
-            Some(0) => Some(FileDescriptor::Reads(Rc::clone(&self.scope.io.stdin))),
-            Some(1) => Some(FileDescriptor::Writes(self.scope.io.stdout.clone())),
-            Some(other) => {
-                let known = self.scope.io.others.get(&other).cloned();
-                known.or(Some(FileDescriptor::Writes(OutputSink::Untracked)))
-            }
-            None => None,
-        };
-        match (number, descriptor) {
-            (None | Some(0), Some(FileDescriptor::Reads(stdin))) => self.scope.io.stdin = stdin,
-            (None | Some(1), Some(FileDescriptor::Writes(out))) => self.scope.io.stdout = out,
-            (Some(0), Some(FileDescriptor::Both(stdin, _))) => self.scope.io.stdin = stdin,
-            (Some(1), Some(FileDescriptor::Both(_, out))) => self.scope.io.stdout = out,
-            // Whether it is read or written is the same to the tree.
-            (None, Some(FileDescriptor::Both(stdin, out))) => {
-                self.scope.io.stdin = stdin;
-                self.scope.io.stdout = out;
-            }
-            (Some(1), None) => self.scope.io.stdout = OutputSink::Untracked,
-            (Some(number), Some(descriptor)) if number > 1 => self.set_descriptor(number, descriptor),
-            _ => {}
+        let (mut reads, mut writes) = (None, None);
+        match text.trim_end_matches('-').parse().ok() {
+            Some(0) => reads = Some(Rc::clone(&self.scope.io.stdin)),
+            Some(1) => writes = Some(self.scope.io.stdout.clone()),
+            Some(other) => match self.scope.io.others.get(&other) {
+                Some(known) => (reads, writes) = (known.reads.clone(), known.writes.clone()),
+                None => writes = Some(OutputSink::Untracked),
+            },
+            None if number == Some(1) => writes = Some(OutputSink::Untracked),
+            None => return,
+        }
+        if let Some(number) = number.filter(|number| *number > 1) {
+            return self.set_descriptor(number, FileDescriptor { reads, writes });
+        }
+        // Without a number, whether it is read or written is the same to the tree.
+        if let Some(stdin) = reads.filter(|_| number != Some(1)) {
+            self.scope.io.stdin = stdin;
+        }
+        if let Some(out) = writes.filter(|_| number != Some(0)) {
+            self.scope.io.stdout = out;
         }
     }
 }

@@ -87,8 +87,20 @@ fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n')
 }
 
+impl SymbolicText {
+    /// Adds a text that was not quoted.
+    pub(crate) fn append_globs(&mut self, other: &Self) {
+        for part in &other.parts {
+            match part {
+                SymbolicPart::Text(text) => push_globs(self, text),
+                part => self.push(part.clone()),
+            }
+        }
+    }
+}
+
 /// Adds unquoted text: the shell looks for patterns in it.
-pub(crate) fn push_globs(value: &mut SymbolicText, text: &str) {
+fn push_globs(value: &mut SymbolicText, text: &str) {
     let mut rest = text;
     while let Some(at) = rest.find(GLOBS) {
         let (before, from) = rest.split_at(at);

@@ -11,15 +11,15 @@ use std::rc::Rc;
 
 use super::ShellInterpreter;
 use super::limits;
-use super::scope::{CapturedOutput, FileDescriptor, OutputSink};
+use super::scope::{CapturedOutput, OutputSink};
 use crate::effects::classify_output;
 use crate::interpret::builtins::read::estimate_work;
 use crate::interpret::expansion::braces::BracePart;
-use crate::interpret::expansion::fields::{FieldBuilder, push_globs};
+use crate::interpret::expansion::fields::FieldBuilder;
 use crate::interpret::expansion::parameters::ExpandedValue;
-use crate::invocation::{StdinSource, SymbolicPart, SymbolicText, UnknownKind};
+use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 use crate::wrappers::find_listed_files;
-use snell_shell::{RedirectKind, ShellCommandKind, ShellScript, ShellWord, WordPart};
+use snell_shell::{RedirectKind, ShellCommandKind, ShellRedirect, ShellScript, ShellWord, WordPart};
 
 /// What bash splits at unless it is told otherwise.
 pub(super) const DEFAULT_IFS: &str = " \t\n";
@@ -181,14 +181,7 @@ impl<'t> ShellInterpreter<'t> {
                 fields.push_split(value, &separators);
             }
             ExpansionMode::Text => fields.current_field().append(value),
-            ExpansionMode::Pattern => {
-                for part in &value.parts {
-                    match part {
-                        SymbolicPart::Text(text) => push_globs(fields.current_field(), text),
-                        part => fields.current_field().push(part.clone()),
-                    }
-                }
-            }
+            ExpansionMode::Pattern => fields.current_field().append_globs(value),
         }
     }
 
@@ -315,23 +308,14 @@ impl<'t> ShellInterpreter<'t> {
         let number = ["/dev/fd/", "/proc/self/fd/"].iter().find_map(|start| path.strip_prefix(start))?;
         let stdin = match number.parse().ok()? {
             0 => &self.scope.io.stdin,
-            number => match self.scope.io.others.get(&number)? {
-                FileDescriptor::Reads(stdin) | FileDescriptor::Both(stdin, _) => stdin,
-                FileDescriptor::Writes(_) => return None,
-            },
+            number => self.scope.io.others.get(&number)?.reads.as_ref()?,
         };
-        match &**stdin {
-            StdinSource::Text(value) => Some(value.clone()),
-            StdinSource::Inherited | StdinSource::Pipe(_) | StdinSource::File(_) => None,
-        }
+        stdin.as_text().cloned()
     }
 
     /// What a command reads from standard input, if that is known.
     pub(crate) fn stdin_text(&self) -> Option<&SymbolicText> {
-        match &*self.scope.io.stdin {
-            StdinSource::Text(value) => Some(value),
-            StdinSource::Inherited | StdinSource::Pipe(_) | StdinSource::File(_) => None,
-        }
+        self.scope.io.stdin.as_text()
     }
 }
 
@@ -346,19 +330,10 @@ fn push_sign(fields: &mut FieldBuilder, mode: ExpansionMode, sign: &str) {
 
 /// The file of a script that is nothing but `< file`.
 fn match_file_read(script: &ShellScript) -> Option<&ShellWord> {
-    let [item] = script.items.as_slice() else { return None };
-    let [(_, pipeline)] = item.pipelines.as_slice() else {
-        return None;
-    };
-    let [command] = pipeline.commands.as_slice() else {
-        return None;
-    };
+    let (_, command) = script.single_command()?;
     let bare = matches!(&command.kind, ShellCommandKind::Simple { assignments, words } if assignments.is_empty() && words.is_empty());
     match command.redirects.as_slice() {
-        [redirect] if bare => match &redirect.kind {
-            RedirectKind::Read(path) => Some(path),
-            _ => None,
-        },
+        [ShellRedirect { kind: RedirectKind::Read(path), .. }] if bare => Some(path),
         _ => None,
     }
 }

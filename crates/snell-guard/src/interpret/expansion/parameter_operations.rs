@@ -221,8 +221,7 @@ fn degrade_to_unknown(value: &SymbolicText) -> SymbolicText {
         ) => Some(*unknown),
         _ => None,
     };
-    let listed = value.parts.iter().any(|part| matches!(part, SymbolicPart::Pattern(_)));
-    if listed && value.leading_text().starts_with("/proc/") {
+    if value.has_pattern() && value.leading_text().starts_with("/proc/") {
         return SymbolicText::from_unknown(UnknownKind::Processes);
     }
     let kind = value.parts.iter().find_map(grave);

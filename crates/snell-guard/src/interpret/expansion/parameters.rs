@@ -5,43 +5,11 @@ use std::rc::Rc;
 use snell_secrets::{is_secret_variable, variable_issuer};
 
 use crate::interpret::ShellInterpreter;
+use crate::interpret::expansion::DEFAULT_IFS;
 use crate::interpret::limits;
 use crate::interpret::scope::ShellVariable;
 use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 use snell_shell::{ParameterExpansion, ParameterOperation, ShellWord};
-
-/// Variables of which something is known although nobody has set them.
-const WELL_KNOWN_VARIABLES: &[(&str, WellKnownValue)] = &[
-    ("BASH", WellKnownValue::Text("bash")),
-    ("BASHPID", WellKnownValue::Kind(UnknownKind::Name)),
-    ("BASH_VERSION", WellKnownValue::Kind(UnknownKind::Name)),
-    ("COLUMNS", WellKnownValue::Kind(UnknownKind::Name)),
-    ("EPOCHSECONDS", WellKnownValue::Kind(UnknownKind::Name)),
-    ("EUID", WellKnownValue::Kind(UnknownKind::Name)),
-    ("HOSTNAME", WellKnownValue::Kind(UnknownKind::Name)),
-    ("HOSTTYPE", WellKnownValue::Kind(UnknownKind::Name)),
-    ("IFS", WellKnownValue::Text(" \t\n")),
-    ("LINENO", WellKnownValue::Kind(UnknownKind::Name)),
-    ("LINES", WellKnownValue::Kind(UnknownKind::Name)),
-    ("OLDPWD", WellKnownValue::Kind(UnknownKind::FromInput)),
-    ("OSTYPE", WellKnownValue::Kind(UnknownKind::Name)),
-    ("PATH", WellKnownValue::StartsWith("/")),
-    ("PPID", WellKnownValue::Kind(UnknownKind::Agent)),
-    ("RANDOM", WellKnownValue::Kind(UnknownKind::Name)),
-    ("SECONDS", WellKnownValue::Kind(UnknownKind::Name)),
-    ("SHELL", WellKnownValue::Text("bash")),
-    ("SHLVL", WellKnownValue::Kind(UnknownKind::Name)),
-    ("SRANDOM", WellKnownValue::Kind(UnknownKind::Name)),
-    ("UID", WellKnownValue::Kind(UnknownKind::Name)),
-];
-
-#[derive(Clone, Copy)]
-enum WellKnownValue {
-    Text(&'static str),
-    /// It begins so.
-    StartsWith(&'static str),
-    Kind(UnknownKind),
-}
 
 /// What a parameter expands to.
 #[derive(Clone, Debug)]
@@ -296,16 +264,24 @@ fn find_element(elements: &[(String, SymbolicText)], key: &str) -> ParameterValu
 }
 
 fn lookup_well_known(name: &str) -> ParameterValue {
-    let found = WELL_KNOWN_VARIABLES.iter().find(|(known, _)| *known == name);
-    match found.map(|(_, usual)| *usual) {
-        None if is_secret_variable(name) => ParameterValue::MaybeUnset(UnknownKind::Credential(variable_issuer(name))),
-        None => ParameterValue::MaybeUnset(UnknownKind::Anything),
-        Some(WellKnownValue::Text(text)) => ParameterValue::One(SymbolicText::from_text(text)),
-        Some(WellKnownValue::Kind(kind)) => ParameterValue::One(SymbolicText::from_unknown(kind)),
-        Some(WellKnownValue::StartsWith(start)) => {
-            let mut value = SymbolicText::from_text(start);
+    let value = match name {
+        "BASH" | "SHELL" => SymbolicText::from_text("bash"),
+        "IFS" => SymbolicText::from_text(DEFAULT_IFS),
+        "OLDPWD" => SymbolicText::from_unknown(UnknownKind::FromInput),
+        "PATH" => {
+            let mut value = SymbolicText::from_text("/");
             value.push(SymbolicPart::Unknown(UnknownKind::Something));
-            ParameterValue::One(value)
+            value
         }
-    }
+        "PPID" => SymbolicText::from_unknown(UnknownKind::Agent),
+        "BASHPID" | "BASH_VERSION" | "COLUMNS" | "EPOCHSECONDS" | "EUID" | "HOSTNAME" | "HOSTTYPE" | "LINENO"
+        | "LINES" | "OSTYPE" | "RANDOM" | "SECONDS" | "SHLVL" | "SRANDOM" | "UID" => {
+            SymbolicText::from_unknown(UnknownKind::Name)
+        }
+        _ if is_secret_variable(name) => {
+            return ParameterValue::MaybeUnset(UnknownKind::Credential(variable_issuer(name)));
+        }
+        _ => return ParameterValue::MaybeUnset(UnknownKind::Anything),
+    };
+    ParameterValue::One(value)
 }

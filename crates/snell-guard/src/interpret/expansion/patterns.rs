@@ -2,6 +2,7 @@
 
 use crate::interpret::limits;
 use crate::invocation::{SymbolicPart, SymbolicText};
+use crate::paths::matches_wildcards;
 
 /// A pattern of which everything is known.
 #[derive(Debug)]
@@ -36,28 +37,8 @@ impl ShellPattern {
         if text.len().saturating_mul(self.signs.len()) > limits::MATCH_WORK {
             return None;
         }
-        let (mut at, mut sign) = (0, 0);
-        let mut back: Option<(usize, usize)> = None;
-        while let Some(c) = text.get(at) {
-            match self.signs.get(sign) {
-                Some(PatternElement::Many) => {
-                    back = Some((sign + 1, at));
-                    sign += 1;
-                }
-                Some(wanted) if wanted.matches_char(*c) => {
-                    at += 1;
-                    sign += 1;
-                }
-                _ => {
-                    let Some((after, from)) = back else {
-                        return Some(false);
-                    };
-                    (sign, at) = (after, from + 1);
-                    back = Some((after, from + 1));
-                }
-            }
-        }
-        Some(self.signs.iter().skip(sign).all(|sign| matches!(sign, PatternElement::Many)))
+        let is_many = |sign: &PatternElement| matches!(sign, PatternElement::Many);
+        Some(matches_wildcards(text, &self.signs, is_many, |sign, c| sign.matches_char(*c)))
     }
 
     /// The text, if it is one like any other.

@@ -1,13 +1,8 @@
 //! Programs that change a text that goes through them, as far as they are simple: the links of decode chains.
 
-/// A program that changes what it reads.
-pub(crate) struct TextFilter {
-    /// Flags that take the next word.
-    pub(crate) with_value: &'static str,
-    /// How many operands stand before the names of files.
-    pub(crate) operands: usize,
-    pub(crate) run: fn(&FilterArgs<'_>, &str) -> Option<String>,
-}
+/// A filter: its name, the letters of its flags that take a value, how many operands stand before its files, and what it
+/// prints.
+pub(crate) type TextFilter = (&'static str, &'static str, usize, fn(&FilterArgs<'_>, &str) -> Option<String>);
 
 /// Flags and operands of a filter.
 pub(crate) struct FilterArgs<'a> {
@@ -63,33 +58,25 @@ impl<'a> FilterArgs<'a> {
     }
 }
 
-const FILTERS: &[(&str, TextFilter)] = &[
-    ("base32", build_filter("w", 0, |flags, text| decode_base(flags, text, 5))),
-    ("base64", build_filter("w", 0, |flags, text| decode_base(flags, text, 6))),
-    ("cat", build_filter("", 0, |flags, text| flags.require_only(&["u"]).map(|()| text.to_owned()))),
-    ("cut", build_filter("dfcb", 0, apply_cut)),
-    ("head", build_filter("nc", 0, apply_head)),
-    ("rev", build_filter("", 0, |_, text| Some(map_lines(text, |line| line.chars().rev().collect())))),
-    ("sed", build_filter("e", 1, apply_sed)),
-    ("sort", build_filter("", 0, apply_sort)),
-    ("tac", build_filter("", 0, |_, text| Some(text.split_inclusive('\n').rev().collect()))),
-    ("tail", build_filter("nc", 0, apply_tail)),
-    ("tr", build_filter("", 2, apply_tr)),
-    ("uniq", build_filter("", 0, |flags, text| flags.require_only(&[]).map(|()| apply_uniq(text)))),
-    ("xxd", build_filter("cgls", 0, apply_xxd)),
+const FILTERS: &[TextFilter] = &[
+    ("base32", "w", 0, |flags, text| decode_base(flags, text, 5)),
+    ("base64", "w", 0, |flags, text| decode_base(flags, text, 6)),
+    ("cat", "", 0, |flags, text| flags.require_only(&["u"]).map(|()| text.to_owned())),
+    ("cut", "dfcb", 0, apply_cut),
+    ("head", "nc", 0, apply_head),
+    ("rev", "", 0, |_, text| Some(map_lines(text, |line| line.chars().rev().collect()))),
+    ("sed", "e", 1, apply_sed),
+    ("sort", "", 0, apply_sort),
+    ("tac", "", 0, |_, text| Some(text.split_inclusive('\n').rev().collect())),
+    ("tail", "nc", 0, apply_tail),
+    ("tr", "", 2, apply_tr),
+    ("uniq", "", 0, |flags, text| flags.require_only(&[]).map(|()| apply_uniq(text))),
+    ("xxd", "cgls", 0, apply_xxd),
 ];
-
-const fn build_filter(
-    with_value: &'static str,
-    operands: usize,
-    run: fn(&FilterArgs<'_>, &str) -> Option<String>,
-) -> TextFilter {
-    TextFilter { with_value, operands, run }
-}
 
 /// The filter of a name.
 pub(crate) fn find_filter(name: &str) -> Option<&'static TextFilter> {
-    FILTERS.iter().find(|(known, _)| *known == name).map(|(_, filter)| filter)
+    FILTERS.iter().find(|(known, ..)| *known == name)
 }
 
 /// Every line changed, with the newlines as they were.
@@ -104,9 +91,11 @@ fn map_lines(text: &str, change: impl Fn(&str) -> String) -> String {
 
 fn decode_base(flags: &FilterArgs<'_>, text: &str, bits: u32) -> Option<String> {
     flags.require_only(&["d", "D", "decode", "i", "ignore-garbage"])?;
-    if !flags.has_flag(&["d", "D", "decode"]) {
-        return None;
-    }
+    flags.has_flag(&["d", "D", "decode"]).then(|| String::from_utf8(decode_base_digits(text, bits)?).ok())?
+}
+
+/// The bytes of a text in base 32 or base 64, of which each digit has so many bits.
+pub(crate) fn decode_base_digits(text: &str, bits: u32) -> Option<Vec<u8>> {
     let (mut bytes, mut held, mut count) = (Vec::new(), 0_u32, 0);
     for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
         held = (held << bits) | decode_digit(byte, bits)?;
@@ -117,7 +106,7 @@ fn decode_base(flags: &FilterArgs<'_>, text: &str, bits: u32) -> Option<String> 
             held &= (1 << count) - 1;
         }
     }
-    String::from_utf8(bytes).ok()
+    Some(bytes)
 }
 
 fn decode_digit(byte: u8, bits: u32) -> Option<u32> {
@@ -334,9 +323,9 @@ mod tests {
             ("sort -r", "a\nb\n", Some("b\na\n")),
         ] {
             let words: Vec<&str> = command.split(' ').collect();
-            let filter = find_filter(words[0]).unwrap();
-            let flags = FilterArgs::parse(&words[1..], filter.with_value);
-            assert_eq!((filter.run)(&flags, input).as_deref(), expected, "{command}");
+            let (_, with_value, _, run) = find_filter(words[0]).unwrap();
+            let flags = FilterArgs::parse(&words[1..], with_value);
+            assert_eq!(run(&flags, input).as_deref(), expected, "{command}");
         }
     }
 }

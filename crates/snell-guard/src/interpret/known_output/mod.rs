@@ -5,10 +5,12 @@ pub(crate) mod printed;
 pub(crate) mod printf;
 pub(crate) mod templates;
 
+use std::rc::Rc;
+
 use super::limits;
 use super::result::CoverageGap;
 use super::scope::ShellVariable;
-use super::{ExpandedCommand, ShellFlow, ShellInterpreter};
+use super::{ExpandedCommand, ShellInterpreter};
 use crate::interpret::assignment::AssignMode;
 use crate::interpret::known_output::filters::FilterArgs;
 use crate::programs::words::shell as words;
@@ -87,10 +89,10 @@ impl<'t> ShellInterpreter<'t> {
 
     /// Programs that change what they read.
     fn predict_filter(&mut self, name: &str, arguments: &[SymbolicText]) -> Option<SymbolicText> {
-        let filter = filters::find_filter(name)?;
+        let (_, with_value, operands, run) = filters::find_filter(name)?;
         let words: Vec<&str> = arguments.iter().map(SymbolicText::as_text).collect::<Option<_>>()?;
-        let flags = FilterArgs::parse(&words, filter.with_value);
-        let input = match flags.file_operands(filter.operands) {
+        let flags = FilterArgs::parse(&words, with_value);
+        let input = match flags.file_operands(*operands) {
             [] => self.stdin_text()?.clone(),
             [file] => {
                 let file = SymbolicText::from_text(*file);
@@ -100,7 +102,7 @@ impl<'t> ShellInterpreter<'t> {
         };
         self.spend_bytes(input.size() * 16);
         match input.as_text() {
-            Some(text) => (filter.run)(&flags, text).map(SymbolicText::from_text),
+            Some(text) => run(&flags, text).map(SymbolicText::from_text),
             // Lines go through as they are, whatever is unknown in them.
             None if name == "cat" => Some(input),
             None => None,
@@ -131,7 +133,9 @@ impl<'t> ShellInterpreter<'t> {
         let input = self.stdin_text().cloned();
         let appends = arguments.iter().any(|value| matches!(value.as_text(), Some("-a" | "--append")));
         for path in arguments.iter().filter(|value| !value.leading_text().starts_with('-')) {
-            if let (Some(script), Some(text)) = (self.find_unfed_reader(path), &input) {
+            // It was followed with something else than what is read now: `tee >(sh) <<< text`.
+            let reader = self.find_reader(path).filter(|(_, stdin)| !Rc::ptr_eq(stdin, &self.scope.io.stdin));
+            if let (Some((script, _)), Some(text)) = (reader, &input) {
                 self.feed_reader(script, Some(text.clone()), None);
             }
             if !appends {
@@ -185,7 +189,7 @@ impl<'t> ShellInterpreter<'t> {
     }
 
     /// `printf -v name format …`
-    pub(super) fn assign_printf(&mut self, command: &ExpandedCommand) -> ShellFlow {
+    pub(super) fn assign_printf(&mut self, command: &ExpandedCommand) {
         let glued = command
             .arguments()
             .first()
@@ -205,7 +209,6 @@ impl<'t> ShellInterpreter<'t> {
                 None => self.set_variable(name, ShellVariable::from_value(value)),
             }
         }
-        ShellFlow::Next
     }
 }
 

@@ -1,5 +1,6 @@
 //! What `echo` and `printf` print.
 
+use crate::interpret::builtins::{join_words, skip_dashes};
 use crate::invocation::{SymbolicText, UnknownKind};
 
 /// Arguments beyond this are not printed out: a format is applied again and again until all are used.
@@ -23,7 +24,7 @@ pub(crate) fn format_echo(arguments: &[SymbolicText]) -> SymbolicText {
         }
         rest = after;
     }
-    let mut value = crate::interpret::builtins::join_words(rest).flatten_patterns();
+    let mut value = join_words(rest).flatten_patterns();
     if escapes {
         value = map_known_text(&value, unescape_text);
     }
@@ -51,11 +52,7 @@ fn map_known_text(value: &SymbolicText, change: impl Fn(&str) -> Option<String>)
 
 /// `printf format arguments`
 pub(crate) fn format_printf(arguments: &[SymbolicText]) -> Option<SymbolicText> {
-    let arguments = match arguments.split_first() {
-        Some((first, rest)) if first.as_text() == Some("--") => rest,
-        _ => arguments,
-    };
-    let (format, mut rest) = arguments.split_first()?;
+    let (format, mut rest) = skip_dashes(arguments).split_first()?;
     let format = format.flatten_patterns();
     let Some(text) = format.as_text() else {
         return Some(SymbolicText::from_unknown(UnknownKind::Anything));

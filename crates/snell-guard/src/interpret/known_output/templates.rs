@@ -84,8 +84,8 @@ fn find_next_print(program: &str) -> Option<(usize, bool)> {
         let rest = program.get(from..)?;
         let quote = rest.find('"').unwrap_or(rest.len());
         let Some(found) = rest.find("print").filter(|found| *found < quote) else {
-            let (_, length) = parse_quoted_text(rest.get(quote..)?)?;
-            from += quote + length;
+            let after = parse_awk_string(rest.get(quote + 1..)?).1?;
+            from = program.len() - after.len();
             continue;
         };
         let before = rest.get(..found).and_then(|before| before.chars().next_back());
@@ -107,11 +107,11 @@ fn parse_print_arguments(text: &str, fill: UnknownKind) -> (Vec<SymbolicText>, &
         let after = rest.get(c.len_utf8()..).unwrap_or_default();
         match c {
             '"' => {
-                let Some((text, length)) = parse_quoted_text(rest) else {
+                let (text, Some(after)) = parse_awk_string(after) else {
                     break;
                 };
                 value.push_text(&text);
-                rest = rest.get(length..).unwrap_or_default();
+                rest = after;
                 continue;
             }
             ',' => values.push(std::mem::take(&mut value)),
@@ -147,23 +147,23 @@ fn convert_char_code(value: &mut SymbolicText) {
     }
 }
 
-/// A text in double quotes at the beginning, without what its escapes hide, and how long it is with its quotes.
-fn parse_quoted_text(from: &str) -> Option<(String, usize)> {
+/// What stands in quotes in awk, from behind the opening one, and what follows the closing one if there is one.
+pub(crate) fn parse_awk_string(from: &str) -> (String, Option<&str>) {
     let mut text = String::new();
-    let mut characters = from.char_indices().skip(1);
+    let mut characters = from.char_indices();
     while let Some((at, c)) = characters.next() {
         match c {
-            '"' => return Some((text, at + 1)),
-            '\\' => match characters.next()?.1 {
-                'n' => text.push('\n'),
-                't' => text.push('\t'),
-                // In a format, a percent sign of the text would be taken for one.
-                c => text.push(c),
+            '"' => return (text, from.get(at + 1..)),
+            '\\' => match characters.next() {
+                Some((_, 'n')) => text.push('\n'),
+                Some((_, 't')) => text.push('\t'),
+                Some((_, c)) => text.push(c),
+                None => {}
             },
             c => text.push(c),
         }
     }
-    None
+    (text, None)
 }
 
 /// `s/^/text/`, `s/$/text/`, `s/.*/text & text/`

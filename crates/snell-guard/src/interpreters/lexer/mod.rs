@@ -174,7 +174,8 @@ impl<'a> ScriptLexer<'a> {
 
     /// Whether a string with a name was read: `qw(…)`, `q{…}`, `%x(…)`, and patterns, which say nothing.
     fn scan_named_quote(&mut self, first: char) -> bool {
-        if !self.language.named_quotes || !(first.is_ascii_lowercase() || first == '%') || self.is_after_dot() {
+        let is_after_dot = self.tokens.last() == Some(&ScriptToken::Dot);
+        if !self.language.named_quotes || !(first.is_ascii_lowercase() || first == '%') || is_after_dot {
             return false;
         }
         let names: &[&str] = if first == '%' {
@@ -244,10 +245,6 @@ impl<'a> ScriptLexer<'a> {
             Some(ScriptToken::Sign(sign)) => matches!(*sign, ")" | "]" | "}"),
             _ => false,
         }
-    }
-
-    fn is_after_dot(&self) -> bool {
-        self.tokens.last() == Some(&ScriptToken::Dot)
     }
 
     fn is_name_start(&self, first: char) -> bool {

@@ -63,9 +63,8 @@ impl ScriptParser<'_, '_> {
             return;
         }
         let rest = self.tokens.get(from..).unwrap_or_default();
-        let begins = |token: &ScriptToken| {
-            matches!(token, ScriptToken::Sign("{" | ":" | "=>") | ScriptToken::Newline) || is_statement_end(token)
-        };
+        let begins =
+            |token: &ScriptToken| matches!(token, ScriptToken::Sign("{" | ":" | "=>" | ";") | ScriptToken::Newline);
         let mut start = rest.iter().take(MAX_HEAD_TOKENS);
         let Some(head) = start.position(|token| begins(token) || *token == ScriptToken::Sign(")")) else {
             return;
@@ -108,10 +107,6 @@ impl ScriptParser<'_, '_> {
         (self.tokens, self.position, self.variables) = (tokens, at, names);
         self.calls.nested -= 1;
     }
-}
-
-fn is_statement_end(token: &ScriptToken) -> bool {
-    *token == ScriptToken::Sign(";")
 }
 
 /// What a function does: between its braces, or up to the next one.

@@ -343,7 +343,7 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
         }
         let taint = arguments.iter().find_map(|(_, value)| value.taint());
         match (taint.filter(|_| !is_secret_probe(part, &arguments)), before) {
-            (Some(taint), _) => ScriptValue::Text(SymbolicText::from_unknown(taint)),
+            (Some(taint), _) => ScriptValue::from_taint(Some(taint)),
             (None, file @ ScriptValue::File(_)) => file,
             (None, before) if part == "split" => split_value(&before),
             (None, before) if words::NEUTRAL_METHODS.contains(&part) => before,
@@ -386,9 +386,7 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
                 let at = inside.to_value().as_text().and_then(|text| text.parse::<usize>().ok());
                 at.and_then(|at| list.get(at).cloned()).unwrap_or_else(ScriptValue::unknown)
             }
-            other => other
-                .taint()
-                .map_or_else(ScriptValue::unknown, |taint| ScriptValue::Text(SymbolicText::from_unknown(taint))),
+            other => ScriptValue::from_taint(other.taint()),
         }
     }
 
@@ -420,8 +418,7 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
         if is_secret_probe(name, &arguments) {
             return ScriptValue::unknown();
         }
-        let taint = arguments.iter().find_map(|(_, worth)| worth.taint());
-        taint.map_or_else(ScriptValue::unknown, |taint| ScriptValue::Text(SymbolicText::from_unknown(taint)))
+        ScriptValue::from_taint(arguments.iter().find_map(|(_, worth)| worth.taint()))
     }
 
     pub(super) fn evaluate_code_argument(&mut self, arguments: &[CallArgument]) {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-use snell_guard::interpret::{GuardCoverage, interpret_script};
+use snell_guard::interpret::interpret_script;
 use snell_guard::invocation::{Invocation, StdinSource, SymbolicPart, SymbolicText};
 use snell_guard::judge::context::JudgeContext;
 
@@ -174,7 +174,7 @@ fn find_difference(
             .join("\n")
     };
     let whole = |why: &str| Some(format!("{why}:\n{script}\n  ours\n{}\n  theirs\n{}", shown(), told(&really)));
-    let exhausted = matches!(&found.coverage, GuardCoverage::Partial(_));
+    let exhausted = !found.coverage.is_full();
     if let Some(missing) = really.iter().find(|called| !ours.iter().any(|own| matches_call(own, called))) {
         return if exhausted { None } else { whole(&format!("not seen: {missing:?}")) };
     }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use snell_guard::interpret::{CoverageGap, GuardCoverage, limits};
+use snell_guard::interpret::limits;
 use snell_test_support::scripts::{any_mutilated_script, any_token_soup};
 
 use super::find_invocations;
@@ -145,7 +145,7 @@ fn a_passed_limit_is_a_reason() {
         format!("x=aaaaaaaa; {} p $x", "x=$x$x;".repeat(40)),
     ] {
         let coverage = find_invocations(&text).coverage;
-        let limited = matches!(&coverage, GuardCoverage::Partial(reasons) if reasons.iter().any(|reason| matches!(reason, CoverageGap::Limit(_))));
+        let limited = coverage.is_limited();
         assert!(limited, "{}: {coverage:?}", text.get(..40).unwrap_or(&text));
     }
 }

@@ -7,7 +7,7 @@ mod limits;
 mod script_generator;
 mod wrappers;
 
-use snell_guard::interpret::{GuardCoverage, ShellAnalysis, interpret_script};
+use snell_guard::interpret::{ShellAnalysis, interpret_script};
 use snell_guard::invocation::{Invocation, SymbolicPart, SymbolicText};
 use snell_guard::{JudgeContext, SelfFile, SelfPath};
 
@@ -70,6 +70,6 @@ pub(crate) fn check_invocations(table: &[(&str, &str)]) {
 pub(crate) fn check_coverage(table: &[(&str, bool)]) {
     for (text, full) in table {
         let coverage = find_invocations(text).coverage;
-        assert_eq!(coverage == GuardCoverage::Full, *full, "{text}: {coverage:?}");
+        assert_eq!(coverage.is_full(), *full, "{text}: {coverage:?}");
     }
 }

@@ -118,16 +118,15 @@ impl TimelineKindFilter {
         self.0.iter().filter_map(with).collect()
     }
 
-    /// The same choice in an address: `tools=1&guard=1`, or nothing for all.
-    pub(super) fn to_query(&self) -> String {
+    /// The names of the parameters that say the same in an address (`tools=1&guard=1`); none for all.
+    pub(super) fn chosen_names(&self) -> Vec<&'static str> {
         if self.is_all() {
-            return String::new();
+            return Vec::new();
+        }
+        if self.is_empty() {
+            return vec![ONLY_PARAM];
         }
         let chosen = TIMELINE_KINDS.iter().filter(|(kind, ..)| self.contains(*kind));
-        let words: Vec<_> = chosen.map(|(_, name, _)| format!("{name}=1")).collect();
-        if words.is_empty() {
-            return format!("{ONLY_PARAM}=1");
-        }
-        words.join("&")
+        chosen.map(|(_, name, _)| *name).collect()
     }
 }

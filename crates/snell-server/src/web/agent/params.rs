@@ -6,6 +6,7 @@ use super::item_kind::{ONLY_PARAM, TIMELINE_KINDS, TimelineKindFilter};
 use super::timeline_item::TimelineCursor;
 use crate::http::errors::HttpError;
 use crate::http::query_params::QueryParams;
+use crate::web::page_url::build_url;
 
 /// The query parameters of a timeline.
 pub(super) struct TimelineParams {
@@ -41,15 +42,9 @@ impl TimelineParams {
 
     /// An address for the same kinds.
     pub(super) fn url_for(&self, path: &str, before: Option<TimelineCursor>) -> String {
-        let mut query = self.kinds.to_query();
-        if let Some(before) = before {
-            query = [query, format!("before={before}")]
-                .into_iter()
-                .filter(|part| !part.is_empty())
-                .collect::<Vec<_>>()
-                .join("&");
-        }
-        if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+        let before = before.map(|before| before.to_string()).unwrap_or_default();
+        let kinds = self.kinds.chosen_names();
+        build_url(path, kinds.into_iter().map(|name| (name, "1")).chain([("before", before.as_str())]))
     }
 }
 

@@ -66,6 +66,12 @@ pub(super) fn outcome_label(outcome: GuardOutcome) -> &'static str {
     }
 }
 
+/// What came of a verdict, without its shape.
+pub(super) fn plain_outcome_label(outcome: GuardOutcome) -> &'static str {
+    let word = outcome_label(outcome);
+    word.split_once(' ').map_or(word, |(_, plain)| plain)
+}
+
 pub(super) fn outcome_class(outcome: GuardOutcome) -> &'static str {
     match outcome {
         GuardOutcome::Denied => "bad",

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 use snell_store::{GuardFilter, GuardHour, GuardOutcome};
 
-use super::outcome_label;
+use super::{outcome_label, plain_outcome_label};
 use crate::http::errors::HttpError;
 use crate::http::query_params::{QueryParams, parse_id};
 use crate::web::filter_form::{FilterForm, FormValues};
@@ -34,7 +34,7 @@ impl GuardParams {
     pub(super) fn parse(query: &QueryParams<'_>) -> Result<Self, HttpError> {
         let period = query.choice_from("period", PERIODS, |period| period.0)?;
         let parse = |told: &str| GuardOutcome::parse(canonical_decision(told));
-        let outcomes = GuardOutcome::ALL.iter().map(|outcome| strip_outcome_symbol(*outcome));
+        let outcomes = GuardOutcome::ALL.iter().map(|outcome| plain_outcome_label(*outcome));
         Ok(Self {
             filter: GuardFilter {
                 rule: query.owned_text("rule"),
@@ -77,12 +77,6 @@ impl GuardParams {
     pub(super) fn with_text(text: &str) -> Self {
         Self { filter: GuardFilter::default(), period: PERIODS[0].0, values: FormValues::with_all(FILTER_FIELDS, text) }
     }
-}
-
-/// What came of a verdict, in words alone.
-fn strip_outcome_symbol(outcome: GuardOutcome) -> &'static str {
-    let word = outcome_label(outcome);
-    word.split_once(' ').map_or(word, |(_, word)| word)
 }
 
 /// The choice of verdicts: a form that needs no script. It offers the rules and tiers that were heard of.

@@ -9,7 +9,7 @@ use snell_store::{GuardHour, GuardOutcome};
 
 use super::data::MAX_COUNTED;
 use super::params::{GuardParams, PERIODS};
-use super::{outcome_class, outcome_label};
+use super::{outcome_class, outcome_label, plain_outcome_label};
 use crate::web::buckets::{DAY, HOUR, floor_to_bucket, list_buckets};
 use crate::web::chart::{ChartBar, SvgChart};
 use crate::web::format::{render_ago, render_clock, truncate_text};
@@ -150,12 +150,6 @@ fn describe_counts(counts: &OutcomeCounts) -> String {
         .map(|(outcome, count)| format!("{count} {}", plain_outcome_label(outcome)))
         .collect();
     if came.is_empty() { "nothing".to_owned() } else { came.join(", ") }
-}
-
-/// What came of a verdict, without its shape.
-fn plain_outcome_label(outcome: GuardOutcome) -> &'static str {
-    let word = outcome_label(outcome);
-    word.split_once(' ').map_or(word, |(_, plain)| plain)
 }
 
 fn render_table(counted: &[(Timestamp, OutcomeCounts)], division: &TimeDivision) -> Markup {

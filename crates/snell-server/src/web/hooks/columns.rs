@@ -8,6 +8,7 @@ use snell_store::HookStats;
 
 use super::data::HookUsage;
 use crate::web::format::{format_duration_ms, render_ago, truncate_text};
+use HookColumnValue::{Count, Milliseconds, Source, Time, Trouble};
 
 /// How much of a command is shown.
 const MAX_COMMAND_CHARS: usize = 200;
@@ -39,11 +40,10 @@ impl HookColumn {
     /// Which of two hooks comes first: places come in their order, everything else from the greatest on.
     pub(super) fn compare_hooks(&self, a: &HookUsage, b: &HookUsage) -> Ordering {
         match ((self.value)(a), (self.value)(b)) {
-            (HookColumnValue::Source(a), HookColumnValue::Source(b)) => hook_sort_key(a).cmp(&hook_sort_key(b)),
-            (HookColumnValue::Count(a), HookColumnValue::Count(b))
-            | (HookColumnValue::Trouble(a, _), HookColumnValue::Trouble(b, _)) => b.cmp(&a),
-            (HookColumnValue::Milliseconds(a), HookColumnValue::Milliseconds(b)) => b.total_cmp(&a),
-            (HookColumnValue::Time(a), HookColumnValue::Time(b)) => b.cmp(&a),
+            (Source(a), Source(b)) => hook_sort_key(a).cmp(&hook_sort_key(b)),
+            (Count(a), Count(b)) | (Trouble(a, _), Trouble(b, _)) => b.cmp(&a),
+            (Milliseconds(a), Milliseconds(b)) => b.total_cmp(&a),
+            (Time(a), Time(b)) => b.cmp(&a),
             // A column says the same kind of thing of all hooks.
             _ => Ordering::Equal,
         }
@@ -52,11 +52,11 @@ impl HookColumn {
     /// What it shows of a hook.
     pub(super) fn render_cell(&self, hook: &HookUsage, now: Timestamp) -> Markup {
         match (self.value)(hook) {
-            HookColumnValue::Source(stats) => render_hook_source(stats),
-            HookColumnValue::Count(number) => html! { (number) },
-            HookColumnValue::Trouble(number, class) => render_trouble_count(number, class),
-            HookColumnValue::Milliseconds(ms) => html! { (format_duration_ms(ms)) },
-            HookColumnValue::Time(at) => render_ago(at, now),
+            Source(stats) => render_hook_source(stats),
+            Count(number) => html! { (number) },
+            Trouble(number, class) => render_trouble_count(number, class),
+            Milliseconds(ms) => html! { (format_duration_ms(ms)) },
+            Time(at) => render_ago(at, now),
         }
     }
 }
@@ -66,73 +66,29 @@ const DEFAULT_COLUMN: &str = "total";
 
 /// Every column.
 pub(super) static COLUMNS: &[HookColumn] = &[
-    HookColumn {
-        name: "hook",
-        label: "Hook",
-        about: "what runs, and where it is written",
-        value: |hook| HookColumnValue::Source(&hook.stats),
-    },
-    HookColumn {
-        name: "runs",
-        label: "Runs",
-        about: "how often it ran",
-        value: |hook| HookColumnValue::Count(hook.stats.runs),
-    },
-    HookColumn {
-        name: "failures",
-        label: "Failed",
-        about: "how often it failed",
-        value: |hook| HookColumnValue::Trouble(hook.stats.failures, "bad"),
-    },
-    HookColumn {
-        name: "timeouts",
-        label: "Timed out",
-        about: "how often it took too long",
-        value: |hook| HookColumnValue::Trouble(hook.stats.timeouts, "bad"),
-    },
-    HookColumn {
-        name: "blocks",
-        label: "Blocked",
-        about: "how often it blocked what its agent was about to do",
-        value: |hook| HookColumnValue::Trouble(hook.stats.blocks, "warn"),
-    },
-    HookColumn {
-        name: "p50",
-        label: "p50",
-        about: "half of its runs took no longer",
-        value: |hook| HookColumnValue::Milliseconds(hook.stats.p50_ms),
-    },
-    HookColumn {
-        name: "p95",
-        label: "p95",
-        about: "95 of 100 runs took no longer",
-        value: |hook| HookColumnValue::Milliseconds(hook.stats.p95_ms),
-    },
-    HookColumn {
-        name: "max",
-        label: "Longest",
-        about: "no run took longer",
-        value: |hook| HookColumnValue::Milliseconds(hook.stats.max_ms),
-    },
-    HookColumn {
-        name: "total",
-        label: "Time",
-        about: "all runs together",
-        value: |hook| HookColumnValue::Milliseconds(hook.stats.total_ms),
-    },
-    HookColumn {
-        name: "today",
-        label: "Today",
-        about: "all runs since midnight UTC together",
-        value: |hook| HookColumnValue::Milliseconds(hook.today_ms),
-    },
-    HookColumn {
-        name: "last",
-        label: "Last run",
-        about: "when it last ran",
-        value: |hook| HookColumnValue::Time(hook.stats.last_run_at),
-    },
+    hook_column("hook", "Hook", "what runs, and where it is written", |hook| Source(&hook.stats)),
+    hook_column("runs", "Runs", "how often it ran", |hook| Count(hook.stats.runs)),
+    hook_column("failures", "Failed", "how often it failed", |hook| Trouble(hook.stats.failures, "bad")),
+    hook_column("timeouts", "Timed out", "how often it took too long", |hook| Trouble(hook.stats.timeouts, "bad")),
+    hook_column("blocks", "Blocked", "how often it blocked what its agent was about to do", |hook| {
+        Trouble(hook.stats.blocks, "warn")
+    }),
+    hook_column("p50", "p50", "half of its runs took no longer", |hook| Milliseconds(hook.stats.p50_ms)),
+    hook_column("p95", "p95", "95 of 100 runs took no longer", |hook| Milliseconds(hook.stats.p95_ms)),
+    hook_column("max", "Longest", "no run took longer", |hook| Milliseconds(hook.stats.max_ms)),
+    hook_column("total", "Time", "all runs together", |hook| Milliseconds(hook.stats.total_ms)),
+    hook_column("today", "Today", "all runs since midnight UTC together", |hook| Milliseconds(hook.today_ms)),
+    hook_column("last", "Last run", "when it last ran", |hook| Time(hook.stats.last_run_at)),
 ];
+
+const fn hook_column(
+    name: &'static str,
+    label: &'static str,
+    about: &'static str,
+    value: fn(&HookUsage) -> HookColumnValue<'_>,
+) -> HookColumn {
+    HookColumn { name, label, about, value }
+}
 
 /// The column that a table is sorted by unless it is said.
 pub(super) fn default_column() -> &'static HookColumn {

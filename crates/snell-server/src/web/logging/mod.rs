@@ -19,7 +19,7 @@ use super::project_names::ProjectNames;
 use super::{PageResult, html_response, load_with_frame};
 use crate::app_state::SharedAppState;
 use crate::http::errors::HttpError;
-use crate::http::query_params::{QueryParams, parse_id};
+use crate::http::query_params::{QueryParams, parse_id, parse_path_id};
 
 use log_table::{MAX_LINES, render_log_table, render_new_count as shown_news};
 use params::LogParams;
@@ -86,8 +86,7 @@ pub(crate) async fn get_new_count_fragment(State(app): State<SharedAppState>, Ra
 /// `GET /logging/{id}`
 pub(crate) async fn get_event_page(State(app): State<SharedAppState>, uri: Uri) -> PageResult {
     QueryParams::parse(uri.query(), &[])?;
-    let named = uri.path().split('/').nth(2).and_then(parse_id);
-    let id = named.ok_or_else(|| HttpError::bad_request("an event is named by its number: /logging/17"))?;
+    let id = parse_path_id(&uri, 2, "an event is named by its number: /logging/17")?;
     let read = move |store: &mut Store| Ok((store.find_event(id)?, ProjectNames::load(store)?));
     let (frame, (found, projects)) = load_with_frame(&app, read).await?;
     let found = found.ok_or_else(|| HttpError::NotFound(format!("there is no event {id}")))?;

@@ -2,9 +2,6 @@
 //!
 //! `snell-secrets` finds them; this module walks through JSON and puts marks in their place.
 
-#[cfg(test)]
-mod corpus;
-
 use std::borrow::Cow;
 use std::mem;
 use std::ops::Range;

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use super::values::{read_checked_text, resolve_in_home};
 use crate::config::reader::{ConfigReader, ObjectFields};
 use crate::config::spanned::{NodeValue, SpannedNode};
-use crate::contract::{ConfigKey, ConfigValueKind, config_key};
 use crate::matcher::{Glob, GlobDialect};
 
 /// What a tool does with messages.
@@ -36,30 +35,7 @@ pub struct CommsSettings {
 }
 
 /// The keys of `[comms]`.
-pub(crate) const COMMS_KEYS: &[ConfigKey] = &[
-    config_key(
-        "send",
-        ConfigValueKind::Names,
-        "Further tools that send messages: patterns of their whole names, with * and ?.",
-    ),
-    config_key(
-        "draft",
-        ConfigValueKind::Names,
-        "Further tools that only draft them, also if they would count as sending otherwise.",
-    ),
-    config_key("except", ConfigValueKind::Names, "Tools that do neither, whatever else is said of them."),
-    config_key(
-        "recipients",
-        ConfigValueKind::Names,
-        "Further fields of a tool's input that name recipients, at any depth.",
-    ),
-    config_key(
-        "contacts",
-        ConfigValueKind::Text,
-        "The contacts file, TOML or JSON. A relative path begins in the home directory. Default: contacts.toml beside \
-         the user's own snell.toml.",
-    ),
-];
+pub(super) const COMMS_KEYS: &[&str] = &["send", "draft", "except", "recipients", "contacts"];
 
 impl CommsSettings {
     /// What the user says that this tool does; nothing if they say nothing of it.
@@ -90,17 +66,17 @@ impl CommsSettings {
 }
 
 pub(super) fn read_comms(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> CommsSettings {
-    let Some(fields) = reader.read_object(node, "[comms]") else {
+    let Some(fields) = reader.read_table(node, "[comms]", COMMS_KEYS) else {
         return CommsSettings::default();
     };
-    let known: Vec<_> = COMMS_KEYS.iter().map(|key| key.name).collect();
-    reader.warn_of_unknown_keys(&fields, &known, "[comms]");
     CommsSettings {
         send: read_names(reader, &fields, "send", TOOL_EXAMPLE),
         draft: read_names(reader, &fields, "draft", TOOL_EXAMPLE),
         except: read_names(reader, &fields, "except", TOOL_EXAMPLE),
         recipients: read_names(reader, &fields, "recipients", FIELD_EXAMPLE),
-        contacts: read_checked_text(reader, &fields, "contacts", check_contacts_path).map(PathBuf::from),
+        contacts: fields
+            .get("contacts")
+            .and_then(|node| read_checked_text(reader, node, "contacts", check_contacts_path)),
     }
 }
 
@@ -117,25 +93,18 @@ fn read_names(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &st
         reader.add_error(node.offset, format!("\"{key}\" must be an array, not {kind}; write {key} = [{example}]"));
         return Vec::new();
     };
-    let mut names = Vec::new();
-    for item in items {
-        let Some(name) = reader.expect_text(item, key) else {
-            continue;
-        };
-        if name.trim().is_empty() {
-            reader.add_error(item.offset, format!("\"{key}\" has an empty item; write {example}, or remove it"));
-        } else {
-            names.push(name.trim().to_owned());
-        }
-    }
-    names
+    let check = |name: String| match name.trim() {
+        "" => Err(format!("has an empty item; write {example}, or remove it")),
+        name => Ok(name.to_owned()),
+    };
+    items.iter().filter_map(|item| read_checked_text(reader, item, key, check)).collect()
 }
 
-fn check_contacts_path(text: String) -> Result<String, String> {
+fn check_contacts_path(text: String) -> Result<PathBuf, String> {
     if text.trim().is_empty() {
         return Err("is empty; write the path of the contacts file (the default counts now)".into());
     }
-    Ok(text)
+    Ok(text.into())
 }
 
 #[cfg(test)]

@@ -4,14 +4,13 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::get_user_only;
-use super::values::{expand_tilde, read_size, resolve_in_home};
+use super::values::{expand_tilde, read_checked_text, read_checked_texts, read_size, resolve_in_home};
 use crate::config::discovery::FileOwner;
 use crate::config::reader::{ConfigReader, ObjectFields};
 use crate::config::spanned::{NodeValue, SpannedNode};
-use crate::contract::{ConfigKey, ConfigValueKind, config_key};
 
 /// The files that every session gets unless a file says otherwise: where they are in the project, and what they are.
-pub(crate) const CORE_FILES: [(&str, &str); 3] = [
+pub(super) const CORE_FILES: [(&str, &str); 3] = [
     ("Desktop/TODAY.md", "daily memory"),
     ("Desktop/MEMORY.md", "weekly/medium-term"),
     ("Desktop/SYSTEM-INDEX.md", "complete file"),
@@ -46,30 +45,7 @@ pub struct ContextSettings {
 }
 
 /// The keys of `[context]`.
-pub(crate) const CONTEXT_KEYS: &[ConfigKey] = &[
-    config_key(
-        "core",
-        ConfigValueKind::CoreFiles,
-        "The files that every session gets: paths, from the project if they are relative, or tables with \"path\" and \
-         \"about\".",
-    ),
-    config_key(
-        "max_file",
-        ConfigValueKind::Size(DEFAULT_MAX_FILE),
-        "How much of one file an agent gets, with its unit: B, KB, KiB, MB or MiB; 16MiB at most. Default: 64KiB.",
-    ),
-    config_key(
-        "max_all",
-        ConfigValueKind::Size(DEFAULT_MAX_ALL),
-        "How much an agent gets of all files together; 16MiB at most. Default: 256KiB.",
-    ),
-    config_key(
-        "allow",
-        ConfigValueKind::Directories,
-        "Further directories, or single files, from which files may come. A relative path begins in the home directory. \
-         Only in the user's own file. Default: none but the project.",
-    ),
-];
+pub(super) const CONTEXT_KEYS: &[&str] = &["core", "max_file", "max_all", "allow"];
 
 impl ContextSettings {
     /// The files that every session gets, in the order in which it gets them.
@@ -137,17 +113,17 @@ impl ContextSettings {
 }
 
 pub(super) fn read_context(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> ContextSettings {
-    let Some(fields) = reader.read_object(node, "[context]") else {
+    let Some(fields) = reader.read_table(node, "[context]", CONTEXT_KEYS) else {
         return ContextSettings::default();
     };
-    let known: Vec<_> = CONTEXT_KEYS.iter().map(|key| key.name).collect();
-    reader.warn_of_unknown_keys(&fields, &known, "[context]");
     ContextSettings {
         core: read_core(reader, &fields),
         max_file: read_size(reader, &fields, "max_file", DEFAULT_MAX_FILE),
         max_all: read_size(reader, &fields, "max_all", DEFAULT_MAX_ALL),
         // A project that could say where files may come from could hand any of them to the agent.
-        allow: get_user_only(reader, &fields, "allow").map(|node| read_allow(reader, node)).unwrap_or_default(),
+        allow: get_user_only(reader, &fields, "allow")
+            .map(|node| read_checked_texts(reader, node, "allow", check_path))
+            .unwrap_or_default(),
     }
 }
 
@@ -158,17 +134,16 @@ fn read_core(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option
 
 fn read_core_file(reader: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<CoreFile> {
     let (path, about) = match &item.value {
-        NodeValue::String(_) => (read_path(reader, item, "core")?, None),
+        NodeValue::String(_) => (read_checked_text(reader, item, "core", check_path)?, None),
         NodeValue::Object(_) => {
-            let fields = reader.read_object(item, "an entry of \"core\"")?;
-            reader.warn_of_unknown_keys(&fields, &["path", "about"], "an entry of \"core\"");
+            let fields = reader.read_table(item, "an entry of \"core\"", &["path", "about"])?;
             let Some(path) = fields.get("path") else {
                 let message =
                     "an entry of \"core\" has no \"path\"; write {path = \"notes/PLAN.md\", about = \"the plan\"}";
                 reader.add_error(item.offset, message);
                 return None;
             };
-            (read_path(reader, path, "path")?, reader.read_text(&fields, "about"))
+            (read_checked_text(reader, path, "path", check_path)?, reader.read_text(&fields, "about"))
         }
         _ => {
             let kind = reader.kind_name(item);
@@ -189,19 +164,11 @@ fn read_core_file(reader: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<C
     })
 }
 
-fn read_allow(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Vec<PathBuf> {
-    let items = reader.read_array(node, "\"allow\"").unwrap_or_default();
-    let paths = items.iter().filter_map(|item| read_path(reader, item, "allow"));
-    paths.collect()
-}
-
-fn read_path(reader: &mut ConfigReader<'_>, node: &SpannedNode, key: &str) -> Option<PathBuf> {
-    let text = reader.expect_text(node, key)?;
+fn check_path(text: String) -> Result<PathBuf, String> {
     if text.trim().is_empty() {
-        reader.add_error(node.offset, format!("\"{key}\" holds an empty path; write \"~/notes\" or the like"));
-        return None;
+        return Err("holds an empty path; write \"~/notes\" or the like".into());
     }
-    Some(text.into())
+    Ok(text.into())
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use crate::config::reader::ConfigReader;
 use crate::config::spanned::SpannedNode;
-use crate::contract::{ConfigKey, ConfigValueKind, config_key};
 
 /// What a message begins with, unless the user says otherwise. `{level}` stands for how grave it is.
 const PREFIX: &str = "[CLAUDE OS SYS: {level}]: ";
@@ -41,120 +40,61 @@ pub enum AgentMessage {
 
 struct MessageRow {
     message: AgentMessage,
+    key: &'static str,
     level: &'static str,
     text: &'static str,
 }
 
-const fn message_row(message: AgentMessage, level: &'static str, text: &'static str) -> MessageRow {
-    MessageRow { message, level, text }
+const fn message_row(message: AgentMessage, key: &'static str, level: &'static str, text: &'static str) -> MessageRow {
+    MessageRow { message, key, level, text }
 }
 
 /// What each message says, unless the user says otherwise. `{percent}` stands for the threshold, `{count}` for how many.
 const MESSAGES: &[MessageRow] = &[
-    message_row(AgentMessage::ContextLoaded, INFO, texts::CONTEXT_LOADED),
-    message_row(AgentMessage::PromptNotice, INFO, texts::PROMPT_NOTICE),
-    message_row(AgentMessage::PromptWarning, WARNING, texts::PROMPT_WARNING),
-    message_row(AgentMessage::SetStatus, INFO, texts::SET_STATUS),
-    message_row(AgentMessage::MemoryCheck, INFO, texts::MEMORY_CHECK),
-    message_row(AgentMessage::Reset, WARNING, texts::RESET),
-    message_row(AgentMessage::Urgent, WARNING, texts::URGENT),
-    message_row(AgentMessage::Critical, WARNING, texts::CRITICAL),
-    message_row(AgentMessage::Ping, INFO, texts::PING),
-    message_row(AgentMessage::WakeUp, NOTIFICATION, texts::WAKE_UP),
-    message_row(AgentMessage::WorkersDone, INFO, texts::WORKERS_DONE),
-    message_row(AgentMessage::NoWorkers, INFO, texts::NO_WORKERS),
-    message_row(AgentMessage::WorkersUnknown, INFO, texts::WORKERS_UNKNOWN),
+    message_row(AgentMessage::ContextLoaded, "context_loaded", INFO, "Session context loaded"),
+    message_row(
+        AgentMessage::PromptNotice,
+        "prompt_notice",
+        INFO,
+        "Context at {percent}% - Consider writing reset notes soon",
+    ),
+    message_row(
+        AgentMessage::PromptWarning,
+        "prompt_warning",
+        WARNING,
+        "Context at {percent}% - Write reset notes and prepare to transition",
+    ),
+    message_row(
+        AgentMessage::SetStatus,
+        "set_status",
+        INFO,
+        "Consider setting a session status with status(\"what you're working on\")",
+    ),
+    message_row(AgentMessage::MemoryCheck, "memory_check", INFO, "Memory check ({percent}% context used)"),
+    message_row(AgentMessage::Reset, "reset", WARNING, "Context at {percent}%"),
+    message_row(AgentMessage::Urgent, "urgent", WARNING, "Context at {percent}% - URGENT"),
+    message_row(AgentMessage::Critical, "critical", WARNING, "Context at {percent}% - CRITICAL"),
+    message_row(AgentMessage::Ping, "ping", INFO, "Reminder - Ping before ending"),
+    message_row(AgentMessage::WakeUp, WAKE_UP_KEY, NOTIFICATION, "Workers complete"),
+    message_row(AgentMessage::WorkersDone, "workers_done", INFO, "Workers finished: {count}"),
+    message_row(AgentMessage::NoWorkers, "no_workers", INFO, "No worker has finished since the last report"),
+    message_row(
+        AgentMessage::WorkersUnknown,
+        "workers_unknown",
+        INFO,
+        "Which workers have finished cannot be looked up now",
+    ),
 ];
 
 const INFO: &str = "INFO";
 const WARNING: &str = "WARNING";
 const NOTIFICATION: &str = "NOTIFICATION";
 
-mod texts {
-    pub(super) const CONTEXT_LOADED: &str = "Session context loaded";
-    pub(super) const PROMPT_NOTICE: &str = "Context at {percent}% - Consider writing reset notes soon";
-    pub(super) const PROMPT_WARNING: &str = "Context at {percent}% - Write reset notes and prepare to transition";
-    pub(super) const SET_STATUS: &str = "Consider setting a session status with status(\"what you're working on\")";
-    pub(super) const MEMORY_CHECK: &str = "Memory check ({percent}% context used)";
-    pub(super) const RESET: &str = "Context at {percent}%";
-    pub(super) const URGENT: &str = "Context at {percent}% - URGENT";
-    pub(super) const CRITICAL: &str = "Context at {percent}% - CRITICAL";
-    pub(super) const PING: &str = "Reminder - Ping before ending";
-    pub(super) const WAKE_UP: &str = "Workers complete";
-    pub(super) const WORKERS_DONE: &str = "Workers finished: {count}";
-    pub(super) const NO_WORKERS: &str = "No worker has finished since the last report";
-    pub(super) const WORKERS_UNKNOWN: &str = "Which workers have finished cannot be looked up now";
-}
+/// The key of what every message begins with.
+const PREFIX_KEY: &str = "prefix";
 
-/// The keys of `[messages]`, in the order of [`MESSAGES`] after the prefix.
-pub(crate) const MESSAGE_KEYS: &[ConfigKey] = &[
-    config_key(
-        "prefix",
-        ConfigValueKind::Words(PREFIX),
-        "What every message begins with. {level} becomes INFO, WARNING or NOTIFICATION.",
-    ),
-    config_key("context_loaded", ConfigValueKind::Words(texts::CONTEXT_LOADED), "At the start, before the files."),
-    config_key(
-        "prompt_notice",
-        ConfigValueKind::Words(texts::PROMPT_NOTICE),
-        "With a prompt, when the first threshold of context use is crossed. {percent} is the threshold.",
-    ),
-    config_key(
-        "prompt_warning",
-        ConfigValueKind::Words(texts::PROMPT_WARNING),
-        "With a prompt, when the second is crossed.",
-    ),
-    config_key(
-        "set_status",
-        ConfigValueKind::Words(texts::SET_STATUS),
-        "With a prompt, when the session has no status.",
-    ),
-    config_key(
-        "memory_check",
-        ConfigValueKind::Words(texts::MEMORY_CHECK),
-        "When the agent stops and the first threshold is crossed.",
-    ),
-    config_key(
-        "reset",
-        ConfigValueKind::Words(texts::RESET),
-        "When the agent stops and the second threshold is crossed.",
-    ),
-    config_key(
-        "urgent",
-        ConfigValueKind::Words(texts::URGENT),
-        "When the agent stops and the third threshold is crossed.",
-    ),
-    config_key(
-        "critical",
-        ConfigValueKind::Words(texts::CRITICAL),
-        "When the agent stops and the last threshold is crossed.",
-    ),
-    config_key(
-        "ping",
-        ConfigValueKind::Words(texts::PING),
-        "When an agent in the background stops and has not given a sign of itself.",
-    ),
-    config_key(
-        "wake_up",
-        ConfigValueKind::Text,
-        "The prompt that wakes an agent because its workers have finished. Default: \"Workers complete\".",
-    ),
-    config_key(
-        "workers_done",
-        ConfigValueKind::Words(texts::WORKERS_DONE),
-        "The answer to that, before the list of workers. {count} is how many there are.",
-    ),
-    config_key(
-        "no_workers",
-        ConfigValueKind::Words(texts::NO_WORKERS),
-        "The answer to that, when no worker has finished.",
-    ),
-    config_key(
-        "workers_unknown",
-        ConfigValueKind::Words(texts::WORKERS_UNKNOWN),
-        "The answer to that, when it cannot be known.",
-    ),
-];
+/// The key of the one text that must not be empty.
+const WAKE_UP_KEY: &str = "wake_up";
 
 /// What agents are told. Only what the user changed is held.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -187,7 +127,7 @@ impl MessageTemplates {
     /// each of them if nothing stands before it.
     pub fn line_prefixes(&self) -> Vec<String> {
         let mut beginnings = Vec::new();
-        for prefix in [PREFIX, self.template_text(MESSAGE_KEYS[0].name, PREFIX)] {
+        for prefix in [PREFIX, self.template_text(PREFIX_KEY, PREFIX)] {
             let (before, _) = prefix.split_once("{level}").unwrap_or((prefix, ""));
             if before.trim().is_empty() {
                 let levels = [INFO, WARNING, NOTIFICATION];
@@ -202,13 +142,12 @@ impl MessageTemplates {
     }
 
     fn render_with(&self, message: AgentMessage, placeholder: &str, number: usize) -> Option<String> {
-        let at = MESSAGES.iter().position(|row| row.message == message)?;
-        let row = &MESSAGES[at];
-        let text = self.template_text(MESSAGE_KEYS[at + 1].name, row.text);
+        let row = MESSAGES.iter().find(|row| row.message == message)?;
+        let text = self.template_text(row.key, row.text);
         if text.is_empty() {
             return None;
         }
-        let prefix = self.template_text(MESSAGE_KEYS[0].name, PREFIX).replace("{level}", row.level);
+        let prefix = self.template_text(PREFIX_KEY, PREFIX).replace("{level}", row.level);
         if placeholder.is_empty() {
             return Some(format!("{prefix}{text}"));
         }
@@ -231,30 +170,30 @@ impl MessageTemplates {
     }
 }
 
+pub(super) fn list_message_keys() -> Vec<&'static str> {
+    [PREFIX_KEY].into_iter().chain(MESSAGES.iter().map(|row| row.key)).collect()
+}
+
 pub(super) fn read_messages(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> MessageTemplates {
-    let Some(fields) = reader.read_object(node, "[messages]") else {
-        return MessageTemplates::default();
-    };
-    let known: Vec<_> = MESSAGE_KEYS.iter().map(|key| key.name).collect();
-    reader.warn_of_unknown_keys(&fields, &known, "[messages]");
+    let keys = list_message_keys();
     let mut messages = MessageTemplates::default();
-    for key in MESSAGE_KEYS {
-        let Some(node) = fields.get(key.name) else {
+    let Some(fields) = reader.read_table(node, "[messages]", &keys) else {
+        return messages;
+    };
+    for key in keys {
+        let Some(node) = fields.get(key) else {
             continue;
         };
-        let Some(text) = reader.expect_text(node, key.name) else {
+        let Some(text) = reader.expect_text(node, key) else {
             continue;
         };
-        if matches!(key.kind, ConfigValueKind::Text) && text.trim().is_empty() {
-            let message = format!(
-                "\"{}\" must not be empty: every prompt would be one; write \"{}\" (which counts now)",
-                key.name,
-                texts::WAKE_UP
-            );
+        if key == WAKE_UP_KEY && text.trim().is_empty() {
+            let message = "\"wake_up\" must not be empty: every prompt would be one; write \"Workers complete\" (which \
+                           counts now)";
             reader.add_error(node.offset, message);
             continue;
         }
-        messages.changed.push((key.name, text));
+        messages.changed.push((key, text));
     }
     messages
 }
@@ -262,16 +201,15 @@ pub(super) fn read_messages(reader: &mut ConfigReader<'_>, node: &SpannedNode) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::settings::tests::read_config_schema;
 
     #[test]
-    fn every_message_has_a_key_in_the_same_place() {
-        assert_eq!(MESSAGE_KEYS.len(), MESSAGES.len() + 1);
-        for (row, key) in MESSAGES.iter().zip(&MESSAGE_KEYS[1..]) {
-            let default = match key.kind {
-                ConfigValueKind::Words(default) => default,
-                _ => texts::WAKE_UP,
-            };
-            assert_eq!(default, row.text, "{}", key.name);
+    fn the_texts_of_the_schema_are_those_that_count() {
+        let schema = read_config_schema();
+        let known = &schema["properties"]["messages"]["properties"];
+        assert_eq!(known[PREFIX_KEY]["default"], PREFIX);
+        for row in MESSAGES.iter().filter(|row| row.key != WAKE_UP_KEY) {
+            assert_eq!(known[row.key]["default"], row.text, "{}", row.key);
         }
     }
 

@@ -16,13 +16,12 @@ use jiff::{SignedDuration, Span, SpanRelativeTo};
 
 use super::discovery::FileOwner;
 use super::reader::{ConfigReader, ObjectFields};
-use super::spanned::{NodeValue, SpannedNode};
-use crate::contract::{CONTRACTS, ConfigKey, ConfigValueKind, NATIVE, config_key};
+use super::spanned::SpannedNode;
+use crate::contract::{CONTRACTS, NATIVE};
 use crate::diagnostic::format_suggestion;
 use crate::hook::SourceLocation;
 
 pub use comms::{CommsSettings, MessageUse};
-pub(crate) use context::CORE_FILES;
 pub use context::{ContextSettings, CoreFile};
 pub(super) use guard::PathBases;
 pub use guard::{
@@ -106,40 +105,13 @@ pub enum BuiltinHandler {
     Guard,
 }
 
-/// A row of the table of handlers.
-pub(crate) struct BuiltinHandlerRow {
-    handler: BuiltinHandler,
-    pub(crate) name: &'static str,
-    pub(crate) about: &'static str,
-}
-
-/// Every handler. Each runs unless it is switched off.
-pub(crate) const HANDLERS: &[BuiltinHandlerRow] = &[
-    BuiltinHandlerRow {
-        handler: BuiltinHandler::Track,
-        name: "track",
-        about: "Whether sessions are recorded, and what state each is in. Default: true.",
-    },
-    BuiltinHandlerRow {
-        handler: BuiltinHandler::Context,
-        name: "context",
-        about: "Whether an agent gets its files when a session starts. Default: true.",
-    },
-    BuiltinHandlerRow {
-        handler: BuiltinHandler::Remind,
-        name: "remind",
-        about: "Whether an agent is reminded of how full its context is, and of what else it should do. Default: true.",
-    },
-    BuiltinHandlerRow {
-        handler: BuiltinHandler::Comms,
-        name: "comms",
-        about: "Whether it is checked who may send messages, and to whom. Default: true.",
-    },
-    BuiltinHandlerRow {
-        handler: BuiltinHandler::Guard,
-        name: "guard",
-        about: "Whether it is judged what a tool call would do, before it runs. Default: true.",
-    },
+/// Every handler, by its name in `[handlers]`. Each runs unless it is switched off.
+const HANDLERS: &[(&str, BuiltinHandler)] = &[
+    ("track", BuiltinHandler::Track),
+    ("context", BuiltinHandler::Context),
+    ("remind", BuiltinHandler::Remind),
+    ("comms", BuiltinHandler::Comms),
+    ("guard", BuiltinHandler::Guard),
 ];
 
 /// Which of the built-in handlers run.
@@ -158,65 +130,14 @@ impl HandlerSwitches {
 impl BuiltinHandler {
     /// What it is called in `[handlers]`.
     pub fn name(self) -> &'static str {
-        let row = HANDLERS.iter().find(|row| row.handler == self);
-        row.map_or("", |row| row.name)
+        let row = HANDLERS.iter().find(|(_, handler)| *handler == self);
+        row.map_or("", |(name, _)| name)
     }
 }
 
 /// The keys of a `snell.toml` beside its hooks.
-pub(crate) const SETTING_KEYS: &[ConfigKey] = &[
-    config_key(
-        "borrow",
-        ConfigValueKind::Contracts,
-        "Contracts whose files also count where Snell is a guest of another agent.",
-    ),
-    config_key(
-        "keep",
-        ConfigValueKind::Retention,
-        "How long records are kept, with its unit, or \"forever\". Only in the user's own file. Default: 30d.",
-    ),
-    config_key(
-        "handlers",
-        ConfigValueKind::Handlers,
-        "Which of the built-in handlers run. Only in the user's own file.",
-    ),
-    config_key(
-        "context_window",
-        ConfigValueKind::Count,
-        "How many tokens fit into an agent's context. Only in the user's own file. Default: 200000, or 1000000 for \
-         models whose name ends in [1m].",
-    ),
-    config_key(
-        "context",
-        ConfigValueKind::Table(context::CONTEXT_KEYS),
-        "The files whose content an agent gets when its session starts.",
-    ),
-    config_key(
-        "remind",
-        ConfigValueKind::Table(remind::REMIND_KEYS),
-        "When an agent is reminded of something. Only in the user's own file.",
-    ),
-    config_key(
-        "messages",
-        ConfigValueKind::Table(messages::MESSAGE_KEYS),
-        "What agents are told, word for word; an empty text says nothing. Only in the user's own file.",
-    ),
-    config_key(
-        "comms",
-        ConfigValueKind::Table(comms::COMMS_KEYS),
-        "Which tools send messages, and to whom they may. Only in the user's own file.",
-    ),
-    config_key(
-        "guard",
-        ConfigValueKind::Table(guard::GUARD_KEYS),
-        "What is to be done about calls that the guard minds. A project's file counts in part.",
-    ),
-    config_key(
-        "server",
-        ConfigValueKind::Table(server::SERVER_KEYS),
-        "The receiver: where it is, and how it works. Only in the user's own file.",
-    ),
-];
+pub(crate) const SETTING_KEYS: &[&str] =
+    &["borrow", "keep", "handlers", "context_window", "context", "remind", "messages", "comms", "guard", "server"];
 
 /// What one file says. Nothing where it says nothing, so that another file may.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -272,29 +193,25 @@ impl SnellSettings {
         Self {
             borrow: borrowable_contracts().filter(is_borrowed).collect(),
             keep: files.iter().rev().find_map(|file| file.keep).unwrap_or(RetentionPeriod::For(DEFAULT_RETENTION)),
-            handlers: HandlerSwitches { off: HANDLERS.iter().map(|row| row.handler).filter(is_off).collect() },
+            handlers: HandlerSwitches { off: HANDLERS.iter().map(|(_, handler)| *handler).filter(is_off).collect() },
             context_window: files.iter().rev().find_map(|file| file.context_window),
-            context: files
-                .iter()
-                .fold(ContextSettings::default(), |earlier, file| file.context.clone().merge_over(earlier))
-                .resolve_paths(home),
-            remind: files
-                .iter()
-                .fold(RemindSettings::default(), |earlier, file| file.remind.clone().merge_over(earlier)),
-            messages: files
-                .iter()
-                .fold(MessageTemplates::default(), |earlier, file| file.messages.clone().merge_over(earlier)),
-            comms: files
-                .iter()
-                .fold(CommsSettings::default(), |earlier, file| file.comms.clone().merge_over(earlier))
-                .resolve_paths(home),
+            context: merge_files(&files, |file| &file.context, ContextSettings::merge_over).resolve_paths(home),
+            remind: merge_files(&files, |file| &file.remind, RemindSettings::merge_over),
+            messages: merge_files(&files, |file| &file.messages, MessageTemplates::merge_over),
+            comms: merge_files(&files, |file| &file.comms, CommsSettings::merge_over).resolve_paths(home),
             guard: GuardSettings::from_files(said.iter().map(|said| (&said.settings.guard, said.author)), bases),
-            server: files
-                .iter()
-                .fold(ServerSettings::default(), |earlier, file| file.server.clone().merge_over(earlier))
-                .resolve_paths(home),
+            server: merge_files(&files, |file| &file.server, ServerSettings::merge_over).resolve_paths(home),
         }
     }
+}
+
+/// One table of all files together, where each file counts before the earlier ones.
+fn merge_files<T: Clone + Default>(
+    files: &[&FileSettings],
+    table: fn(&FileSettings) -> &T,
+    merge_over: fn(T, T) -> T,
+) -> T {
+    files.iter().fold(T::default(), |earlier, file| merge_over(table(file).clone(), earlier))
 }
 
 /// The contracts that have files of their own which a guest does not run by itself, in the order in which they run.
@@ -307,37 +224,21 @@ pub(crate) fn borrowable_contracts() -> impl Iterator<Item = &'static str> {
 
 /// Reads the settings at the root of a `snell.toml`.
 pub(crate) fn read_settings(reader: &mut ConfigReader<'_>, root: &ObjectFields<'_>) {
-    if let Some(node) = root.get("borrow") {
-        reader.settings.borrow = read_borrow(reader, node);
-    }
-    if let Some(node) = get_user_only(reader, root, "keep") {
-        reader.settings.keep = read_keep(reader, node);
-    }
-    if let Some(node) = get_user_only(reader, root, "handlers") {
-        reader.settings.handlers = read_handlers(reader, node);
-    }
-    if get_user_only(reader, root, "context_window").is_some() {
-        reader.settings.context_window =
-            values::read_count(reader, root, "context_window", (200_000, "the default counts now"));
-    }
-    if let Some(node) = root.get("context") {
-        reader.settings.context = context::read_context(reader, node);
-    }
-    if let Some(node) = get_user_only(reader, root, "remind") {
-        reader.settings.remind = remind::read_remind(reader, node);
-    }
-    if let Some(node) = get_user_only(reader, root, "messages") {
-        reader.settings.messages = messages::read_messages(reader, node);
-    }
-    if let Some(node) = get_user_only(reader, root, "comms") {
-        reader.settings.comms = comms::read_comms(reader, node);
-    }
-    if let Some(node) = root.get("guard") {
-        reader.settings.guard = guard::read_guard(reader, node);
-    }
-    if let Some(node) = get_user_only(reader, root, "server") {
-        reader.settings.server = server::read_server(reader, node);
-    }
+    reader.settings = FileSettings {
+        borrow: root.get("borrow").map(|node| read_borrow(reader, node)).unwrap_or_default(),
+        keep: get_user_only(reader, root, "keep").and_then(|node| read_keep(reader, node)),
+        handlers: get_user_only(reader, root, "handlers").map(|node| read_handlers(reader, node)).unwrap_or_default(),
+        context_window: get_user_only(reader, root, "context_window")
+            .and_then(|_| values::read_count(reader, root, "context_window", (200_000, "the default counts now"))),
+        context: root.get("context").map(|node| context::read_context(reader, node)).unwrap_or_default(),
+        remind: get_user_only(reader, root, "remind").map(|node| remind::read_remind(reader, node)).unwrap_or_default(),
+        messages: get_user_only(reader, root, "messages")
+            .map(|node| messages::read_messages(reader, node))
+            .unwrap_or_default(),
+        comms: get_user_only(reader, root, "comms").map(|node| comms::read_comms(reader, node)).unwrap_or_default(),
+        guard: root.get("guard").map(|node| guard::read_guard(reader, node)).unwrap_or_default(),
+        server: get_user_only(reader, root, "server").map(|node| server::read_server(reader, node)).unwrap_or_default(),
+    };
 }
 
 /// A setting that counts in the user's own file only: a project must not change what is recorded of its user's work, nor
@@ -379,12 +280,9 @@ fn read_borrow(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Vec<Borrowe
 }
 
 fn read_keep(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Option<RetentionPeriod> {
-    let kept = match &node.value {
-        NodeValue::String(text) => RetentionPeriod::parse(text),
-        _ => None,
-    };
+    let kept = node.text().and_then(RetentionPeriod::parse);
     if kept.is_none() {
-        let is_duration = matches!(&node.value, NodeValue::String(text) if parse_signed_duration(text).is_some());
+        let is_duration = node.text().is_some_and(|text| parse_signed_duration(text).is_some());
         let wanted = if is_duration { "more than 0" } else { "a duration with its unit" };
         reader.add_error(
             node.offset,
@@ -407,43 +305,12 @@ fn parse_duration(text: &str) -> Option<Duration> {
 }
 
 fn read_handlers(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Vec<(BuiltinHandler, bool)> {
-    let Some(fields) = reader.read_object(node, "[handlers]") else {
+    let known: Vec<_> = HANDLERS.iter().map(|(name, _)| *name).collect();
+    let Some(fields) = reader.read_table(node, "[handlers]", &known) else {
         return Vec::new();
     };
-    let known: Vec<_> = HANDLERS.iter().map(|row| row.name).collect();
-    reader.warn_of_unknown_keys(&fields, &known, "[handlers]");
-    HANDLERS.iter().filter_map(|row| Some((row.handler, reader.read_bool(&fields, row.name)?))).collect()
+    HANDLERS.iter().filter_map(|(name, handler)| Some((*handler, reader.read_bool(&fields, name)?))).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_have_units_up_to_weeks() {
-        let days = |days: u64| Some(Duration::from_secs(days * DAY_SECONDS));
-        let cases = [
-            ("30d", days(30)),
-            ("2w", days(14)),
-            ("1w 1d", days(8)),
-            ("90m", Some(Duration::from_secs(5400))),
-            ("30", None),
-            ("1mo", None),
-            ("1y", None),
-            ("0d", None),
-            ("-3d", None),
-            ("", None),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(parse_duration(text), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn every_handler_runs_unless_it_is_switched_off() {
-        for row in HANDLERS {
-            assert!(SnellSettings::default().handlers.is_enabled(row.handler), "{}", row.name);
-            assert_eq!(row.handler.name(), row.name);
-        }
-    }
-}
+mod tests;

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use super::values::read_interval;
+use super::values::{DEFAULT_APPLIES_REMARK, read_interval};
 use crate::config::reader::{ConfigReader, ObjectFields};
 use crate::config::spanned::{NodeValue, SpannedNode};
-use crate::contract::{ConfigKey, ConfigValueKind, config_key};
 
 /// The mode of a session whose launcher says nothing else: somebody sits in front of it.
 const INTERACTIVE: &str = "interactive";
@@ -23,23 +22,7 @@ pub struct RemindSettings {
 }
 
 /// The keys of `[remind]`.
-pub(crate) const REMIND_KEYS: &[ConfigKey] = &[
-    config_key(
-        "thresholds",
-        ConfigValueKind::Thresholds,
-        "How full the context is, in percent, when the agent is told so. Default: [60, 80, 90, 95].",
-    ),
-    config_key(
-        "autonomous_thresholds",
-        ConfigValueKind::Thresholds,
-        "The same for sessions in any mode but interactive: nobody watches them. Default: as \"thresholds\".",
-    ),
-    config_key(
-        "status_after",
-        ConfigValueKind::Interval("2m"),
-        "For how long a session may have no status before its agent is reminded. Default: 2m.",
-    ),
-];
+pub(super) const REMIND_KEYS: &[&str] = &["thresholds", "autonomous_thresholds", "status_after"];
 
 impl RemindSettings {
     /// How full the context is, in percent, when an agent in this mode is told so: four steps, each above the one before.
@@ -67,15 +50,13 @@ impl RemindSettings {
 }
 
 pub(super) fn read_remind(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> RemindSettings {
-    let Some(fields) = reader.read_object(node, "[remind]") else {
+    let Some(fields) = reader.read_table(node, "[remind]", REMIND_KEYS) else {
         return RemindSettings::default();
     };
-    let known: Vec<_> = REMIND_KEYS.iter().map(|key| key.name).collect();
-    reader.warn_of_unknown_keys(&fields, &known, "[remind]");
     RemindSettings {
         thresholds: read_thresholds(reader, &fields, "thresholds"),
         autonomous_thresholds: read_thresholds(reader, &fields, "autonomous_thresholds"),
-        status_after: read_interval(reader, &fields, "status_after", "2m"),
+        status_after: read_interval(reader, &fields, "status_after", "2m", DEFAULT_APPLIES_REMARK),
     }
 }
 

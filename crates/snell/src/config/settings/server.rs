@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::values::{DEFAULT_REMARK, read_checked_text, read_count, read_strict_interval, resolve_in_home};
+use super::values::{
+    DEFAULT_REMARK, read_checked_text, read_checked_texts, read_count, read_interval, resolve_in_home,
+};
 use crate::config::reader::{ConfigReader, ObjectFields};
 use crate::config::spanned::SpannedNode;
-use crate::contract::{ConfigKey, ConfigValueKind, config_key};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::hook::SourceLocation;
 
@@ -59,52 +60,18 @@ pub struct ServerSettingsFault {
 const UNKNOWN_SENDERS: &[&str] = &["refuse", "accept"];
 
 /// The keys of `[server]`.
-pub(crate) const SERVER_KEYS: &[ConfigKey] = &[
-    config_key("enabled", ConfigValueKind::Switch, "Whether the receiver takes events. Default: true."),
-    config_key(
-        "addr",
-        ConfigValueKind::Address,
-        "Where the receiver listens, as IP:PORT or HOST:PORT. Default: 127.0.0.1:7433.",
-    ),
-    config_key(
-        "url",
-        ConfigValueKind::Receiver,
-        "The receiver that events of this machine are sent to. Without it, `snell hook` sends nothing.",
-    ),
-    config_key(
-        "db",
-        ConfigValueKind::Database,
-        "The receiver's database: sqlite:PATH. Default: the one in Snell's own directory.",
-    ),
-    config_key(
-        "token_file",
-        ConfigValueKind::Text,
-        "The file that holds the token, for the receiver and for those who send to it. A relative path begins in the \
-         home directory.",
-    ),
-    config_key(
-        "allow_hosts",
-        ConfigValueKind::Hosts,
-        "Further hosts by whose names the receiver may be addressed. Default: none but its own.",
-    ),
-    config_key(
-        "unknown_senders",
-        ConfigValueKind::OneOf(UNKNOWN_SENDERS),
-        "What the receiver does with requests without a token whose user the kernel does not tell: refuse or accept. \
-         Default: refuse on Linux, accept elsewhere.",
-    ),
-    config_key(
-        "poll_active",
-        ConfigValueKind::Interval("60s"),
-        "How often the receiver looks around while events arrive. Default: 60s.",
-    ),
-    config_key("poll_silent", ConfigValueKind::Interval("2s"), "How often it looks around when none do. Default: 2s."),
-    config_key(
-        "silent_after",
-        ConfigValueKind::Interval("300s"),
-        "For how long no event must have arrived before that counts. Default: 300s.",
-    ),
-    config_key("max_stream_clients", ConfigValueKind::Count, "How many may listen to the stream of events at a time."),
+pub(super) const SERVER_KEYS: &[&str] = &[
+    "enabled",
+    "addr",
+    "url",
+    "db",
+    "token_file",
+    "allow_hosts",
+    "unknown_senders",
+    "poll_active",
+    "poll_silent",
+    "silent_after",
+    "max_stream_clients",
 ];
 
 impl ServerSettings {
@@ -157,11 +124,9 @@ pub fn normalize_receiver_url(written: &str) -> Result<String, &'static str> {
 }
 
 pub(super) fn read_server(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> ServerSettings {
-    let Some(fields) = reader.read_object(node, "[server]") else {
+    let Some(fields) = reader.read_table(node, "[server]", SERVER_KEYS) else {
         return ServerSettings::default();
     };
-    let known: Vec<_> = SERVER_KEYS.iter().map(|key| key.name).collect();
-    reader.warn_of_unknown_keys(&fields, &known, "[server]");
     let mut keys = ServerKeyReader { reading: reader, fields: &fields, faults: Vec::new() };
     let token_file = keys.read_text("token_file", check_token_file).map(PathBuf::from);
     let mut settings = ServerSettings {
@@ -171,7 +136,10 @@ pub(super) fn read_server(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> 
         db: keys.read_text("db", check_database),
         token_file_origin: token_file.as_ref().and_then(|_| keys.locate_key("token_file")),
         token_file,
-        allow_hosts: keys.read_key("allow_hosts", read_hosts),
+        allow_hosts: keys.read_key("allow_hosts", |reading, fields| {
+            let node = fields.get("allow_hosts");
+            node.map(|node| read_checked_texts(reading, node, "allow_hosts", check_host)).unwrap_or_default()
+        }),
         unknown_senders: keys.read_text("unknown_senders", check_unknown_senders),
         poll_active: keys.read_interval("poll_active", "60s"),
         poll_silent: keys.read_interval("poll_silent", "2s"),
@@ -209,11 +177,11 @@ impl<'s> ServerKeyReader<'_, 's> {
     }
 
     fn read_text(&mut self, key: &'static str, check: fn(String) -> Result<String, String>) -> Option<String> {
-        self.read_key(key, |reading, fields| read_checked_text(reading, fields, key, check))
+        self.read_key(key, |reading, fields| read_checked_text(reading, fields.get(key)?, key, check))
     }
 
     fn read_interval(&mut self, key: &'static str, default: &str) -> Option<Duration> {
-        self.read_key(key, |reading, fields| read_strict_interval(reading, fields, key, default))
+        self.read_key(key, |reading, fields| read_interval(reading, fields, key, default, DEFAULT_REMARK))
     }
 
     /// Where a key's value was written.
@@ -280,29 +248,12 @@ fn check_token_file(text: String) -> Result<String, String> {
     Ok(text)
 }
 
-fn read_hosts(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<String> {
-    let Some(node) = fields.get("allow_hosts") else {
-        return Vec::new();
-    };
-    let items = reader.read_array(node, "\"allow_hosts\"").unwrap_or_default();
-    let mut hosts = Vec::new();
-    for item in items {
-        let Some(host) = reader.expect_text(item, "allow_hosts") else {
-            continue;
-        };
-        let is_host = !host.is_empty() && host.chars().all(|c| c.is_ascii_graphic() && !"/@?#*".contains(c));
-        if is_host {
-            hosts.push(host);
-        } else {
-            reader.add_error(
-                item.offset,
-                format!(
-                    "\"allow_hosts\" names \"{host}\", which is no host; write \"box.example\" or \"box.example:7433\""
-                ),
-            );
-        }
+fn check_host(host: String) -> Result<String, String> {
+    let is_host = !host.is_empty() && host.chars().all(|c| c.is_ascii_graphic() && !"/@?#*".contains(c));
+    if is_host {
+        return Ok(host);
     }
-    hosts
+    Err(format!("names \"{host}\", which is no host; write \"box.example\" or \"box.example:7433\""))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use jiff::Span;
 
 use super::parse_duration;
 use crate::config::reader::{ConfigReader, ObjectFields};
-use crate::config::spanned::NodeValue;
+use crate::config::spanned::{NodeValue, SpannedNode};
 
 /// A path as a setting has it, in full: a relative one, like one below `~`, begins in the home directory.
 pub(super) fn resolve_in_home(path: &Path, home: Option<&Path>) -> PathBuf {
@@ -24,39 +24,30 @@ pub(super) fn expand_tilde(path: &Path, home: Option<&Path>) -> PathBuf {
     }
 }
 
-/// A text of a certain form. Of one that has another form, the check says what is wrong and what to write.
-pub(super) fn read_checked_text(
+/// A text that `check` accepts, or a finding with what it says.
+pub(super) fn read_checked_text<T>(
     reader: &mut ConfigReader<'_>,
-    fields: &ObjectFields<'_>,
+    node: &SpannedNode,
     key: &str,
-    check: fn(String) -> Result<String, String>,
-) -> Option<String> {
-    let node = fields.get(key)?;
+    check: impl FnOnce(String) -> Result<T, String>,
+) -> Option<T> {
     let text = reader.expect_text(node, key)?;
-    let checked = check(text);
-    checked.map_err(|fault| reader.add_error(node.offset, format!("\"{key}\" {fault}"))).ok()
+    check(text).map_err(|fault| reader.add_error(node.offset, format!("\"{key}\" {fault}"))).ok()
 }
 
+/// The texts of a list that `check` accepts, and a finding for each of the others.
+pub(super) fn read_checked_texts<T>(
+    reader: &mut ConfigReader<'_>,
+    node: &SpannedNode,
+    key: &str,
+    check: impl Fn(String) -> Result<T, String>,
+) -> Vec<T> {
+    let items = reader.read_array(node, &format!("\"{key}\"")).unwrap_or_default();
+    items.iter().filter_map(|item| read_checked_text(reader, item, key, &check)).collect()
+}
+
+/// A duration with its unit that is more than nothing. The remark says what the default does.
 pub(super) fn read_interval(
-    reader: &mut ConfigReader<'_>,
-    fields: &ObjectFields<'_>,
-    key: &str,
-    default: &str,
-) -> Option<Duration> {
-    read_interval_with_remark(reader, fields, key, default, DEFAULT_APPLIES_REMARK)
-}
-
-/// The same, where nothing else counts in place of what is written wrong.
-pub(super) fn read_strict_interval(
-    reader: &mut ConfigReader<'_>,
-    fields: &ObjectFields<'_>,
-    key: &str,
-    default: &str,
-) -> Option<Duration> {
-    read_interval_with_remark(reader, fields, key, default, DEFAULT_REMARK)
-}
-
-fn read_interval_with_remark(
     reader: &mut ConfigReader<'_>,
     fields: &ObjectFields<'_>,
     key: &str,
@@ -64,10 +55,7 @@ fn read_interval_with_remark(
     remark: &str,
 ) -> Option<Duration> {
     let node = fields.get(key)?;
-    let text = match &node.value {
-        NodeValue::String(text) => text.as_str(),
-        _ => "",
-    };
+    let text = node.text().unwrap_or_default();
     let interval = parse_duration(text);
     if interval.is_none() {
         let is_zero = text.parse::<Span>().is_ok_and(|span| span.is_zero());
@@ -81,7 +69,7 @@ fn read_interval_with_remark(
 const ABOVE_ZERO: &str = "more than 0";
 
 /// What is said of a default that counts instead of what is written wrong.
-const DEFAULT_APPLIES_REMARK: &str = "which counts now";
+pub(super) const DEFAULT_APPLIES_REMARK: &str = "which counts now";
 
 /// What is said of one that does not.
 pub(super) const DEFAULT_REMARK: &str = "the default";
@@ -123,10 +111,7 @@ pub(super) fn read_size(
     default: &str,
 ) -> Option<u64> {
     let node = fields.get(key)?;
-    let size = match &node.value {
-        NodeValue::String(text) => parse_size(text),
-        _ => None,
-    };
+    let size = node.text().and_then(parse_size);
     match size {
         None => {
             reader.add_error(node.offset, format_must_be(key, "a size with its unit", default, DEFAULT_APPLIES_REMARK))
@@ -196,7 +181,11 @@ mod tests {
             ("0", "a duration with its unit"),
             ("''", "a duration with its unit"),
         ] {
-            let fault = collect_fault(&format!("key = {text}"), read_interval, "2m");
+            let fault = collect_fault(
+                &format!("key = {text}"),
+                |reader, fields, key, default| read_interval(reader, fields, key, default, DEFAULT_APPLIES_REMARK),
+                "2m",
+            );
             assert_eq!(fault, says(wanted, "2m"), "{text}");
         }
     }

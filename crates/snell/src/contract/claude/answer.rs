@@ -37,9 +37,7 @@ pub(super) fn read_answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Hook
         (RunEnd::Answered(200..=299), StdoutJson::Object(object)) => answer_from_json(hook, event, &object),
         (RunEnd::Answered(200..=299), _) if text.is_empty() => HookAnswer::default(),
         (RunEnd::Answered(200..=299), _) => {
-            let mut answer = HookAnswer::default();
-            report_misunderstood(hook, &mut answer, "the body of its answer is not a JSON object");
-            answer
+            build_misunderstood_answer(hook, "the body of its answer is not a JSON object")
         }
         (RunEnd::Answered(_), _) => build_failure_answer(hook, outcome),
         (RunEnd::Exited(2), StdoutJson::Object(object)) => {
@@ -89,14 +87,18 @@ fn answer_plain_text(event: &Event, text: &str) -> HookAnswer {
     answer
 }
 
-/// Output that was meant to be JSON. It is no opinion and no text, but the user is told.
+/// Output that was meant to be JSON. It is no opinion and no text, but the user gets a message.
 fn answer_broken_json(hook: &Hook, outcome: &Outcome) -> HookAnswer {
-    let mut answer = HookAnswer::default();
     let fault = if outcome.truncated {
         "its output begins like JSON and was cut, because it is too long"
     } else {
         "its output begins like JSON and cannot be read"
     };
+    build_misunderstood_answer(hook, fault)
+}
+
+fn build_misunderstood_answer(hook: &Hook, fault: &str) -> HookAnswer {
+    let mut answer = HookAnswer::default();
     report_misunderstood(hook, &mut answer, fault);
     answer
 }

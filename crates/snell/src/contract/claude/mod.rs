@@ -11,9 +11,8 @@ use serde_json::{Map, Value};
 
 use super::envelope::EnvelopeBuilder;
 use super::{
-    AfterBlock, BaseDirectory, ChangePolicy, ConditionFailure, Contract, ContractReader, DedupPolicy, EntryShape,
-    Envelope, ExecutionMode, FailureDisplay, FileSyntax, HookContext, HookFileLocation, SharedTimeBudget,
-    WorkingDirectoryPolicy, react_to_same_name, to_json_line,
+    BASE_CONTRACT, BaseDirectory, Contract, ContractReader, DedupPolicy, EntryShape, Envelope, ExecutionMode,
+    HookContext, HookFileLocation, SharedTimeBudget, WorkingDirectoryPolicy, to_json_line,
 };
 use crate::config::EventVocabulary;
 use crate::event::{Event, EventName};
@@ -36,27 +35,22 @@ pub(crate) static CLAUDE: Contract = Contract {
         HookFileLocation { base: BaseDirectory::Project, path: ".claude/settings.json" },
         HookFileLocation { base: BaseDirectory::Project, path: ".claude/settings.local.json" },
     ],
-    syntax: FileSyntax::Json,
     shapes: &[EntryShape::Group],
     vocabulary: EventVocabulary::Open(events::EVENT_NAMES),
     read_switches: reader::read_switches,
     execution_mode: |event| ExecutionMode::Together {
         budget: (*event == EventName::SessionEnd).then_some(SESSION_END_BUDGET),
     },
-    after_block: AfterBlock::Continue,
-    condition_failure: ConditionFailure::No,
     dedup: DedupPolicy::RunOnce,
-    changes: ChangePolicy::All,
     working_directory: WorkingDirectoryPolicy::Event,
     project_variable: Some("CLAUDE_PROJECT_DIR"),
-    failure_display: FailureDisplay::Message,
     can_block: |event| events::find_event_row(event).is_some_and(|row| row.blocks),
-    find_reaction: react_to_same_name,
     accepts_rules: events::accepts_if,
     reader: ContractReader::Entry(reader::read_group),
     build_subject,
     build_envelope,
     read_answer: answer::read_answer,
+    ..BASE_CONTRACT
 };
 
 /// A script named by a string is spoken to as Claude Code speaks to its hooks.

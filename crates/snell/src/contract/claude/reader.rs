@@ -2,7 +2,7 @@
 
 use super::events::{self, MatchTarget};
 use super::{CLAUDE, CLAUDE_OS};
-use crate::config::{ConfigReader, MAX_TIMEOUT, NodeValue, ObjectFields, SpannedNode, TimeoutUnit};
+use crate::config::{ConfigReader, MAX_TIMEOUT, ObjectFields, SpannedNode, TimeoutUnit};
 use crate::contract::settings_json::HookEventKey;
 use crate::diagnostic::format_suggestion;
 use crate::hook::{Hook, HookAction, HookCondition, HookShell, HookTimeout, HttpAction};
@@ -49,10 +49,9 @@ pub(super) fn read_switches(reader: &mut ConfigReader<'_>, root: &ObjectFields<'
 
 pub(super) fn read_group(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &SpannedNode) {
     let what = format!("an entry for \"{}\"", key.written);
-    let Some(group) = reader.read_object(node, &what) else {
+    let Some(group) = reader.read_table(node, &what, &["matcher", "hooks", "description"]) else {
         return;
     };
-    reader.warn_of_unknown_keys(&group, &["matcher", "hooks", "description"], &what);
     let Some(matcher) = read_matcher(reader, key, &group) else {
         return;
     };
@@ -117,13 +116,9 @@ fn read_matcher(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, group: &O
             ),
         );
     }
-    match Matcher::from_names_or_expression(written, list) {
-        Ok(matcher) => Some(matcher),
-        Err(fault) => {
-            reader.add_error(node.offset, format!("\"matcher\" {fault}; the entry is not loaded"));
-            None
-        }
-    }
+    Matcher::from_names_or_expression(written, list)
+        .map_err(|fault| reader.add_error(node.offset, format!("\"matcher\" {fault}; the entry is not loaded")))
+        .ok()
 }
 
 fn read_handler(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher: &Matcher, node: &SpannedNode) {
@@ -144,11 +139,8 @@ fn read_handler(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher: 
                 fields.offset,
                 format!("hooks of type \"{}\" are not supported: {reason}; this one is never run", kind.name),
             );
-            let detail = ["prompt", "tool"].iter().find_map(|key| match &fields.get(key)?.value {
-                NodeValue::String(text) => Some(text.clone()),
-                _ => None,
-            });
-            Some(HookAction::Unsupported { kind: kind.name.to_owned(), detail: detail.unwrap_or_default() })
+            let detail = ["prompt", "tool"].iter().find_map(|key| fields.get(key)?.text()).unwrap_or_default();
+            Some(HookAction::Unsupported { kind: kind.name.to_owned(), detail: detail.to_owned() })
         }
     };
     let Some(action) = action else {
@@ -264,13 +256,9 @@ fn read_if_rule(
             format!("\"if\" is only looked at on tool events; on {} this hook never runs", key.event),
         );
     }
-    match PermissionRule::parse(&written) {
-        Ok(rule) => Ok(Some(HookCondition::Rule(rule))),
-        Err(fault) => {
-            reader.add_error(node.offset, format!("\"if\" {fault}; the hook is not loaded"));
-            Err(())
-        }
-    }
+    PermissionRule::parse(&written)
+        .map(|rule| Some(HookCondition::Rule(rule)))
+        .map_err(|fault| reader.add_error(node.offset, format!("\"if\" {fault}; the hook is not loaded")))
 }
 
 fn read_async(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> bool {

@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::super::{build_failure_answer, build_failure_answer_with, default_block_reason, nonblank_text, trim_stdout};
+use super::super::{
+    build_failure_answer, build_failure_answer_with, build_text_answer, default_block_reason, nonblank_text,
+    trim_stdout,
+};
 use crate::diagnostic::format_suggestion;
 use crate::event::{Event, EventName, parse_json};
 use crate::hook::Hook;
@@ -37,13 +40,7 @@ pub(super) fn read_answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Hook
         (RunEnd::Exited(0), None) if text.starts_with('{') => {
             answer_bad_output(hook, "its output begins like JSON and cannot be read")
         }
-        (RunEnd::Exited(0), None) => HookAnswer {
-            context: match event.name {
-                EventName::SessionStart | EventName::UserPromptSubmit => nonblank_text(text).into_iter().collect(),
-                _ => Vec::new(),
-            },
-            ..HookAnswer::default()
-        },
+        (RunEnd::Exited(0), None) => build_text_answer(event, text),
         _ => build_failure_answer(hook, outcome),
     }
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use jiff::SignedDuration;
 
 use super::NATIVE;
-use crate::config::keys::{ConfigKey, HOOK_KEYS};
 use crate::config::{
     ConfigReader, EventVocabulary, MAX_TIMEOUT, NodeValue, ObjectFields, SETTING_KEYS, SpannedNode, format_duration,
     read_settings,
@@ -17,6 +16,10 @@ use crate::matcher::Matcher;
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The keys of a `[[hook]]`.
+pub(crate) const HOOK_KEYS: &[&str] =
+    &["event", "tool", "when", "run", "exec", "timeout", "on_failure", "modify", "background"];
+
 pub(super) fn read_snell_toml(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
     let Some(root) = reader.read_object(node, "snell.toml") else {
         return;
@@ -25,9 +28,7 @@ pub(super) fn read_snell_toml(reader: &mut ConfigReader<'_>, node: &SpannedNode)
         // A whole file of hooks would have no effect; that is more than a warning.
         reader.add_error(hooks.offset, "there is no \"hooks\" in snell.toml; write [[hook]]");
     }
-    let settings = SETTING_KEYS.iter().map(|key| key.name);
-    let known: Vec<_> = ["hook", "hooks"].into_iter().chain(settings).collect();
-    reader.warn_of_unknown_keys(&root, &known, "snell.toml");
+    reader.warn_of_unknown_keys(&root, &[&["hook", "hooks"], SETTING_KEYS].concat(), "snell.toml");
     read_settings(reader, &root);
     let Some(hooks) = root.get("hook") else {
         return;
@@ -45,8 +46,8 @@ fn read_hook(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
     let Some(fields) = reader.read_object(node, "a [[hook]]") else {
         return;
     };
-    let mut known: Vec<_> = HOOK_KEYS.iter().map(|key| key.name).collect();
-    for ConfigKey { name, .. } in SETTING_KEYS {
+    let mut known = HOOK_KEYS.to_vec();
+    for name in SETTING_KEYS {
         if let Some(member) = fields.members.iter().find(|member| member.key == *name) {
             // In TOML, what stands below a [[hook]] belongs to it.
             let message = format!("\"{name}\" is no key of a [[hook]]; write it above the first [[hook]] of the file");
@@ -153,23 +154,16 @@ fn read_tool_matcher(
     if written.contains('.') && !near.is_empty() && ToolClass::parse(&written).is_none() {
         reader.add_warning(node.offset, format!("\"{written}\" is read as a regular expression{near}"));
     }
-    match Matcher::from_names_classes_or_expression(written) {
-        Ok(matcher) => Some(matcher),
-        Err(fault) => {
-            reader.add_error(node.offset, format!("\"tool\" {fault}; the hook is not loaded"));
-            None
-        }
-    }
+    Matcher::from_names_classes_or_expression(written)
+        .map_err(|fault| reader.add_error(node.offset, format!("\"tool\" {fault}; the hook is not loaded")))
+        .ok()
 }
 
 fn read_timeout(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> HookTimeout {
     let Some(node) = fields.get("timeout") else {
         return HookTimeout::Default(DEFAULT_TIMEOUT);
     };
-    let parsed = match &node.value {
-        NodeValue::String(text) => text.parse::<SignedDuration>().ok(),
-        _ => None,
-    };
+    let parsed = node.text().and_then(|text| text.parse::<SignedDuration>().ok());
     let wanted = if parsed.is_some() { "more than 0" } else { "a duration with its unit" };
     let duration = parsed.and_then(|duration| Duration::try_from(duration).ok());
     match duration.filter(|duration| !duration.is_zero()) {
@@ -193,14 +187,11 @@ fn read_on_failure(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> 
     let Some(node) = fields.get("on_failure") else {
         return FailurePolicy::Continue;
     };
-    match &node.value {
-        NodeValue::String(text) if text == "continue" => FailurePolicy::Continue,
-        NodeValue::String(text) if text == "block" => FailurePolicy::Block,
+    match node.text() {
+        Some("continue") => FailurePolicy::Continue,
+        Some("block") => FailurePolicy::Block,
         other => {
-            let near = match other {
-                NodeValue::String(word) => format_suggestion(word, ["continue", "block"]),
-                _ => String::new(),
-            };
+            let near = other.map(|word| format_suggestion(word, ["continue", "block"])).unwrap_or_default();
             let message = format!("\"on_failure\" must be \"continue\" or \"block\"{near}; \"block\" counts");
             reader.add_error(node.offset, message);
             FailurePolicy::Block

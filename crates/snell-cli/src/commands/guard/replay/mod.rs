@@ -76,16 +76,13 @@ struct ReplayFilterArgs {
 
 impl ReplayFilterArgs {
     fn to_log_filter(&self, now: Timestamp) -> anyhow::Result<LogFilter> {
-        let time = |option: &str, text: &Option<String>| -> anyhow::Result<Option<Timestamp>> {
-            text.as_deref().map(|text| time::parse_time(option, text, now)).transpose()
-        };
         Ok(LogFilter {
             agent_id: self.agent,
             session: self.session.clone(),
             event: Some(EventName::PreToolUse.as_str().to_owned()),
             tool: self.tool.clone(),
-            since: time("--since", &self.since)?,
-            until: time("--until", &self.until)?,
+            since: time::parse_optional_time("--since", self.since.as_deref(), now)?,
+            until: time::parse_optional_time("--until", self.until.as_deref(), now)?,
             limit: PAGE_SIZE,
             ..LogFilter::default()
         })
@@ -130,7 +127,7 @@ fn replay_calls(
     store_handle: &mut StoreHandle,
     tally: &mut ReplaySummary,
 ) -> anyhow::Result<()> {
-    let mut guards = args.policy.new_project_cache()?;
+    let mut guards = args.policy.new_project_cache();
     // Only the user's own file can switch it off.
     guards.get_or_load(Path::new("/"))?.warn_if_off();
     let mut projects = AgentProjectCache::default();
@@ -171,7 +168,7 @@ fn rejudge_call<'a>(call: &'a RecordedCall, guards: &mut GuardedProjectCache) ->
     } else {
         guard.judge(tool, input, cwd)
     };
-    Ok(ReplayedCall::new(call, losses, judgement))
+    Ok(ReplayedCall { recorded: call, now: judgement, redactions: losses })
 }
 
 fn print_replayed_call(args: &Args, change: &ReplayedCall<'_>, now: Timestamp) -> anyhow::Result<()> {

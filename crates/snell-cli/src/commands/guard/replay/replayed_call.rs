@@ -25,9 +25,9 @@ const PROJECT_SHOWN: usize = 12;
 /// A call, then and now.
 #[derive(Debug)]
 pub(super) struct ReplayedCall<'a> {
-    recorded: &'a RecordedCall,
-    now: GuardJudgement,
-    redactions: Redactions,
+    pub(super) recorded: &'a RecordedCall,
+    pub(super) now: GuardJudgement,
+    pub(super) redactions: Redactions,
 }
 
 /// The same, for programs.
@@ -56,10 +56,6 @@ struct RecordedDecisionView<'a> {
 }
 
 impl<'a> ReplayedCall<'a> {
-    pub(super) fn new(recorded: &'a RecordedCall, redactions: Redactions, now: GuardJudgement) -> Self {
-        Self { recorded, now, redactions }
-    }
-
     /// From what to what.
     pub(super) fn decisions(&self) -> (GuardDecision, GuardDecision) {
         (self.recorded.decision(), self.now.decision)
@@ -69,11 +65,6 @@ impl<'a> ReplayedCall<'a> {
     pub(super) fn is_changed(&self) -> bool {
         let (then, now) = self.decisions();
         then != now
-    }
-
-    /// Whether what is judged now is what was judged then.
-    pub(super) fn redactions(&self) -> Redactions {
-        self.redactions
     }
 
     /// The rule that says so: today's, or that of then if nothing is said today.

@@ -58,7 +58,7 @@ impl ReplaySummary {
 
     pub(super) fn add(&mut self, change: &ReplayedCall<'_>) {
         self.calls += 1;
-        let losses = change.redactions();
+        let losses = change.redactions;
         self.masked += usize::from(losses.masked);
         self.shortened += usize::from(losses.shortened);
         self.incomplete += usize::from(losses.has_any());
@@ -67,12 +67,7 @@ impl ReplaySummary {
             return;
         }
         let rules = self.changed.entry(change.decisions()).or_default();
-        match rules.get_mut(change.rule()) {
-            Some(calls) => *calls += 1,
-            None => {
-                rules.insert(change.rule().to_owned(), 1);
-            }
-        }
+        *rules.entry(change.rule().to_owned()).or_default() += 1;
     }
 
     /// The kinds of change that there are: what each is called, and how often which rule has made it.

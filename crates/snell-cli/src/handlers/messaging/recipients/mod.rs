@@ -162,7 +162,8 @@ impl RecipientSearch {
                 self.walk_value(value, TextHandling::Read, levels);
                 self.usernames.push(value.clone());
             }
-            FieldRole::Number if is_small_number(value) => {}
+            // A count, not a telephone number.
+            FieldRole::Number if value.as_u64().is_some_and(|number| number < 10_000) => {}
             FieldRole::Number => self.collect_recipients(value, false, levels),
             FieldRole::Sender | FieldRole::Data => {}
             FieldRole::Prose | FieldRole::Reference => self.walk_value(value, TextHandling::Leave, levels),
@@ -241,8 +242,8 @@ impl RecipientSearch {
             if is_address {
                 self.add_addresses(key, false);
             }
-            let stands_beside =
-                words::NON_ADDRESS_FIELDS.contains(&plain.as_str()) || (is_address && is_plain_name(value));
+            let names_address = is_address && value.as_str().is_some_and(|text| !text.contains('@'));
+            let stands_beside = words::NON_ADDRESS_FIELDS.contains(&plain.as_str()) || names_address;
             if plain == "name" {
                 name = Some(value);
             }
@@ -315,15 +316,6 @@ fn is_own_account(field: &str, value: &Value) -> bool {
 fn is_channel_kind(value: &Value) -> bool {
     let text = value.as_str().unwrap_or_default().trim();
     words::CHANNEL_KINDS.iter().any(|kind| kind.eq_ignore_ascii_case(text))
-}
-
-/// Whether a number is none that can be called.
-fn is_small_number(value: &Value) -> bool {
-    value.as_u64().is_some_and(|number| number < 10_000)
-}
-
-fn is_plain_name(value: &Value) -> bool {
-    value.as_str().is_some_and(|text| !text.contains('@'))
 }
 
 #[cfg(test)]

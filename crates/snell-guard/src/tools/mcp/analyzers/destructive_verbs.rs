@@ -44,7 +44,7 @@ pub(in crate::tools::mcp) fn analyze_destructive_verb(request: &McpRequest<'_>, 
         return false;
     };
     let grade = raise_severity(assess_severity(request), request);
-    let in_cloud = is_cloud_server(request);
+    let in_cloud = request.has_server_word(servers::CLOUDS);
     let rule = match (deed, grade) {
         (_, LossSeverity::Trivial) => None,
         (DestructiveAction::Destroy, LossSeverity::Grave) => Some(DESTROY_RULE),
@@ -117,7 +117,7 @@ fn assess_severity(request: &McpRequest<'_>) -> LossSeverity {
             return assess_noun_severity(noun, request);
         }
     }
-    if request.has_action_word(verbs::DESTROYS_ALL) && is_cloud_server(request) {
+    if request.has_action_word(verbs::DESTROYS_ALL) && request.has_server_word(servers::CLOUDS) {
         return LossSeverity::Grave;
     }
     if is_database_server(request) { LossSeverity::Small } else { LossSeverity::Unknown }
@@ -134,38 +134,24 @@ fn find_head_noun(words: &[String]) -> Option<&str> {
 
 fn assess_noun_severity(noun: &str, request: &McpRequest<'_>) -> LossSeverity {
     let is = |known: &[&str]| singular_forms(noun).any(|single| known.contains(&single.as_str()));
-    if is_database_server(request) && is(nouns::SMALL_IN_DATA) {
-        return LossSeverity::Small;
-    }
-    if request.has_server_word(servers::DRIVES) && is(&["file", "folder", "item"]) {
-        return LossSeverity::Ordinary;
-    }
-    if request.has_server_word(servers::BRANCHED) && is(&["branch"]) {
-        return LossSeverity::Grave;
-    }
-    if request.is_about(servers::SEARCHES) && is(&["index"])
-        || is_database_server(request) && is(&["collection", "table"])
-    {
-        return LossSeverity::Grave;
-    }
-    if is_database_server(request) && is(&["index"]) {
-        return LossSeverity::Small;
-    }
-    if is_cloud_server(request) && is(nouns::GRAVE_IN_CLOUDS) {
-        return LossSeverity::Grave;
-    }
-    if request.has_server_word(servers::HOSTS) && is(&["project", "group", "workspace", "environment"]) {
-        return LossSeverity::Grave;
-    }
-    [
-        (nouns::GRAVE, LossSeverity::Grave),
-        (nouns::TRIVIAL, LossSeverity::Trivial),
-        (nouns::ORDINARY, LossSeverity::Ordinary),
-        (nouns::SMALL, LossSeverity::Small),
-    ]
-    .into_iter()
-    .find(|(known, _)| is(known))
-    .map_or(LossSeverity::Unknown, |(_, grade)| grade)
+    let is_at = |server: &[&str], known: &[&str]| request.has_server_word(server) && is(known);
+    let is_database = is_database_server(request);
+    let is_index = is(&["index"]);
+    let grades = [
+        (is_database && is(nouns::SMALL_IN_DATA), LossSeverity::Small),
+        (is_at(servers::DRIVES, &["file", "folder", "item"]), LossSeverity::Ordinary),
+        (is_at(servers::BRANCHED, &["branch"]), LossSeverity::Grave),
+        (is_index && request.is_about(servers::SEARCHES), LossSeverity::Grave),
+        (is_database && is(&["collection", "table"]), LossSeverity::Grave),
+        (is_database && is_index, LossSeverity::Small),
+        (is_at(servers::CLOUDS, nouns::GRAVE_IN_CLOUDS), LossSeverity::Grave),
+        (is_at(servers::HOSTS, &["project", "group", "workspace", "environment"]), LossSeverity::Grave),
+        (is(nouns::GRAVE), LossSeverity::Grave),
+        (is(nouns::TRIVIAL), LossSeverity::Trivial),
+        (is(nouns::ORDINARY), LossSeverity::Ordinary),
+        (is(nouns::SMALL), LossSeverity::Small),
+    ];
+    grades.into_iter().find(|(applies, _)| *applies).map_or(LossSeverity::Unknown, |(_, grade)| grade)
 }
 
 /// Everything of it, or what hangs on it too.
@@ -183,10 +169,6 @@ fn raise_severity(grade: LossSeverity, request: &McpRequest<'_>) -> LossSeverity
 fn singular_forms(noun: &str) -> impl Iterator<Item = String> + '_ {
     let endings = [("", ""), ("s", ""), ("es", ""), ("ies", "y"), ("ices", "ex")];
     endings.into_iter().filter_map(move |(many, one)| Some(format!("{}{one}", noun.strip_suffix(many)?)))
-}
-
-fn is_cloud_server(request: &McpRequest<'_>) -> bool {
-    request.has_server_word(servers::CLOUDS)
 }
 
 fn is_database_server(request: &McpRequest<'_>) -> bool {

@@ -12,6 +12,7 @@ use crate::tools::mcp::request::{McpRequest, is_key_named, walk_json};
 use crate::tools::mcp::tables::{keys, servers, texts, verbs};
 use crate::tools::mcp::tool_name::split_identifier;
 use crate::wrappers;
+use snell_shell::is_variable_name;
 
 /// More texts that read as commands are not looked at, because each may take as long as a command.
 const MAX_GUESSES: usize = 32;
@@ -140,12 +141,13 @@ fn is_command_like(text: &str) -> bool {
 
 /// Whether the first word is a program's, and the others make no sentence.
 fn is_command_start(part: &str) -> bool {
+    let is_assignment = |word: &str| word.split_once('=').is_some_and(|(name, _)| is_variable_name(name));
     let mut words = part
         .split_whitespace()
         .skip_while(|word| matches!(*word, "$" | "!" | "sudo" | "exec" | "time" | "(" | "{") || is_assignment(word));
     let is_begun = words.next().is_some_and(|first| {
         let first = first.trim_start_matches(['(', '{', '!', '\\']).trim_end_matches(';').trim_matches(['\'', '"']);
-        is_known_program(first) || is_builtin(first)
+        is_known_program(first) || texts::SCRIPT_STARTS.contains(&first)
     });
     is_begun && count_sentence_words(words) < 2 && !is_sentence_end(part)
 }
@@ -177,14 +179,4 @@ fn is_known_program(word: &str) -> bool {
     !word.is_empty()
         && word.chars().all(is_name)
         && (programs::find_program(word).is_some() || wrappers::wrapper_names().any(|name| name == base))
-}
-
-/// With what else scripts begin.
-fn is_builtin(word: &str) -> bool {
-    texts::SCRIPT_STARTS.contains(&word)
-}
-
-fn is_assignment(word: &str) -> bool {
-    let name = word.split_once('=').map(|(name, _)| name);
-    name.is_some_and(|name| !name.is_empty() && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric()))
 }

@@ -58,7 +58,7 @@ pub(in crate::tools::mcp) fn analyze_exfiltration(request: &McpRequest<'_>, sink
     }
     let mut left = MAX_SCANNED_BYTES;
     for leaf in &request.leaves {
-        let text = take_prefix(leaf.text, left);
+        let text = leaf.text.get(..leaf.text.floor_char_boundary(left)).unwrap_or_default();
         if has_private_key(text) || has_token(text) || has_aws_key_pair(text) {
             sink.mark_rule(RULE);
             return true;
@@ -66,12 +66,6 @@ pub(in crate::tools::mcp) fn analyze_exfiltration(request: &McpRequest<'_>, sink
         left -= text.len();
     }
     false
-}
-
-/// At most so many bytes of a text.
-fn take_prefix(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
-    text.get(..end.unwrap_or_default()).unwrap_or_default()
 }
 
 /// A private key with its body: the line that one begins with is only a mention.

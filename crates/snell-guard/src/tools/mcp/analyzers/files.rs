@@ -23,17 +23,14 @@ pub(in crate::tools::mcp) fn analyze_files(request: &McpRequest<'_>, sink: &mut 
     if (request.has_server_word(servers::FARAWAY) || request.has_server_word(&["git"])) && !at_home {
         return false;
     }
-    let paths = |keys: &[&str]| -> Vec<&str> {
-        let at = request
-            .leaves
-            .iter()
-            .filter(|leaf| has_key_suffix(leaf.key, keys) && !is_key_named(leaf.key, keys::BASE_DIRS));
-        at.map(|leaf| leaf.text).filter(|path| at_home || is_local_path(path, sink.world)).collect()
+    let world = sink.world;
+    let paths = |is_path: &dyn Fn(&str) -> bool| -> Vec<&str> {
+        let at = request.leaves.iter().filter(|leaf| is_path(leaf.key)).map(|leaf| leaf.text);
+        at.filter(|path| at_home || is_local_path(path, world)).collect()
     };
-    let (source, target) = (
-        collect_exact_paths(request, keys::SOURCES, at_home, sink),
-        collect_exact_paths(request, keys::TARGETS, at_home, sink),
-    );
+    let source = paths(&|key| is_key_named(key, keys::SOURCES));
+    let target = paths(&|key| is_key_named(key, keys::TARGETS));
+    let others = || paths(&|key| has_key_suffix(key, keys::PATH_SUFFIXES) && !is_key_named(key, keys::BASE_DIRS));
     if request.has_action_word(&["move", "rename"]) {
         sink.add_file_effects(PathAction::Take, source);
         sink.add_file_effects(PathAction::Overwrite, target);
@@ -43,11 +40,9 @@ pub(in crate::tools::mcp) fn analyze_files(request: &McpRequest<'_>, sink: &mut 
     } else if request.has_action_word(&["create", "make", "mkdir"])
         && request.has_action_word(&["directory", "folder", "dir", "mkdir"])
     {
-        let paths = paths(keys::PATH_SUFFIXES);
-        sink.add_file_effects(PathAction::Put, paths);
+        sink.add_file_effects(PathAction::Put, others());
     } else if let Some((_, kind)) = FILE_VERBS.iter().find(|(verbs, _)| request.has_action_word(verbs)) {
-        let paths = paths(keys::PATH_SUFFIXES);
-        sink.add_file_effects(*kind, paths);
+        sink.add_file_effects(*kind, others());
     }
     false
 }
@@ -63,16 +58,6 @@ fn add_possible_edits(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) {
     let paths = paths.filter(|text| text.starts_with(['/', '~']) && !text.contains(char::is_whitespace));
     let paths: Vec<&str> = paths.collect();
     sink.add_file_effects(PathAction::MayEdit, paths);
-}
-
-fn collect_exact_paths<'a>(
-    request: &McpRequest<'a>,
-    keys: &[&str],
-    at_home: bool,
-    sink: &FindingSink<'_>,
-) -> Vec<&'a str> {
-    let at = request.leaves.iter().filter(|leaf| is_key_named(leaf.key, keys));
-    at.map(|leaf| leaf.text).filter(|path| at_home || is_local_path(path, sink.world)).collect()
 }
 
 /// Files that leave the machine.

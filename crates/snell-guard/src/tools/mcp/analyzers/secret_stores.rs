@@ -12,7 +12,7 @@ pub(in crate::tools::mcp) fn analyze_secret_stores(request: &McpRequest<'_>, sin
         && shows
         && (request.has_action_word(nouns::SECRETS)
             || request.has_action_word(nouns::STORE_ITEMS)
-            || is_bare_verb(request));
+            || request.tool_words().len() == 1);
     let from_cloud = request.has_server_word(servers::CLOUDS) && shows && request.has_action_word(nouns::SECRETS);
     let settings = request.has_server_word(servers::CLOUDS)
         && request.has_action_word(&["get", "list", "read", "show", "export", "pull"])
@@ -25,9 +25,4 @@ pub(in crate::tools::mcp) fn analyze_secret_stores(request: &McpRequest<'_>, sin
         return true;
     }
     false
-}
-
-/// `vault__read`: nothing but the verb.
-fn is_bare_verb(request: &McpRequest<'_>) -> bool {
-    request.tool_words().len() == 1
 }

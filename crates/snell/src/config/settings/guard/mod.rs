@@ -6,15 +6,15 @@
 
 mod reader;
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::values::expand_tilde;
-use crate::contract::{ConfigKey, ConfigValueKind, config_key};
 use crate::hook::SourceLocation;
+use crate::matcher::normalize_path;
 
 pub(super) use reader::read_guard;
 
@@ -168,78 +168,24 @@ const CHOICES: &[(&str, GuardChoice)] =
     &[("ask", GuardChoice::Ask), ("deny", GuardChoice::Deny), ("allow", GuardChoice::Allow)];
 
 /// The keys of `[guard]`.
-pub(crate) const GUARD_KEYS: &[ConfigKey] = &[
-    config_key(
-        "preset",
-        ConfigValueKind::OneOf(&["standard", "strict", "audit"]),
-        "How much is minded. \"strict\" denies what others would ask about, and asks about what cannot be known; \"audit\" \
-         judges and records, and stops nothing. A project's file can only choose \"strict\". Default: standard.",
-    ),
-    config_key(
-        "on_failure",
-        ConfigValueKind::OneOf(&["ask", "deny", "allow"]),
-        "What is done where the guard itself fails: a limit is passed, or something breaks. Only in the user's own file. \
-         Default: ask.",
-    ),
-    config_key(
-        "protect",
-        ConfigValueKind::Directories,
-        "Further paths that must not be changed, with all below them; *, ? and ** are wildcards. A relative path begins \
-         in the project, in the user's own file in the home directory.",
-    ),
-    config_key("secrets", ConfigValueKind::Directories, "The same for paths that must not even be read."),
-    config_key(
-        "rules",
-        ConfigValueKind::Choices(&["allow", "ask", "deny"]),
-        "What is done about single rules, by id. In a project's file, rules that are locked can only be made stricter.",
-    ),
-    config_key(
-        "allow",
-        ConfigValueKind::Tables(ALLOW_KEYS, &["command", "reason"]),
-        "Commands that may run although a rule minds them. Rules that are locked mind them all the same.",
-    ),
-];
+pub(super) const GUARD_KEYS: &[&str] = &["preset", "on_failure", "protect", "secrets", "rules", "allow"];
 
 /// The keys of a `[[guard.allow]]`.
-const ALLOW_KEYS: &[ConfigKey] = &[
-    config_key(
-        "command",
-        ConfigValueKind::Text,
-        "One command, word by word: * stands for any one word, ** at the end for any further words, * inside a word for \
-         any characters.",
-    ),
-    config_key("reason", ConfigValueKind::Text, "Why it may run."),
-    config_key(
-        "until",
-        ConfigValueKind::Date,
-        "The last day on which it may, in UTC: 2027-01-31. Default: no last day.",
-    ),
-];
+pub(super) const ALLOW_KEYS: &[&str] = &["command", "reason", "until"];
 
 /// What one file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FileGuardSettings {
     preset: Option<(GuardPreset, SourceLocation)>,
     on_failure: Option<(GuardChoice, SourceLocation)>,
-    protect: Vec<LocatedValue<PathBuf>>,
-    secrets: Vec<LocatedValue<PathBuf>>,
-    rules: Vec<LocatedValue<(String, GuardChoice)>>,
-    allow: Vec<LocatedValue<AllowEntry>>,
+    protect: Vec<ProtectedPath>,
+    secrets: Vec<ProtectedPath>,
+    rules: Vec<RuleChoice>,
+    allow: Vec<AllowedCommand>,
 }
 
-/// Something, and where it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct LocatedValue<T> {
-    value: T,
-    origin: SourceLocation,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct AllowEntry {
-    command: String,
-    reason: String,
-    until: Option<Date>,
-}
+/// The author of everything in a file until all files are merged: whether one is trusted is not known while it is read.
+const UNKNOWN_AUTHOR: GuardAuthor = GuardAuthor::Untrusted;
 
 /// Where the paths of files begin.
 #[derive(Clone, Copy, Debug)]
@@ -274,28 +220,17 @@ impl GuardSettings {
             self.on_failure_origin = Some(origin.clone());
         }
         let base = if is_users { bases.home } else { Some(bases.project) };
-        let path = |LocatedValue { value: said, origin }: &LocatedValue<PathBuf>| ProtectedPath {
-            path: resolve_path(said, base, bases.home),
+        let path = |said: &ProtectedPath| ProtectedPath {
+            path: resolve_path(&said.path, base, bases.home),
             author,
-            origin: origin.clone(),
+            ..said.clone()
         };
         self.protect.extend(file.protect.iter().map(path));
         self.secrets.extend(file.secrets.iter().map(path));
-        self.rules.extend(file.rules.iter().map(|rule| RuleChoice {
-            rule: rule.value.0.clone(),
-            choice: rule.value.1,
-            author,
-            origin: rule.origin.clone(),
-        }));
+        self.rules.extend(file.rules.iter().map(|said| RuleChoice { author, ..said.clone() }));
         // To allow something is never stricter.
         let allowed = file.allow.iter().filter(|_| author != GuardAuthor::Untrusted);
-        self.allow.extend(allowed.map(|entry| AllowedCommand {
-            command: entry.value.command.clone(),
-            reason: entry.value.reason.clone(),
-            until: entry.value.until,
-            author,
-            origin: entry.origin.clone(),
-        }));
+        self.allow.extend(allowed.map(|said| AllowedCommand { author, ..said.clone() }));
     }
 
     /// The choice that counts for a rule about which `usual` would be done if nobody chose: the user's own, else that of a
@@ -317,17 +252,7 @@ impl GuardSettings {
 fn resolve_path(path: &Path, base: Option<&Path>, home: Option<&Path>) -> PathBuf {
     let path = expand_tilde(path, home);
     let path = base.map_or_else(|| path.clone(), |base| base.join(&path));
-    let mut full = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                full.pop();
-            }
-            part => full.push(part),
-        }
-    }
-    full
+    normalize_path(&path)
 }
 
 #[cfg(test)]

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use jiff::civil::Date;
 
 use super::super::get_user_only;
+use super::super::values::read_checked_text;
 use super::{
-    ALLOW_KEYS, AllowEntry, CHOICES, FileGuardSettings, GUARD_KEYS, GuardChoice, GuardPreset, LocatedValue, PRESETS,
+    ALLOW_KEYS, AllowedCommand, CHOICES, FileGuardSettings, GUARD_KEYS, GuardPreset, PRESETS, ProtectedPath,
+    RuleChoice, UNKNOWN_AUTHOR,
 };
 use crate::config::discovery::FileOwner;
 use crate::config::reader::{ConfigReader, ObjectFields};
@@ -15,11 +17,9 @@ use crate::diagnostic::format_suggestion;
 use crate::hook::SourceLocation;
 
 pub(in super::super) fn read_guard(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> FileGuardSettings {
-    let Some(fields) = reader.read_object(node, "[guard]") else {
+    let Some(fields) = reader.read_table(node, "[guard]", GUARD_KEYS) else {
         return FileGuardSettings::default();
     };
-    let known: Vec<_> = GUARD_KEYS.iter().map(|key| key.name).collect();
-    reader.warn_of_unknown_keys(&fields, &known, "[guard]");
     FileGuardSettings {
         preset: read_preset(reader, &fields),
         on_failure: get_user_only(reader, &fields, "on_failure").and_then(|node| {
@@ -28,7 +28,7 @@ pub(in super::super) fn read_guard(reader: &mut ConfigReader<'_>, node: &Spanned
         }),
         protect: read_paths(reader, &fields, "protect"),
         secrets: read_paths(reader, &fields, "secrets"),
-        rules: read_rules(reader, &fields),
+        rules: fields.get("rules").map(|node| read_rules(reader, node, "")).unwrap_or_default(),
         allow: read_allow(reader, &fields),
     }
 }
@@ -52,17 +52,11 @@ fn read_one_of<T: Copy>(
     words: &[(&str, T)],
     otherwise: &str,
 ) -> Option<T> {
-    let text = match &node.value {
-        NodeValue::String(text) => text.as_str(),
-        _ => "",
-    };
-    let found = words.iter().find(|(word, _)| *word == text);
+    let found = words.iter().find(|(word, _)| node.text() == Some(*word));
     if found.is_none() {
-        let said = match &node.value {
-            NodeValue::String(text) => {
-                format!("not \"{text}\"{}", format_suggestion(text, words.iter().map(|(word, _)| *word)))
-            }
-            _ => format!("not {}", node.kind_name()),
+        let said = match node.text() {
+            Some(text) => format!("not \"{text}\"{}", format_suggestion(text, words.iter().map(|(word, _)| *word))),
+            None => format!("not {}", node.kind_name()),
         };
         let known: Vec<_> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
         let known = known.join(", ");
@@ -71,54 +65,41 @@ fn read_one_of<T: Copy>(
     found.map(|(_, value)| *value)
 }
 
-fn read_paths(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &str) -> Vec<LocatedValue<PathBuf>> {
-    let items = fields.get(key).and_then(|node| reader.read_array(node, &format!("\"{key}\"")));
-    let mut paths = Vec::new();
-    for item in items.unwrap_or_default() {
-        let Some(text) = reader.expect_text(item, key) else {
-            continue;
-        };
-        if text.trim().is_empty() {
-            let message = format!("\"{key}\" has an empty path; write \"~/notes\" or the like, or remove it");
-            reader.add_error(item.offset, message);
-            continue;
-        }
-        let origin = reader.locate_offset(item.offset);
-        paths.push(LocatedValue { value: PathBuf::from(text), origin });
-    }
-    paths
+fn read_paths(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &str) -> Vec<ProtectedPath> {
+    let items = fields.get(key).and_then(|node| reader.read_array(node, &format!("\"{key}\""))).unwrap_or_default();
+    let read = |item: &SpannedNode| {
+        let path = read_checked_text(reader, item, key, check_path)?;
+        Some(ProtectedPath { path, author: UNKNOWN_AUTHOR, origin: reader.locate_offset(item.offset) })
+    };
+    items.iter().filter_map(read).collect()
 }
 
-fn read_rules(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<LocatedValue<(String, GuardChoice)>> {
+fn check_path(text: String) -> Result<PathBuf, String> {
+    if text.trim().is_empty() {
+        return Err("has an empty path; write \"~/notes\" or the like, or remove it".into());
+    }
+    Ok(text.into())
+}
+
+/// A key with a dot that is not quoted is a table in a table to TOML: `git.force-push = "ask"`. What is meant is plain.
+fn read_rules(reader: &mut ConfigReader<'_>, node: &SpannedNode, before: &str) -> Vec<RuleChoice> {
     let mut rules = Vec::new();
-    if let Some(node) = fields.get("rules") {
-        collect_rules(reader, node, "", &mut rules);
+    let Some(table) = reader.read_object(node, "[guard.rules]") else {
+        return rules;
+    };
+    for member in table.distinct_members() {
+        let rule = format!("{before}{}", member.key);
+        if let NodeValue::Object(_) = member.node.value {
+            rules.extend(read_rules(reader, &member.node, &format!("{rule}.")));
+        } else if let Some(choice) = read_one_of(reader, &member.node, &rule, CHOICES, "it has no effect") {
+            let origin = reader.locate_offset(member.key_offset);
+            rules.push(RuleChoice { rule, choice, author: UNKNOWN_AUTHOR, origin });
+        }
     }
     rules
 }
 
-/// A key with a dot that is not quoted is a table in a table to TOML: `git.force-push = "ask"`. What is meant is plain.
-fn collect_rules(
-    reader: &mut ConfigReader<'_>,
-    node: &SpannedNode,
-    before: &str,
-    rules: &mut Vec<LocatedValue<(String, GuardChoice)>>,
-) {
-    let Some(table) = reader.read_object(node, "[guard.rules]") else {
-        return;
-    };
-    for member in table.distinct_members() {
-        let id = format!("{before}{}", member.key);
-        if let NodeValue::Object(_) = member.node.value {
-            collect_rules(reader, &member.node, &format!("{id}."), rules);
-        } else if let Some(choice) = read_one_of(reader, &member.node, &id, CHOICES, "it has no effect") {
-            let origin = reader.locate_offset(member.key_offset);
-            rules.push(LocatedValue { value: (id, choice), origin });
-        }
-    }
-}
-
-fn read_allow(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<LocatedValue<AllowEntry>> {
+fn read_allow(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<AllowedCommand> {
     let Some(node) = fields.get("allow") else {
         return Vec::new();
     };
@@ -134,16 +115,14 @@ fn read_allow(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<L
     entries.collect()
 }
 
-fn read_allow_entry(reader: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<LocatedValue<AllowEntry>> {
-    const WHAT: &str = "a [[guard.allow]]";
-    let fields = reader.read_object(item, WHAT)?;
-    let known: Vec<_> = ALLOW_KEYS.iter().map(|key| key.name).collect();
-    reader.warn_of_unknown_keys(&fields, &known, WHAT);
+fn read_allow_entry(reader: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<AllowedCommand> {
+    let fields = reader.read_table(item, "a [[guard.allow]]", ALLOW_KEYS)?;
     // All that is wrong with an entry is told at once.
     let command = read_required_text(reader, &fields, "command", "\"sudo systemctl restart nginx\"");
     let reason = read_required_text(reader, &fields, "reason", "why it may run");
     let until = fields.get("until").map(|node| read_date(reader, node));
-    let said = AllowEntry {
+    let origin = reader.locate_offset(fields.get("command").map_or(item.offset, |node| node.offset));
+    Some(AllowedCommand {
         command: command?,
         reason: reason?,
         // A last day that cannot be read may be over.
@@ -151,9 +130,9 @@ fn read_allow_entry(reader: &mut ConfigReader<'_>, item: &SpannedNode) -> Option
             Some(date) => Some(date?),
             None => None,
         },
-    };
-    let origin = reader.locate_offset(fields.get("command").map_or(item.offset, |node| node.offset));
-    Some(LocatedValue { value: said, origin })
+        author: UNKNOWN_AUTHOR,
+        origin,
+    })
 }
 
 fn read_required_text(
@@ -167,12 +146,10 @@ fn read_required_text(
         reader.add_error(fields.offset, message);
         return None;
     };
-    let text = reader.expect_text(node, key)?;
-    if text.trim().is_empty() {
-        reader.add_error(node.offset, format!("\"{key}\" is empty; write {example} (the entry does not count)"));
-        return None;
-    }
-    Some(text.trim().to_owned())
+    read_checked_text(reader, node, key, |text| match text.trim() {
+        "" => Err(format!("is empty; write {example} (the entry does not count)")),
+        text => Ok(text.to_owned()),
+    })
 }
 
 fn read_date(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Option<Date> {

@@ -1,6 +1,9 @@
+use serde_json::json;
+
 use super::*;
 use crate::config::discovery::FileOwner;
 use crate::config::reader::ConfigReader;
+use crate::config::settings::tests::read_config_schema;
 use crate::config::source::ConfigSource;
 use crate::config::spanned::SpannedNode;
 
@@ -37,12 +40,14 @@ fn merge_files(files: &[(&str, GuardAuthor)]) -> GuardSettings {
 
 #[test]
 fn the_words_of_the_schema_are_those_that_are_read() {
+    let schema = read_config_schema();
     for (key, words) in [
         ("preset", PRESETS.iter().map(|(word, _)| *word).collect::<Vec<_>>()),
         ("on_failure", CHOICES.iter().map(|(word, _)| *word).collect()),
     ] {
-        let known = GUARD_KEYS.iter().find(|row| row.name == key).unwrap();
-        assert!(matches!(known.kind, ConfigValueKind::OneOf(known) if known == words), "{key}: {words:?}");
+        let known = &schema["properties"]["guard"]["properties"][key];
+        assert_eq!(known["enum"], json!(words), "{key}");
+        assert_eq!(known["default"], words[0], "{key}");
     }
 }
 

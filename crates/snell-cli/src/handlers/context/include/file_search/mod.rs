@@ -1,7 +1,7 @@
 //! Looking for the files that a pattern matches: breadth first, within bounds, every directory once.
 
 use std::collections::{HashSet, VecDeque};
-use std::fs::{self, DirEntry};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +38,7 @@ impl SearchBound {
 pub(in crate::handlers::context) struct FileSearch {
     names_left: usize,
     max_depth: usize,
+    found: Vec<PathBuf>,
     /// The bounds that it came to.
     pub(in crate::handlers::context) bounds: Vec<SearchBound>,
     /// Directories that could not be read.
@@ -59,7 +60,7 @@ struct SearchStep {
 
 impl FileSearch {
     fn with_limits(names: usize, max_depth: usize) -> Self {
-        Self { names_left: names, max_depth, bounds: Vec::new(), unreadable: Vec::new() }
+        Self { names_left: names, max_depth, found: Vec::new(), bounds: Vec::new(), unreadable: Vec::new() }
     }
 
     /// Counts a name that is looked at; whether there was one left.
@@ -80,7 +81,6 @@ impl FileSearch {
 
     /// The files that a pattern matches, sorted by their paths. Whatever is no directory counts as a file.
     pub(in crate::handlers::context) fn find_files(&mut self, pattern: &IncludePattern) -> Vec<PathBuf> {
-        let mut found = Vec::new();
         let mut steps = VecDeque::from([SearchStep { directory: pattern.start.clone(), depth: 0, next: vec![0] }]);
         // Only `..` leads to a directory twice.
         let mut seen = HashSet::new();
@@ -93,10 +93,10 @@ impl FileSearch {
                 continue;
             }
             let next = expand_any_depth(&step.next, &pattern.parts);
-            let mut deeper = self.follow_names(&step, &next, pattern, &mut found);
+            let mut deeper = self.follow_names(&step, &next, pattern);
             let needs_names = |at: &usize| !matches!(&pattern.parts[*at], PathPatternPart::Name(_));
             if next.iter().any(needs_names) {
-                deeper.extend(self.scan_directory(&step, &next, pattern, &mut found));
+                deeper.extend(self.scan_directory(&step, &next, pattern));
             }
             steps.extend(deeper);
             if self.names_left == 0 && !steps.is_empty() {
@@ -104,19 +104,14 @@ impl FileSearch {
                 break;
             }
         }
+        let mut found = std::mem::take(&mut self.found);
         found.sort();
         found.dedup();
         found
     }
 
     /// Where names lead that need no search.
-    fn follow_names(
-        &mut self,
-        step: &SearchStep,
-        next: &[usize],
-        pattern: &IncludePattern,
-        found: &mut Vec<PathBuf>,
-    ) -> Vec<SearchStep> {
+    fn follow_names(&mut self, step: &SearchStep, next: &[usize], pattern: &IncludePattern) -> Vec<SearchStep> {
         let all_named = next.iter().all(|at| matches!(pattern.parts[*at], PathPatternPart::Name(_)));
         let mut deeper = Vec::new();
         for at in next {
@@ -131,20 +126,14 @@ impl FileSearch {
             if at + 1 < pattern.parts.len() {
                 deeper.push(SearchStep { directory: path, depth: step.depth + 1, next: vec![at + 1] });
             } else if is_file(&path) {
-                found.push(path);
+                self.found.push(path);
             }
         }
         deeper
     }
 
     /// Where the names of a directory lead.
-    fn scan_directory(
-        &mut self,
-        step: &SearchStep,
-        next: &[usize],
-        pattern: &IncludePattern,
-        found: &mut Vec<PathBuf>,
-    ) -> Vec<SearchStep> {
+    fn scan_directory(&mut self, step: &SearchStep, next: &[usize], pattern: &IncludePattern) -> Vec<SearchStep> {
         let entries = match none_if_absent(fs::read_dir(&step.directory)) {
             Ok(Some(entries)) => entries,
             Ok(None) => return Vec::new(),
@@ -164,53 +153,26 @@ impl FileSearch {
             if fitting.is_empty() {
                 continue;
             }
-            let kind = DirEntryKind::from_entry(&entry);
+            let kind = entry.file_type();
+            let is_directory = kind.as_ref().is_ok_and(|kind| kind.is_dir());
+            let is_link = kind.is_ok_and(|kind| kind.is_symlink());
             let last = pattern.parts.len() - 1;
-            if kind.can_be_file() && fitting.contains(&last) && (kind == DirEntryKind::File || is_file(&entry.path())) {
-                found.push(entry.path());
+            if !is_directory && fitting.contains(&last) && (!is_link || is_file(&entry.path())) {
+                self.found.push(entry.path());
             }
-            let next: Vec<_> = fitting.into_iter().filter_map(|at| next_part(at, kind, pattern)).collect();
-            if !next.is_empty() && (kind == DirEntryKind::Directory || entry.path().is_dir()) {
+            let next_part = |at| match &pattern.parts[at] {
+                // A link may lead back to where we are.
+                PathPatternPart::AnyDepth => is_directory.then_some(at),
+                _ => Some(at + 1).filter(|next| *next <= last),
+            };
+            let next: Vec<_> = fitting.into_iter().filter_map(next_part).collect();
+            if !next.is_empty() && (is_directory || (is_link && entry.path().is_dir())) {
                 deeper.push(SearchStep { directory: entry.path(), depth: step.depth + 1, next });
             }
         }
         // Where a bound ends the search must not depend on the order in which a directory holds its names.
         deeper.sort_by(|one, other| one.directory.cmp(&other.directory));
         deeper
-    }
-}
-
-/// Which part may come next in a directory whose name fits this one.
-fn next_part(at: usize, kind: DirEntryKind, pattern: &IncludePattern) -> Option<usize> {
-    match (&pattern.parts[at], kind) {
-        (_, DirEntryKind::File) => None,
-        (PathPatternPart::AnyDepth, DirEntryKind::Directory) => Some(at),
-        // A link may lead back to where we are.
-        (PathPatternPart::AnyDepth, DirEntryKind::Link) => None,
-        _ => Some(at + 1).filter(|next| *next < pattern.parts.len()),
-    }
-}
-
-/// What a name is, as its directory tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DirEntryKind {
-    Directory,
-    Link,
-    /// Anything else.
-    File,
-}
-
-impl DirEntryKind {
-    fn from_entry(entry: &DirEntry) -> Self {
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => Self::Directory,
-            Ok(kind) if kind.is_symlink() => Self::Link,
-            _ => Self::File,
-        }
-    }
-
-    fn can_be_file(self) -> bool {
-        self != Self::Directory
     }
 }
 

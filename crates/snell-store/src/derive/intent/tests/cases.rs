@@ -1,6 +1,6 @@
 //! What agents say at the end of a turn, and what each of it is for.
 
-use super::TurnIntent::{self, Completion, Progress, Question};
+use crate::derive::intent::TurnIntent::{self, Completion, Progress, Question};
 
 /// The expected intent and the text. A text that was once read wrongly becomes a row.
 pub(super) const CASES: &[(TurnIntent, &str)] = &[

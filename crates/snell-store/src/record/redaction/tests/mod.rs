@@ -1,3 +1,5 @@
+mod corpus;
+
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
@@ -5,8 +7,8 @@ use serde_json::json;
 
 use snell_secrets::examples::{generate_secret as cook, secret_examples};
 
-use super::corpus::{LOOKALIKES, LOOKALIKES_ALONE, SECRETS};
 use super::*;
+use corpus::{LOOKALIKES, LOOKALIKES_ALONE, SECRETS};
 
 #[test]
 fn a_masked_secret_is_one_word_for_whoever_reads_a_command_again() {

@@ -1,15 +1,15 @@
-//! A tree as one line of text, for people and for tests.
+//! A tree as one line of text, for people who read a failing test.
 //!
 //! Commands stand in brackets, what is made of commands in parentheses with its name first: `(if [a] [b])`. What was quoted
 //! stands in single quotes, expansions in quotes stand in double quotes.
 
-use super::ast::{
+use snell_shell::{
     AndOrList, AssignmentValue, CommandPipeline, ListConnector, ParameterExpansion, ParameterOperation, ParsedScript,
     RedirectKind, ShellCommand, ShellCommandKind, ShellRedirect, ShellScript, ShellWord, VariableAssignment, WordPart,
 };
 
 /// A tree as one line, and one line for each problem.
-pub fn format_tree(parsed: &ParsedScript) -> String {
+pub(super) fn format_tree(parsed: &ParsedScript) -> String {
     let mut text = format_script(&parsed.script);
     for problem in &parsed.problems {
         let until = problem.runs_until.map(|at| format!(", runs until {at}")).unwrap_or_default();
@@ -135,14 +135,14 @@ fn format_redirect(redirect: &ShellRedirect) -> String {
         RedirectKind::WriteBoth(target) => ("&>", target),
         RedirectKind::AppendBoth(target) => ("&>>", target),
         RedirectKind::Duplicate(target) => (">&", target),
-        RedirectKind::HereDocument { body, .. } => ("<<", body),
+        RedirectKind::HereDocument { body, .. } => ("<<", &**body),
         RedirectKind::HereString(target) => ("<<<", target),
     };
     format!("{fd}{}{sign}{}", variable.unwrap_or_default(), format_word(target))
 }
 
 /// A word.
-pub(super) fn format_word(word: &ShellWord) -> String {
+fn format_word(word: &ShellWord) -> String {
     word.parts.iter().map(format_part).collect()
 }
 
