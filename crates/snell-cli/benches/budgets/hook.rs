@@ -40,12 +40,14 @@ pub(crate) fn bench_hook_processes(root: &Path) {
     let recorded = BenchAgent::new(&root.join("recorded"));
     let unrecorded = BenchAgent::new(&root.join("unrecorded")).without_recording();
     let alone = BenchAgent::new(&root.join("alone")).without_daemon();
-    let [bare, shell, hook, off, direct] = time_contenders([
+    let denied = BenchAgent::new(&root.join("denied")).calling("git push --force origin main");
+    let [bare, shell, hook, off, direct, deny] = time_contenders([
         &mut run_true,
         &mut || run_to_end(Command::new("/bin/sh").args(["-c", "true"])),
         &mut || recorded.run_hook(),
         &mut || unrecorded.run_hook(),
         &mut || alone.run_hook(),
+        &mut || denied.run_hook(),
     ]);
     let of_true =
         |times: &TimeSamples, budget: &str| Some(format!("{} of true{budget}", format_ratio(times.p50(), bare.p50())));
@@ -58,7 +60,8 @@ pub(crate) fn bench_hook_processes(root: &Path) {
     }
     print_row("snell hook, recorded", &hook, of_true(&hook, "; budget 2.00"));
     print_row("snell hook, not recorded", &off, of_true(&off, "; budget 1.50"));
-    print_row("snell hook, recorded without a scribe", &direct, of_true(&direct, ""));
+    print_row("snell hook, denied by the guard and recorded", &deny, of_true(&deny, "; budget 2.00"));
+    print_row("snell hook, recorded without a daemon", &direct, of_true(&direct, ""));
 
     let lifecycle = BenchAgent::new(&root.join("lifecycle")).with_files();
     lifecycle.run_hook();
@@ -118,6 +121,8 @@ struct BenchAgent {
     session: String,
     scribe: &'static str,
     event: &'static str,
+    /// The shell command of its tool calls.
+    command: &'static str,
     role: &'static str,
     calls: AtomicU64,
 }
@@ -136,6 +141,7 @@ impl BenchAgent {
             session: format!("session-{number}"),
             scribe: "on",
             event: "PreToolUse",
+            command: "git status --short",
             role: "",
             calls: AtomicU64::new(0),
         }
@@ -170,6 +176,11 @@ impl BenchAgent {
         }
     }
 
+    /// An agent whose tool calls run this command.
+    fn calling(self, command: &'static str) -> Self {
+        Self { command, ..self }
+    }
+
     fn without_daemon(self) -> Self {
         Self { scribe: "off", ..self }
     }
@@ -190,7 +201,7 @@ impl BenchAgent {
         match self.event {
             "PreToolUse" => {
                 payload["tool_name"] = "Bash".into();
-                payload["tool_input"] = json!({"command": "git status --short", "description": "Show what changed"});
+                payload["tool_input"] = json!({"command": self.command, "description": "Show what changed"});
                 payload["tool_use_id"] = format!("toolu_{number}").into();
             }
             "SessionStart" => payload["source"] = "resume".into(),
