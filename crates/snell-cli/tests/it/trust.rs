@@ -85,7 +85,7 @@ fn trust_is_asked_for_only_where_it_is_required() {
 }
 
 #[test]
-fn whoever_trusts_sees_every_command_that_will_run() {
+fn trust_shows_every_command_that_will_run() {
     let long = "x".repeat(300);
     let sandbox = CliSandbox::new()
         .home_file(".config/snell/snell.toml", "borrow = [\"whale\"]\n")

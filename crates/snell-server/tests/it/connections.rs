@@ -49,7 +49,7 @@ fn wait_until_alone(app: &TestApp) {
 }
 
 #[test]
-fn a_thousand_silent_connections_hold_up_nobody() {
+fn a_thousand_silent_connections_delay_no_other_client() {
     let app = TestApp::start();
     // Both ends are files of this process.
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);

@@ -231,7 +231,7 @@ fn where_there_is_a_token_everything_but_a_sign_of_life_needs_it() {
 }
 
 #[test]
-fn whoever_can_use_the_socket_needs_no_token_and_no_name() {
+fn the_unix_socket_needs_no_token_and_no_name() {
     let app = TestApp::with_settings(|settings| settings.token = Some(AccessToken::new("secret")));
     for request in [
         app.request("GET", "/api/agents").host("whatever"),
@@ -256,7 +256,7 @@ fn others_are_not_served_without_a_token() {
 }
 
 #[test]
-fn a_token_is_read_only_from_a_file_that_nobody_else_can_read() {
+fn a_token_is_read_only_from_a_file_that_no_other_user_can_read() {
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str, mode: u32| {
         let path = directory.path().join(name);

@@ -93,7 +93,7 @@ fn a_client_that_is_bound_to_an_interface_is_recognised() {
 }
 
 #[test]
-fn silent_connections_of_another_user_keep_nobody_out() {
+fn silent_connections_of_another_user_keep_no_client_out() {
     if require_root().is_none() {
         return;
     }

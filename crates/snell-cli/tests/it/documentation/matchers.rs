@@ -1,4 +1,4 @@
-//! The tables of matchers in the page about contracts: every row is tried.
+//! The lists of matchers in the page about contracts: every item is tried.
 
 use std::fs;
 
@@ -9,32 +9,33 @@ use super::capability_tables::{HookSpec, create_project};
 use super::reference::find_section;
 use crate::support::CliSandbox;
 
-/// A row: matchers that mean the same, calls that they match, and calls that they do not.
-struct MatcherTableRow {
+/// An item: matchers that mean the same, calls that they match, and calls that they do not.
+struct MatcherExample {
     matchers: Vec<String>,
     matches: Vec<String>,
     misses: Vec<String>,
 }
 
-/// What stands in backquotes in a cell, as it is meant: a table writes `\|` for a bar.
-fn list_quoted(cell: &str) -> Vec<String> {
-    let cell = cell.replace("\\|", "|");
-    cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+/// The texts between backquotes.
+fn list_quoted(text: &str) -> Vec<String> {
+    text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// The rows of the tables in a section whose head ends like this: what is matched, and what is not.
-fn parse_matcher_rows(section: &str, head: &str) -> Vec<MatcherTableRow> {
+/// The items of the lists in a section below a line that ends like this: `- matchers: matches; not misses`.
+fn parse_matcher_rows(section: &str, head: &str) -> Vec<MatcherExample> {
     let mut found = Vec::new();
-    let mut in_table = false;
+    let mut in_list = false;
     for line in section.lines() {
-        let is_head = line.ends_with(head) || line.starts_with("|-");
-        in_table = line.ends_with(head) || (in_table && line.starts_with('|'));
-        let line = line.replace("\\|", "\u{1}");
-        let cells: Vec<_> = line.split('|').map(|cell| cell.replace('\u{1}', "\\|")).collect();
-        if let ([_, matchers, matches, misses, _], true, false) = (&cells[..], in_table, is_head) {
-            let everything = matches.trim() == "everything";
+        let item = line.strip_prefix("- ").and_then(|item| item.split_once(": "));
+        in_list = line.ends_with(head) || (in_list && (line.is_empty() || item.is_some()));
+        if let (Some((matchers, rest)), true) = (item, in_list) {
+            let (matches, misses) = match rest.strip_prefix("not ") {
+                Some(misses) => ("", misses),
+                None => rest.split_once("; not ").unwrap_or((rest, "")),
+            };
+            let everything = matches == "everything";
             let anything = || vec!["Anything".to_owned()];
-            found.push(MatcherTableRow {
+            found.push(MatcherExample {
                 matchers: list_quoted(matchers).iter().map(|text| strip_quotes(text)).collect(),
                 matches: if everything { anything() } else { list_quoted(matches) },
                 misses: list_quoted(misses),
@@ -70,7 +71,7 @@ fn is_hook_fired(sandbox: &CliSandbox, matcher: &str, text: &str) -> bool {
 }
 
 /// Writes a hook with each matcher of the rows, and asks whether it would run.
-fn assert_rows_hold(contract: &str, rows: &[MatcherTableRow], hook: fn(&str) -> HookSpec<'_>) {
+fn assert_rows_hold(contract: &str, rows: &[MatcherExample], hook: fn(&str) -> HookSpec<'_>) {
     assert!(rows.len() > 3, "{contract}");
     for row in rows {
         for matcher in &row.matchers {
@@ -89,7 +90,7 @@ fn assert_rows_hold(contract: &str, rows: &[MatcherTableRow], hook: fn(&str) -> 
 fn every_row_about_matchers_is_true() {
     let page = fs::read_to_string(find_repository_root().join("docs/reference/contracts.md")).unwrap();
     for contract in ["snell", "wave", "microai", "claude", "whale"] {
-        let rows = parse_matcher_rows(find_section(&page, contract).unwrap(), "| matches | does not match |");
+        let rows = parse_matcher_rows(find_section(&page, contract).unwrap(), ", each with what it matches:");
         assert_rows_hold(contract, &rows, |matcher| HookSpec { matcher: Some(matcher), ..HookSpec::default() });
     }
 }
@@ -98,7 +99,7 @@ fn every_row_about_matchers_is_true() {
 #[test]
 fn every_row_about_rules_for_commands_and_addresses_is_true() {
     let page = fs::read_to_string(find_repository_root().join("docs/reference/contracts.md")).unwrap();
-    let mut rows = parse_matcher_rows(find_section(&page, "claude").unwrap(), "| covers | does not cover |");
+    let mut rows = parse_matcher_rows(find_section(&page, "claude").unwrap(), "; each covers:");
     let is_tried = |rule: &String| ["Bash", "WebFetch", "mcp__"].iter().any(|tool| rule.starts_with(tool));
     rows.retain(|row| row.matchers.iter().all(is_tried));
     assert_rows_hold("claude", &rows, |rule| HookSpec { rule: Some(rule), ..HookSpec::default() });
@@ -106,11 +107,13 @@ fn every_row_about_rules_for_commands_and_addresses_is_true() {
 
 #[test]
 fn a_row_is_read_as_it_is_shown() {
-    let table = "| matcher | matches | does not match |\n|---|---|---|\n| absent, `\"\"` | everything | |\n\
-                 | `\"A\\|B\"`, `\"A, B\"` | `A`, `B` | `AB` |\n\n| `x` | `y` | `z` |\n";
-    let rows = parse_matcher_rows(table, "| matches | does not match |");
+    let list = "Matchers:\n\n- absent, `\"\"`: everything\n- `\"A|B\"`, `\"A, B\"`: `A`, `B`; not `AB`\n- `C`: not `D`\n\n\
+                Text.\n\n- `x`: `y`; not `z`\n";
+    let rows = parse_matcher_rows(list, "Matchers:");
+    assert_eq!(rows.len(), 3);
     let read: Vec<_> = rows.iter().map(|row| (&row.matchers[..], &row.matches[..], &row.misses[..])).collect();
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     assert_eq!(read[0], (&texts(&[""])[..], &texts(&["Anything"])[..], &texts(&[])[..]));
+    assert_eq!(read[2], (&texts(&["C"])[..], &texts(&[])[..], &texts(&["D"])[..]));
     assert_eq!(read[1], (&texts(&["A|B", "A, B"])[..], &texts(&["A", "B"])[..], &texts(&["AB"])[..]));
 }

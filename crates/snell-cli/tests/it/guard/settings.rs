@@ -83,7 +83,7 @@ fn a_project_counts_if_it_is_trusted_and_else_only_where_it_is_stricter() {
 }
 
 #[test]
-fn whoever_trusts_a_project_sees_what_it_wants_of_the_guard() {
+fn trust_shows_the_guard_settings_of_a_project() {
     let text = "[guard.rules]\n\"git.push-force\" = \"allow\"\n\n[[guard.allow]]\ncommand = \"sudo make load\"\n\
         reason = \"the driver\"\nuntil = 2027-01-31\n\n[guard]\npreset = \"strict\"\nprotect = [\"infra\"]\n\
         secrets = [\"vault\"]\n";

@@ -18,7 +18,7 @@ fn measure_install_time(home: &InstallHome) -> Duration {
 }
 
 #[test]
-fn whoever_is_killed_leaves_the_old_file_or_the_new_one_and_it_can_still_be_undone() {
+fn a_killed_install_leaves_the_old_file_or_the_new_one_and_can_be_undone() {
     let text = "{\n  // mine\n  \"model\": \"opus\",\n  \"hooks\": { },\n}\n";
     let home = InstallHome::with_settings(text);
     let life = measure_install_time(&home);

@@ -219,7 +219,7 @@ fn run_without_home(sandbox: &CliSandbox, args: &[&str], temporary: &Path, paylo
 }
 
 #[test]
-fn without_a_home_nothing_is_kept_where_somebody_else_could_see_or_change_it() {
+fn without_a_home_nothing_is_kept_where_another_user_could_see_or_change_it() {
     let receiver = NotifyReceiver::new();
     let user = rustix::process::geteuid();
     let name = format!("snell-{}", user.as_raw());

@@ -254,7 +254,7 @@ fn an_event_whose_token_is_gone_does_not_hold_up_those_that_need_none() {
 }
 
 #[test]
-fn a_token_that_others_can_read_goes_nowhere_whoever_names_its_file() {
+fn a_token_that_others_can_read_is_never_sent() {
     let receiver = NotifyReceiver::new();
     let settings = format!("[server]\nurl = \"{}\"\ntoken_file = \"open\"\n", receiver.url());
     let payload = "{\"session_id\":\"s1\"}";

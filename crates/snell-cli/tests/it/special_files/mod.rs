@@ -210,7 +210,7 @@ fn a_server_says_which_file_it_cannot_use() {
 }
 
 #[test]
-fn a_socket_that_accepts_nobody_does_not_block_a_hook() {
+fn a_socket_that_accepts_no_connection_does_not_block_a_hook() {
     let sandbox = CliSandbox::new().env("SNELL_SCRIBE", "wait").file(".git/HEAD", "");
     let socket = sandbox.data().join("scribe.sock");
     let listener = UnixListener::bind(&socket).unwrap();

@@ -81,7 +81,7 @@ fn a_wrong_token_is_told_and_sets_nothing() {
 }
 
 #[test]
-fn nobody_is_sent_elsewhere_and_no_other_page_can_log_in() {
+fn the_form_redirects_nowhere_else_and_no_other_page_can_log_in() {
     let app = start_with_token();
     for next in ["https%3A%2F%2Fevil.example", "%2F%2Fevil.example", "%2F%5Cevil.example", "javascript%3Aalert(1)"] {
         let answer = post_login(&app, &format!("token=correct-horse&next={next}"), &[]);

@@ -146,7 +146,7 @@ fn the_calling_agents_own_files_cannot_be_borrowed() {
 }
 
 #[tokio::test]
-async fn a_project_that_nobody_trusts_runs_nothing_and_that_is_said() {
+async fn an_untrusted_project_runs_nothing_and_is_reported() {
     let three = render_native_hook("touch ran", "").repeat(3);
     let desk = GuestSandbox::new()
         .with_home_file(".config/snell/snell.toml", &render_native_hook("true", ""))

@@ -1,19 +1,15 @@
-//! What hooks of each contract can do: all events together, and how they are written.
+//! Which contracts have each ability of hooks, matchers and timeouts.
 
 use std::thread;
 
 use serde_json::json;
 
-use super::events::{HookCapabilities, try_all_contracts};
+use super::NOTHING;
 use super::formats::{CONTRACTS, HookSpec, create_project, render_printing_script, run_full_event, set_hook_script};
 use super::matchers::{GRAMMARS, detect_timeout_unit, supports_grammar};
-use super::{MarkdownTable, NOTHING, render_yes};
 
 /// A question about a contract, answered by a project of its own.
 type ContractQuestion = (&'static str, fn(&str) -> bool);
-
-/// Something that can be done about some events.
-type CapabilityCounter = (&'static str, fn(&HookCapabilities) -> bool);
 
 const QUESTIONS: &[ContractQuestion] = &[
     ("exit code 2 blocks", |contract| is_tool_refused(contract, "exit 2", false)),
@@ -44,44 +40,31 @@ fn is_tool_refused(contract: &str, script: &str, closed: bool) -> bool {
     run_full_event(&set_hook_script(create_project(contract, &["PreToolUse"], &hook), script), "PreToolUse").code == 2
 }
 
-/// How many events there are with this.
-fn count_events_with(events: &[HookCapabilities], has_it: fn(&HookCapabilities) -> bool) -> String {
-    match events.iter().filter(|can| has_it(can)).count() {
-        0 => NOTHING.to_owned(),
-        found => found.to_string(),
-    }
-}
-
-pub fn render_contracts_table() -> String {
-    let head = CONTRACTS.map(|contract| format!("`{contract}`"));
-    let mut table = MarkdownTable::new([""].into_iter().chain(head.iter().map(String::as_str)));
-    let tried = try_all_contracts();
-    let counts: &[CapabilityCounter] = &[
-        ("events that run hooks, of ALL", |can| can.run),
-        ("… can block", |can| can.block),
-        ("… can change a call", |can| can.change_input),
-        ("… can change an output", |can| can.change_output),
-        ("… can add context", |can| can.add_context),
-    ];
-    for (name, has_it) in counts {
-        let name = name.replace("ALL", &tried[0].len().to_string());
-        table.push_row(&name, tried.iter().map(|events| count_events_with(events, *has_it)));
-    }
+/// A list: each ability with the contracts that have it, then the unit of timeouts of each contract.
+pub fn render_contracts_list() -> String {
+    let mut list = String::new();
     for (name, holds) in QUESTIONS {
-        table.push_row(name, ask_every_contract(|contract| render_yes(holds(contract))));
+        list += &render_ability(name, holds);
     }
     for grammar in GRAMMARS {
-        table.push_row(
-            &format!("matcher: {}", grammar.says),
-            ask_every_contract(|contract| render_yes(supports_grammar(contract, grammar))),
-        );
+        list += &render_ability(&format!("matcher ({})", grammar.says), |contract| supports_grammar(contract, grammar));
     }
-    table.push_row("unit of timeouts", ask_every_contract(detect_timeout_unit));
-    table.to_markdown()
+    let units = ask_every_contract(|contract| Some(detect_timeout_unit(contract)).filter(|unit| unit != NOTHING));
+    let units = CONTRACTS.iter().zip(units).filter_map(|(contract, unit)| Some(format!("`{contract}` {}", unit?)));
+    list + &format!("- unit of timeouts: {}\n", units.collect::<Vec<_>>().join("; "))
+}
+
+/// A line: the ability, and the contracts for which the question holds.
+fn render_ability(name: &str, holds: impl Fn(&str) -> bool + Sync) -> String {
+    let answers = ask_every_contract(holds);
+    let found: Vec<_> = CONTRACTS.iter().zip(&answers).filter(|(_, holds)| **holds).collect();
+    let names: Vec<_> = found.iter().map(|(contract, _)| format!("`{contract}`")).collect();
+    let names = if names.len() == CONTRACTS.len() { "all".to_owned() } else { names.join(", ") };
+    format!("- {name}: {names}\n")
 }
 
 /// The answers of all contracts, in their order.
-fn ask_every_contract(ask: impl Fn(&str) -> String + Sync) -> Vec<String> {
+fn ask_every_contract<T: Send>(ask: impl Fn(&str) -> T + Sync) -> Vec<T> {
     thread::scope(|scope| {
         let answers = CONTRACTS.map(|contract| scope.spawn(|| ask(contract)));
         answers.map(|answer| answer.join().unwrap()).into()

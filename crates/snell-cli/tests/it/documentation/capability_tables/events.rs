@@ -118,12 +118,19 @@ fn render_cell(can: HookCapabilities) -> String {
     if parts.is_empty() { "runs".to_owned() } else { parts.join(", ") }
 }
 
+/// Contracts that can do the same about every event share a column.
 pub fn render_events_table() -> String {
-    let head = CONTRACTS.map(|contract| format!("`{contract}`"));
-    let mut table = MarkdownTable::new(["event"].into_iter().chain(head.iter().map(String::as_str)));
     let tried = try_all_contracts();
+    let mut columns: Vec<(String, &[HookCapabilities])> = Vec::new();
+    for (contract, found) in CONTRACTS.iter().zip(tried) {
+        match columns.iter_mut().find(|(_, same)| same == found) {
+            Some((names, _)) => *names += &format!(", `{contract}`"),
+            None => columns.push((format!("`{contract}`"), found)),
+        }
+    }
+    let mut table = MarkdownTable::new(["event"].into_iter().chain(columns.iter().map(|(names, _)| names.as_str())));
     for (at, event) in list_event_names().iter().enumerate() {
-        table.push_row(&format!("`{event}`"), tried.iter().map(|contract| render_cell(contract[at])));
+        table.push_row(&format!("`{event}`"), columns.iter().map(|(_, found)| render_cell(found[at])));
     }
     table.to_markdown()
 }

@@ -1,9 +1,8 @@
 //! The guard's rules, by what they are about.
 
-use super::MarkdownTable;
 use crate::support::CliSandbox;
 
-pub fn render_guard_table() -> String {
+pub fn render_guard_list() -> String {
     let rules = CliSandbox::new().run_snell(&["guard", "rules", "--json"], "").json();
     let rules = rules["rules"].as_array().unwrap();
     let mut tiers: Vec<&str> = Vec::new();
@@ -13,15 +12,14 @@ pub fn render_guard_table() -> String {
             tiers.push(tier);
         }
     }
-    let mut table = MarkdownTable::new(["tier", "rules", "deny", "ask", "allow"]);
+    let mut list = String::new();
     for tier in tiers {
-        let of_tier = |decision: Option<&str>| {
-            let found = rules.iter().filter(|rule| rule["tier"] == tier);
-            let found = found.filter(|rule| decision.is_none_or(|decision| rule["decision"] == decision));
-            found.count().to_string()
+        let count = |decision: &str| {
+            let found = rules.iter().filter(|rule| rule["tier"] == tier && rule["decision"] == decision).count();
+            (found > 0).then(|| format!("{found} {decision}"))
         };
-        let decisions = [None, Some("deny"), Some("ask"), Some("allow")];
-        table.push_row(&format!("`{tier}`"), decisions.map(of_tier));
+        let counts: Vec<_> = ["deny", "ask", "allow"].into_iter().filter_map(count).collect();
+        list += &format!("- `{tier}`: {}\n", counts.join(", "));
     }
-    table.to_markdown()
+    list
 }

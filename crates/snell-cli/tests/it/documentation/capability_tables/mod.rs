@@ -71,9 +71,9 @@ fn the_page_about_compatibility_says_what_works() {
         "docs/reference/compatibility.md",
         &[
             ("ways in", integrations::render_integrations_table()),
-            ("contracts", contracts::render_contracts_table()),
+            ("contracts", contracts::render_contracts_list()),
             ("agents", agents::render_agents_table()),
-            ("guard", guard::render_guard_table()),
+            ("guard", guard::render_guard_list()),
         ],
     );
 }

@@ -82,17 +82,14 @@ pub const SCENES: &[ExampleScene] = &[
     },
     ExampleScene {
         page: "docs/reference/commands.md",
-        under: &["snell run", "snell list", "snell lint", "snell explain", "snell docs"],
+        under: &["snell run", "snell list", "snell explain"],
         project: "/home/me/api",
         needs: &[SceneRequirement::Program("jq")],
-        prepare: |sandbox| {
-            props::copy_repository_examples(recordings::freeze_clock_at_noon(sandbox))
-                .file("snell.toml", "[[hook]]\nevent = \"PreToolUze\"\nrun = \"true\"\n")
-        },
+        prepare: |sandbox| props::copy_repository_examples(recordings::freeze_clock_at_noon(sandbox)),
     },
     ExampleScene {
         page: "docs/reference/commands.md",
-        under: &["snell guard check", "snell guard explain", "snell guard rules"],
+        under: &["snell guard check", "snell guard explain"],
         project: "/home/me/api",
         needs: &[],
         prepare: props::add_guard_calls,
@@ -131,13 +128,6 @@ pub const SCENES: &[ExampleScene] = &[
         project: "/home/me/api",
         needs: &[],
         prepare: recordings::record_attention_items,
-    },
-    ExampleScene {
-        page: "docs/reference/commands.md",
-        under: &["snell session"],
-        project: "/home/me/api",
-        needs: &[],
-        prepare: recordings::record_two_sessions,
     },
     ExampleScene {
         page: "docs/reference/agents.md",

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 use snell_test_support::payload::merge_fields;
-use snell_test_support::process::spawn_with_stdin;
 
 use crate::support::CliSandbox;
 
@@ -73,26 +72,6 @@ pub fn record_attention_items(sandbox: CliSandbox) -> CliSandbox {
     sandbox.send_hook_event("11:58:00", "Notification", asks);
     // As it is for users: there may be a scribe, but none is running.
     sandbox.env("SNELL_SCRIBE", "on")
-}
-
-/// One at work in this project, and one that is idle in another.
-pub fn record_two_sessions(sandbox: CliSandbox) -> CliSandbox {
-    let sandbox = freeze_clock_at_noon(sandbox);
-    let web = json!({"session_id": "91c0de", "cwd": sandbox.home().join("web"), "source": "startup"});
-    sandbox.send_hook_event("11:57:00", "SessionStart", web);
-    let role = [("CLAUDE_SESSION_ROLE", "chief"), ("CLAUDE_SESSION_MODE", "mission")];
-    let start_of = json!({"session_id": "5f3a2b", "source": "startup", "hook_event_name": "SessionStart", "cwd": sandbox.project()});
-    let mut hook = sandbox.command(&["hook"]);
-    hook.envs(role).env("SNELL_NOW", "2026-03-01T11:59:00Z");
-    assert!(spawn_with_stdin(&mut hook, start_of.to_string()).wait().unwrap().success());
-    for (session, percent) in [("91c0de", 7), ("5f3a2b", 42)] {
-        let line = json!({"session_id": session, "context_window": {"used_percentage": percent}});
-        sandbox.run_snell(&["statusline"], &line.to_string());
-    }
-    let call = json!({"session_id": "5f3a2b", "tool_name": "Bash", "tool_input": {"command": "make"}});
-    sandbox.send_hook_event("11:59:48", "PreToolUse", call);
-    // What an agent types is typed in its session.
-    sandbox.env("CLAUDE_SESSION_ID", "5f3a2b")
 }
 
 /// Snell in settings that had a hook already, in a project that is trusted.
