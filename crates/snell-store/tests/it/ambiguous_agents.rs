@@ -1,4 +1,4 @@
-//! Agents that live side by side, and could be taken for each other.
+//! Agents that run in parallel, and must not be confused with each other.
 
 use snell_store::{AgentState, CorrelationMethod};
 
@@ -8,7 +8,7 @@ fn build_session_start(session: &str, source: &str) -> SentEvent {
     build_event("SessionStart", session).with_field("source", source)
 }
 
-/// Whatever a process inherits from the agent that starts it.
+/// The variables and the process that a child inherits from its agent.
 fn with_inherited_sender(sent: SentEvent) -> SentEvent {
     sent.with_pane("%1").with_tmux_server("/tmp/tmux").with_launcher("l").with_headspace("h")
 }
@@ -63,7 +63,7 @@ fn a_session_that_its_agent_has_left_and_that_is_resumed_elsewhere_is_a_new_agen
         );
         assert_eq!(kept.list_agents()[0], before, "{begins:?}");
         assert_eq!(kept.expect_session("b").ended_at, None, "{begins:?}");
-        // From now on each has its own.
+        // From now on each session has its own agent.
         let tool = |session: &str| build_event("PreToolUse", session).with_field("tool_name", "Grep");
         let theirs =
             [kept.ingest_event(first(tool("b")).at_second(4)), kept.ingest_event(second(tool("a")).at_second(5))];
@@ -74,8 +74,7 @@ fn a_session_that_its_agent_has_left_and_that_is_resumed_elsewhere_is_a_new_agen
     }
 }
 
-/// Two sessions in one directory of which nothing else is known. The second has taken the place of the first, which was
-/// idle.
+/// Two sessions in one directory without other data. The second has replaced the first, which was idle.
 fn create_twin_sessions() -> TestStore {
     let mut kept = TestStore::new();
     kept.ingest_event(build_session_start("s1", "startup"));
@@ -86,7 +85,7 @@ fn create_twin_sessions() -> TestStore {
     kept
 }
 
-/// Everything by which a session shows that it goes on, and the state it is in then.
+/// Every event that shows activity of a session, and the state after it.
 fn list_activity_events() -> Vec<(SentEvent, AgentState)> {
     let bash = |name: &str| build_event(name, "s1").with_field("tool_name", "Bash").with_field("tool_use_id", "t1");
     let told = |kind: &str| build_event("Notification", "s1").with_field("notification_type", kind);
@@ -106,7 +105,7 @@ fn list_activity_events() -> Vec<(SentEvent, AgentState)> {
 #[test]
 fn a_session_that_goes_on_while_its_agent_is_at_work_on_another_one_is_an_agent_of_its_own() {
     for (event, state) in list_activity_events() {
-        // Also when it says itself when it happened.
+        // Also if the event is late.
         for event in [event.clone(), event.clone().with_delay()] {
             let mut kept = create_twin_sessions();
             kept.ingest_event(build_prompt("s2", "Go, too.").at_second(11));
@@ -118,7 +117,7 @@ fn a_session_that_goes_on_while_its_agent_is_at_work_on_another_one_is_an_agent_
             assert_eq!(agents[1].session_id.as_deref(), Some("s1"), "{event:?}");
             assert_eq!(kept.expect_session("s1").ended_at, None, "{event:?}");
             assert_eq!(kept.expect_session("s2").ended_at, None, "{event:?}");
-            // From now on each has its own.
+            // From now on each session has its own agent.
             assert_eq!(kept.ingest_event(build_stop("s2", "Done.").at_second(13)).agent_id, before.agent_id);
             assert_eq!(kept.ingest_event(build_stop("s1", "Done.").at_second(14)).agent_id, receipt.agent_id);
             assert_eq!(kept.list_agents().len(), 2, "{event:?}");
@@ -149,7 +148,7 @@ fn what_a_replaced_session_sends_late_or_at_its_end_makes_no_agent() {
     let mut rows = vec![
         build_event("SessionEnd", "s1").with_field("reason", "other").at_second(12),
         build_event("SessionEnd", "s1").with_field("reason", "clear").at_second(12),
-        // What was told before, told once more.
+        // Repetitions of earlier events.
         bash("PreToolUse").at_second(12),
     ];
     rows.extend(list_activity_events().into_iter().map(|(event, _)| event.at_second(3).with_delay()));
@@ -185,7 +184,7 @@ fn a_late_event_of_a_session_whose_launcher_has_begun_another_one_makes_no_agent
 
 #[test]
 fn a_session_that_becomes_an_agent_of_its_own_keeps_its_project() {
-    // What it sends, whether it says that it is elsewhere, and whether it then belongs there.
+    // Columns: the event, whether it names another place, and whether it then belongs there.
     let rows = [
         (build_prompt("s1", "Go on."), false, false),
         (build_stop("s1", "Which?"), false, false),

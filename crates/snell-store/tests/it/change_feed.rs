@@ -1,4 +1,4 @@
-//! What those who watch are told: every change, once, in order, whoever made it.
+//! The change feed: every change of every process, once and in order.
 
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ impl TestStore {
         self.store.change_range().unwrap().newest
     }
 
-    /// What was told of the only change of this kind.
+    /// The data of the only change of this kind.
     fn expect_single_change(&mut self, kind: ChangeKind) -> Value {
         let mut found = self.list_changes();
         found.retain(|change| change.kind == kind);
@@ -246,7 +246,7 @@ fn whoever_waits_is_let_go_when_another_writes() {
         go.recv().unwrap();
         other.ingest(build_prompt("s", "Hello.").into_record_in(&project)).unwrap();
     });
-    // Nothing is written, so it waits as long as it may.
+    // No process writes, so it waits until the time limit.
     wait_until_idle(&mut tail);
     ready.send(()).unwrap();
     let begun = Instant::now();
@@ -255,14 +255,14 @@ fn whoever_waits_is_let_go_when_another_writes() {
         assert!(begun.elapsed() < Duration::from_secs(50), "nobody told");
     }
     writer.join().unwrap();
-    // And it can be woken.
+    // A waker ends the wait.
     let waker = tail.waker().unwrap();
     wait_until_idle(&mut tail);
     waker.wake();
     assert!(measure_wait(&mut tail, Duration::from_secs(60)) < Duration::from_secs(50));
 }
 
-/// Waits until it waits as long as it may.
+/// Waits until a whole wait passes without a write.
 fn wait_until_idle(tail: &mut ChangeWatcher) {
     let (begun, long) = (Instant::now(), Duration::from_millis(150));
     while measure_wait(tail, long) < long {

@@ -1,4 +1,4 @@
-//! Which agent an event belongs to.
+//! The agent of an event.
 
 use serde_json::json;
 use snell_store::{AgentState, CorrelationMethod};
@@ -16,7 +16,7 @@ fn each_strategy_finds_what_the_ones_before_it_cannot() {
     let [one, other] = [LiveProcess::new(), LiveProcess::new()];
     let mut gone = LiveProcess::new();
     gone.terminate();
-    // What there was, what comes, how its agent is found.
+    // Columns: the name, the events before, the event, and the expected method.
     let cases: Vec<(&str, Vec<SentEvent>, SentEvent, CorrelationMethod)> = vec![
         ("nothing is known", vec![], build_session_start("s1"), Created),
         ("the session is known", vec![build_session_start("s1")], build_prompt("s1", "Go."), SessionId),
@@ -75,7 +75,7 @@ fn each_strategy_finds_what_the_ones_before_it_cannot() {
             Created,
         ),
         (
-            "the same pane, busy until its process was gone",
+            "the same pane, busy until its process exited",
             vec![
                 build_session_start("s1").with_pane("%1").with_process(&gone),
                 build_prompt("s1", "Go.").with_pane("%1").with_process(&gone),
@@ -265,7 +265,7 @@ fn any_of_its_session_ids_finds_an_agent() {
     let mut kept = TestStore::new();
     let first = kept.ingest_event(build_session_start("own").with_launcher("launched"));
     assert_eq!(kept.expect_session("own").session_id, "launched");
-    // The launcher's alone, the agent's own alone, and the launcher's with a new one.
+    // The launcher's id alone, the agent's own id alone, and the launcher's with a new one.
     let elsewhere = kept.create_other_project("elsewhere");
     for sent in [
         build_event("PreToolUse", "launched"),
@@ -364,7 +364,7 @@ fn the_same_event_twice_is_stored_once() {
         (json!({"tool_use_id": "t1", "tool_name": "Bash"}), json!({"tool_use_id": "t1", "tool_name": "Bash"}), 1),
         (json!({"tool_use_id": "t1", "tool_name": "Bash"}), json!({"tool_use_id": "t2", "tool_name": "Bash"}), 2),
         (json!({"tool_name": "Bash"}), json!({"tool_name": "Bash"}), 2),
-        // Not every model gives each call an id of its own.
+        // Some models reuse the ids of calls.
         (call("functions.Bash:0", "ls"), call("functions.Bash:0", "ls"), 1),
         (call("functions.Bash:0", "ls"), call("functions.Bash:0", "pwd"), 2),
         (call("", "ls"), call("", "ls"), 2),
@@ -375,7 +375,7 @@ fn the_same_event_twice_is_stored_once() {
         let receipt = kept.ingest_event(build_event("PreToolUse", "s").with_fields(&second).at_second(1));
         assert_eq!((receipt.duplicate, kept.list_events().len()), (expected == 1, expected), "{first} {second}");
     }
-    // The same use of a tool has a beginning and an end, and another agent's is another one.
+    // The same call has a start and an end, and another agent's call is another one.
     let mut kept = TestStore::new();
     let elsewhere = kept.create_other_project("elsewhere");
     let tool = json!({"tool_use_id": "t1", "tool_name": "Bash"});
@@ -434,7 +434,7 @@ fn two_that_are_at_work_in_one_project_are_two_whoever_took_whose_place() {
 
 #[test]
 fn what_runs_on_another_host_is_another_agent() {
-    // What both events have in common beside the directory.
+    // The data that both events share apart from the directory.
     let rows: [fn(crate::support::SentEvent) -> crate::support::SentEvent; 3] =
         [|sent| sent, |sent| sent.with_pane("%1"), |sent| sent.with_headspace("h")];
     for common in rows {

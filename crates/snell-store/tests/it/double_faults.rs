@@ -1,4 +1,4 @@
-//! Faults that meet another fault: a line that was not finished, a log that is removed while it is open, a FIFO in a queue.
+//! Two faults at once: an incomplete line, a log that is removed while it is open, a FIFO in a queue.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -23,7 +23,7 @@ fn append_event(directory: &Path, text: &str) {
     EventSpool::in_data_dir(directory).append(&observation.into()).unwrap();
 }
 
-/// Empties the spool, and answers the texts of its events, and how many remarks there were.
+/// Drains the spool, and returns the texts of its events and the number of warnings.
 fn drain_spool(directory: &Path) -> (Vec<String>, usize) {
     let mut texts = Vec::new();
     let remarks = EventSpool::in_data_dir(directory).drain(&mut |observations| {
@@ -77,7 +77,7 @@ proptest! {
             append_event(directory, &number.to_string());
             let file = File::options().write(true).open(find_spool_file(directory)).unwrap();
             let length = file.metadata().unwrap().len();
-            // No more than the event that was being written is cut.
+            // Cut only the last event, which was being written.
             file.set_len(length - cut.min(&(length - last_end))).unwrap();
             last_end = file.metadata().unwrap().len();
         }
@@ -124,7 +124,7 @@ fn files_that_are_removed_while_they_are_open_cost_nothing() {
         said.extend(recorder.take_warnings());
         assert_eq!(said.len(), 20, "{what}: {said:?}");
         assert!(said.iter().all(|remark| remark.ends_with("nothing is lost")), "{what}: {said:?}");
-        // As if it had been killed.
+        // As after a kill.
         recorder.abandon_store();
         assert_eq!(count_stored_events(directory), 60, "{what}");
     }
@@ -136,10 +136,10 @@ fn count_stored_events(directory: &Path) -> usize {
     store.query_log(&all).unwrap().len()
 }
 
-/// Something else than a file, and how it is made.
+/// Something else than a regular file, and a function that creates it.
 type SpecialFileCase = (&'static str, fn(&Path));
 
-/// Everything that can lie in the place of a file.
+/// Everything that can be in the place of a file.
 const KINDS: [SpecialFileCase; 6] = [
     ("a FIFO", |path| {
         mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();

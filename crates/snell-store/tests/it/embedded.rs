@@ -1,4 +1,4 @@
-//! An agent that embeds the engine and records by itself: the example is what everybody starts from, so it must work.
+//! The example of an agent that embeds the engine and records its events must work.
 
 use snell_store::{AgentFilter, AgentState, EventRecorder, LogFilter};
 

@@ -1,4 +1,4 @@
-//! Observations that come late, out of order, or more than once.
+//! Events that come late, out of order, or more than once.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use snell_store::EventRecord;
 
 use crate::support::{TestStore, build_event, build_prompt, build_stop};
 
-/// What two agents in two projects do, in the order in which they do it.
+/// The events of two agents in two projects, in order.
 fn build_story(kept: &TestStore) -> Vec<EventRecord> {
     let other = kept.create_other_project("other");
     let in_other = |mut observation: EventRecord| {
@@ -47,7 +47,7 @@ proptest! {
     ) {
         let mut kept = TestStore::new();
         let story = build_story(&kept);
-        // In any order and as often as it likes; then everything, so that nothing is missing.
+        // A random sequence with repetitions, then every event once, so that none is missing.
         let sequence: Vec<_> = order.iter().copied().chain(0..story.len()).map(|index| story[index].clone()).collect();
         for some in sequence.chunks(batch) {
             kept.store.ingest_all(some.to_vec()).unwrap();
@@ -60,7 +60,7 @@ proptest! {
         prop_assert!(seen.values().all(|count| *count == 1));
         let agents = kept.list_agents();
         prop_assert_eq!(agents.len(), 2);
-        // The latest event says how it stands, whenever it came.
+        // The latest event determines the state, in any order of arrival.
         for agent in agents {
             prop_assert_eq!(agent.state.as_str(), "idle");
             prop_assert_eq!(agent.current_tool, None);
@@ -78,7 +78,7 @@ fn a_late_event_does_not_undo_what_came_after_it() {
     kept.ingest_event(build_event("SessionEnd", "s").at_second(4).with_delay());
     assert_eq!(kept.expect_single_agent().state.as_str(), "idle");
     assert_eq!(kept.list_events().len(), 4);
-    // One that is late and yet the latest counts.
+    // A late event that is the latest one counts.
     kept.ingest_event(build_prompt("s", "Go on.").at_second(9).with_delay());
     assert_eq!(kept.expect_single_agent().state.as_str(), "processing");
 }

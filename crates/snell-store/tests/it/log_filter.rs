@@ -1,11 +1,11 @@
-//! The list of events: whatever it is filtered by, it says what looking at every event would.
+//! The list of events: each combination of filters gives the same result as a scan of all events.
 
 use snell::Decision;
 use snell_store::{DecisionRecord, LogEntry, LogFilter};
 
 use crate::support::{TestStore, build_event, make_timestamp};
 
-/// Events of several agents in two projects, some of them decided, some of them late.
+/// Events of several agents in two projects, some with a decision, some late.
 fn create_many_events() -> TestStore {
     let mut kept = TestStore::new();
     let projects = [kept.project_dir().to_str().unwrap().to_owned(), kept.create_other_project("other")];
@@ -51,7 +51,7 @@ fn every_combination_of_filters_finds_what_a_look_at_every_event_finds() {
     let all = kept.list_events();
     assert_eq!(all.len(), 120);
     let other = all.iter().find(|entry| entry.project == "other").unwrap().project.clone();
-    // Each of the nine filters is there or not; times lie in either half of what there is.
+    // Each of the nine filters is set or not; times are in both halves of the time span.
     for choice in 0..512_u32 {
         let on = |bit: u32| choice & (1 << bit) != 0;
         let filter = LogFilter {

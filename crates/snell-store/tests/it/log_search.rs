@@ -1,4 +1,4 @@
-//! The list of events as people look at it: lines, a search that ends, and one event in full.
+//! The list of events for people: lines, a limited search, and one event in full.
 
 use serde_json::json;
 use snell::{Decision, HookRunStatus};
@@ -12,7 +12,7 @@ impl TestStore {
         (lines.iter().map(|line| line.entry.id).collect(), reached)
     }
 
-    /// Tells of so many calls; every hundredth is about a needle.
+    /// Stores so many calls; every hundredth contains "needle".
     fn take_many_calls(&mut self, calls: i64) {
         for number in 0..calls {
             let word = if number % 100 == 0 { "Needle" } else { "hay" };
@@ -62,13 +62,13 @@ fn a_search_looks_at_so_many_events_and_goes_on_where_it_stopped() {
     let further = LogFilter { before_id: reached, ..build_limit_filter(100) };
     let (rest, reached) = kept.search_log(&further, "needle");
     assert_eq!((rest, reached), (vec![101, 1], None));
-    // Enough is enough, and filters narrow what is looked at.
+    // The limit ends the search, and filters reduce the scan.
     let (some, reached) = kept.search_log(&build_limit_filter(3), "needle");
     assert_eq!((some, reached), (vec![4101, 4001, 3901], None));
     let of_one = LogFilter { session: Some("s1".into()), ..build_limit_filter(100) };
     let (some, reached) = kept.search_log(&of_one, "needle");
     assert_eq!((some.len(), some[0], reached), (14, 4001, None));
-    // Where they lie apart, it stops sooner.
+    // If the events are scattered, it stops sooner.
     let of_all = LogFilter { session: Some("s".into()), ..build_limit_filter(100) };
     let (some, reached) = kept.search_log(&of_all, "needle");
     assert_eq!((some.len(), some[0], reached), (20, 4101, Some(2201)));

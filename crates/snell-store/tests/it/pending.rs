@@ -1,4 +1,4 @@
-//! What waits on disk to be stored.
+//! Pending events.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -59,7 +59,7 @@ fn a_note_of_a_living_process_is_its_own_to_record() {
     let observation = build_event("Stop", "s").into_record_in(root.path());
     notes.push(&observation.into(), PendingClaim::Owner).unwrap();
     assert_eq!((notes.count(), notes.load_all().len()), (1, 0));
-    // The same note of a process that is gone is anybody's.
+    // The file of a process that is gone may be stored by any process.
     let mut gone = LiveProcess::new();
     gone.terminate();
     let pid = gone.process.pid;
@@ -121,7 +121,7 @@ fn a_payload_as_deep_as_one_may_be_survives_whatever_way_it_goes() {
     }
 }
 
-/// Three observations, of which the database refuses the second.
+/// Three events; the database rejects the second.
 fn build_partly_refused(recorder: &mut EventRecorder) -> [EventRecord; 3] {
     recorder.open_store().unwrap();
     let rule = "CREATE TRIGGER refusal BEFORE INSERT ON events WHEN NEW.reason = 'refuse this' \
@@ -189,7 +189,7 @@ fn whoever_has_something_else_to_do_takes_in_only_some_of_what_waits() {
 mod of_an_older_version {
     use super::*;
 
-    /// An event without a mark that says that it is masked, and words that this version does not know.
+    /// An event without the masked mark, and with words that this version does not know.
     fn old_record(event_id: &str, session: &str) -> Value {
         json!({
             "event_id": event_id, "at": "2026-03-01T12:00:00Z", "delayed": true, "event": "PreToolUse",

@@ -1,4 +1,4 @@
-//! Which project a directory belongs to.
+//! The project of a directory.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use crate::support::{TestStore, build_event};
 
 #[test]
 fn the_nearest_directory_with_a_marker_is_the_project() {
-    // What there is, where the agent works, and where its project is.
+    // Columns: the markers, the agent's directory, and its project.
     let cases: &[(&[&str], &str, &str)] = &[
         (&["a/.git/"], "a/b/c", "a"),
         (&["a/.git"], "a/b/c", "a"),

@@ -1,4 +1,4 @@
-//! Agents of which nothing was heard: what no hook tells, their transcripts and processes do.
+//! Agents without recent events: transcripts and processes show their state.
 
 use serde_json::json;
 use snell_store::{AgentState, ReconcileScope, StateConfidence, StateSource};
@@ -9,7 +9,7 @@ use crate::support::{
     build_prompt, build_prompt_line, make_timestamp,
 };
 
-/// An agent in the middle of its work, with a transcript.
+/// A working agent with a transcript.
 fn create_working_agent(sender: impl Fn(SentEvent) -> SentEvent) -> (TestStore, String) {
     let mut kept = TestStore::new();
     let path = kept.write_transcript(&[]);
@@ -122,7 +122,7 @@ fn an_agent_that_was_thought_gone_and_is_heard_again_has_not_ended() {
 
 #[test]
 fn a_process_that_was_seen_only_once_may_have_been_a_messenger() {
-    // How often events came from the process, and whether its agent named it.
+    // Columns: how often events came from the process, and whether its agent reported it.
     for (times, told, expected) in [
         (1, false, AgentState::Idle),
         (2, false, AgentState::Ended),
@@ -173,7 +173,7 @@ fn build_result_line(session: &str, seconds: i64) -> serde_json::Value {
     })
 }
 
-/// A line of a transcript: the last words of a turn.
+/// A line of a transcript: the last message of a turn.
 fn build_final_line(session: &str, seconds: i64, text: &str) -> serde_json::Value {
     let mut line = build_answer_line(session, seconds, text);
     line["message"]["stop_reason"] = "end_turn".into();
@@ -182,7 +182,7 @@ fn build_final_line(session: &str, seconds: i64, text: &str) -> serde_json::Valu
 
 #[test]
 fn where_hooks_fell_silent_the_transcript_shows_the_state() {
-    // What the transcript says after hooks told, at second 2, of a state; and what the state is then.
+    // Columns: the state from hooks at second 2, the transcript, and the state afterwards.
     let rows = [
         (AgentState::Idle, vec![build_prompt_line("s", 5, "Go.")], "processing"),
         (AgentState::Idle, vec![build_prompt_line("s", 5, "Go."), build_tool_line("s", 6, "Bash")], "processing Bash"),
@@ -192,7 +192,7 @@ fn where_hooks_fell_silent_the_transcript_shows_the_state() {
         (AgentState::Processing, vec![build_answer_line("s", 5, "I look.")], "processing"),
         (AgentState::AwaitingInput, vec![build_result_line("s", 5)], "processing"),
         (AgentState::AwaitingInput, vec![build_tool_line("s", 5, "Read")], "awaiting_input Write"),
-        // What is older than what the hooks told changes nothing.
+        // Entries from before the hook event change nothing.
         (AgentState::Idle, vec![build_prompt_line("s", 1, "Go."), build_tool_line("s", 1, "Bash")], "idle"),
         (AgentState::Processing, vec![build_final_line("s", 1, "It is done.")], "processing"),
         (AgentState::AwaitingInput, vec![build_result_line("s", 2)], "awaiting_input Write"),
@@ -216,7 +216,7 @@ fn where_hooks_fell_silent_the_transcript_shows_the_state() {
         assert_eq!(format!("{}{tool}", agent.state), expected, "{state} {lines:?}");
         let source = if agent.state == state { StateSource::Hook } else { StateSource::Transcript };
         assert_eq!(agent.state_source, source, "{state} {lines:?}");
-        // The next event counts for more.
+        // The next event takes precedence.
         kept.ingest_event(build_prompt("s", "And now this.").at_second(10));
         let agent = kept.expect_single_agent();
         assert_eq!((agent.state, agent.confidence), (AgentState::Processing, StateConfidence::High));
@@ -261,7 +261,7 @@ fn a_session_that_no_hook_reported_is_found_by_its_transcript() {
     assert_eq!(kept.list_turn_texts("lost"), ["USER command: Find me."]);
     // Once.
     assert_eq!(kept.store.discover_sessions(&projects, make_timestamp(10)).unwrap(), 0);
-    // It is followed like others, and hooks that come after all find it.
+    // It is followed like other sessions, and later hook events find it.
     std::fs::write(
         &path,
         lines.map(|line| format!("{line}\n")).concat() + &format!("{}\n", build_final_line("lost", 12, "Found.")),
@@ -298,7 +298,7 @@ fn a_pane_that_is_closed_or_shows_a_shell_holds_no_agent() {
         command: command.into(),
         is_dead,
     };
-    // What the panes of the server show, whether the agent's process is known, and what follows.
+    // Columns: the panes of the server, whether the agent's process is known, and the state afterwards.
     let rows = [
         (vec![pane("%1", "claude", false)], false, "processing high"),
         (vec![pane("%2", "claude", false)], false, "ended medium"),
@@ -318,7 +318,7 @@ fn a_pane_that_is_closed_or_shows_a_shell_holds_no_agent() {
         }
         assert_eq!(kept.store.list_tmux_servers().unwrap(), [Some("/tmp/x".to_owned())]);
         let seen = |socket: &str| [snell_store::TmuxServerPanes { socket: Some(socket.into()), panes: panes.clone() }];
-        // Another server says nothing about it, and neither does a look that is older than what was heard.
+        // Another server's panes do not affect it, and neither do panes from before the last event.
         kept.store.reconcile_panes(&seen("/tmp/y"), make_timestamp(9)).unwrap();
         kept.store.reconcile_panes(&seen("/tmp/x"), make_timestamp(1)).unwrap();
         assert_eq!(kept.expect_single_agent().state, AgentState::Processing);

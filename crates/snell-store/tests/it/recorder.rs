@@ -1,4 +1,4 @@
-//! Recording that loses nothing.
+//! Recording without loss.
 
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
@@ -49,7 +49,7 @@ fn a_damaged_database_is_moved_aside_and_a_new_one_is_begun() {
         let mut recorder = EventRecorder::new(directory);
         let remarks = record_prompt(&mut recorder, directory, "s2");
         assert_eq!(remarks.len(), 1, "{what}: {remarks:?}");
-        assert!(remarks[0].starts_with("the database was damaged; it was moved to "), "{what}: {remarks:?}");
+        assert!(remarks[0].starts_with("the damaged database was moved to "), "{what}: {remarks:?}");
         let aside = list_damaged_databases(directory);
         assert_eq!(aside.len(), 1, "{what}: {aside:?}");
         assert_eq!(fs::read(directory.join(&aside[0])).unwrap(), damaged, "{what}");
@@ -70,7 +70,7 @@ fn a_page_that_is_damaged_is_found_when_it_is_used() {
     let path = directory.join("snell.db");
     let length = fs::metadata(&path).unwrap().len();
     let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
-    // Everything but the first page, on which the schema stands.
+    // Everything but the first page, which has the schema.
     file.seek(SeekFrom::Start(4096)).unwrap();
     file.write_all(&vec![0xA5; usize::try_from(length - 4096).unwrap()]).unwrap();
     drop(file);
@@ -119,7 +119,7 @@ fn what_cannot_be_stored_waits_and_is_taken_in_by_the_next() {
         let remarks = record_prompt(&mut EventRecorder::new(directory), directory, session);
         assert_eq!(
             remarks,
-            ["cannot record UserPromptSubmit now (the database is locked); it waits on disk for the next call"]
+            ["cannot record UserPromptSubmit now (the database is locked), so it waits on disk for the next call"]
         );
     }
     assert_eq!(first.pending().count(), 2);
@@ -173,7 +173,7 @@ fn what_is_kept_is_for_its_owner_only() {
             let path = entry.unwrap().path();
             assert_eq!(mode(&path), 0o600, "{}", path.display());
         }
-        // One that somebody opened to others is closed again.
+        // A file that became readable for others is made private again.
         set_file_mode(directory.join("snell.db"), 0o644);
         record_prompt(&mut EventRecorder::new(&directory), &directory, "s2");
         assert_eq!(mode(&directory.join("snell.db")), 0o600);
@@ -220,7 +220,7 @@ fn a_clock_that_is_wrong_for_a_moment_does_not_make_everything_old() {
         let of_today = kept.list_events().iter().filter(|event| event.event == "PreToolUse").count();
         assert_eq!(of_today, 200, "{at_last:?}");
         let old = kept.list_events().iter().any(|event| event.event == "UserPromptSubmit");
-        // Where the clock went back nothing is certainly old.
+        // If the clock was set back, nothing is certainly old.
         assert_eq!(old, at_last == Some(-3650 * DAY), "{at_last:?}");
     }
 }
@@ -244,7 +244,7 @@ fn a_file_that_somebody_named_and_that_is_something_else_is_not_touched() {
         let mode = std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode, std::fs::read_dir(root.path()).unwrap().count()), (0o644, before), "{path:?}");
     }
-    // An empty file, a new one, and one of ours can be used.
+    // An empty file, a new one, and a Snell database can be used.
     let empty = root.path().join("empty.db");
     std::fs::write(&empty, "").unwrap();
     for path in [empty, root.path().join("new.db")] {

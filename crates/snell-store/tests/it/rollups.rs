@@ -1,4 +1,4 @@
-//! What is counted by the hour: what hooks cost, and what the guard said.
+//! Hourly counts: the cost of hooks, and the guard's verdicts.
 
 use serde_json::json;
 use snell::Decision;
@@ -107,7 +107,7 @@ fn a_hook_that_nobody_waits_for_counts_when_it_has_ended() {
     assert!(kept.store.finish_hook_run(&finished).unwrap());
     let stats = kept.read_hook_stats(0);
     assert_eq!((stats[0].runs, stats[0].failures, stats[0].max_ms), (1, 1, 7_200_000.0));
-    // It belongs to the hour in which it began, as its run does.
+    // It belongs to the hour of its start, as its run does.
     assert_eq!(kept.read_hook_stats(HOUR), []);
 }
 
@@ -200,8 +200,8 @@ fn what_was_counted_long_ago_is_removed_with_what_it_was_counted_of() {
     assert_eq!(rules, ["b"]);
 }
 
-/// What counting costs: the same events, with a hook that has run and with one that has not. `docs/internals/performance.md` says how to
-/// run it.
+/// The cost of counting: the same events, with a hook that has run and with one that has not.
+/// `docs/internals/performance.md` describes how to run it.
 #[test]
 #[ignore = "it prints how long events take to be stored, and judges nothing"]
 fn storing_with_and_without_counting() {

@@ -1,4 +1,4 @@
-//! What is known of a session before its agent is answered, and what the agent was told then.
+//! The data of a session before its agent gets an answer, and the reminders in that answer.
 
 use std::fs;
 use std::path::Path;
@@ -45,7 +45,7 @@ fn take_reminded(kept: &mut TestStore, sent: SentEvent, reminded: ReminderRecord
     let mut observation = sent.into_record_in(&kept.project_dir());
     observation.judgement = Some(DecisionRecord { reminded, ..DecisionRecord::default() });
     kept.store.ingest(observation.clone()).unwrap();
-    // What comes twice counts once.
+    // A repeated event counts once.
     assert!(kept.store.ingest(observation).unwrap().duplicate);
 }
 
@@ -97,7 +97,7 @@ fn the_newest_figure_counts_and_asking_changes_nothing() {
     }
     take_with_transcript(&mut kept, build_stop("s", "Done."));
     assert_eq!((read_context_percent(&mut kept), kept.expect_single_agent().context_percent), (Some(60.0), Some(60.0)));
-    // The agent itself knows best.
+    // The agent's own figure takes precedence.
     kept.store.set_context_usage("s", 33.0, None).unwrap();
     kept.write_transcript(&[build_usage_line("s", 3, 160_000)]);
     assert_eq!(read_context_percent(&mut kept), Some(33.0));
@@ -116,7 +116,7 @@ fn the_users_window_counts_for_events_and_for_whoever_looks_after_agents() {
     let mut kept = kept.reopen();
     kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(3)).unwrap();
     assert_eq!(kept.expect_single_agent().context_percent, Some(60.0));
-    // An event that does not say it takes nothing back.
+    // An event without it resets nothing.
     kept.write_transcript(&[build_usage_line("s", 4, 40_000)]);
     take_with_transcript(&mut kept, build_stop("s", "Done.").at_second(4));
     assert_eq!(kept.expect_single_agent().context_percent, Some(80.0));
@@ -138,7 +138,7 @@ fn a_context_that_begins_anew_is_unknown_and_its_agent_may_be_told_again() {
             kept.write_transcript(&[build_usage_line("s", 1, 100_000)]);
             take_with_transcript(&mut kept, build_prompt("s", "Go."));
             take_reminded(&mut kept, build_stop("s", "Done.").at_second(2), build_reminder_levels(80, 60));
-            // The last figure is there, and nobody has read it.
+            // The last count is in the file, and has not been read.
             kept.write_transcript(&[build_usage_line("s", 3, 160_000)]);
             if by_status_line {
                 kept.store.set_context_usage("s", 80.0, None).unwrap();
@@ -152,7 +152,7 @@ fn a_context_that_begins_anew_is_unknown_and_its_agent_may_be_told_again() {
             let found = read_snapshot(&mut kept, "s");
             assert_eq!(found.context_percent, expected, "{shown}");
             assert_eq!((found.stop_level, found.prompt_level), levels_expected, "{shown}");
-            // Nor does it come back.
+            // It does not come back either.
             take_with_transcript(&mut kept, build_prompt("s", "Go on.").at_second(5));
             kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(6)).unwrap();
             assert_eq!(
@@ -183,7 +183,7 @@ fn what_an_agent_was_told_is_kept_for_its_session() {
     assert_eq!((found.stop_level, found.prompt_level), (60, 0));
     assert!(found.status_reminded && found.ping_reminded && !found.pinged);
     assert_eq!(kept.query_texts("SELECT context_warning_level || '' FROM sessions"), ["60"]);
-    // It may sink, if the context has become emptier.
+    // The level may decrease, if the context has become emptier.
     take_reminded(&mut kept, build_stop("s", "Done.").at_second(3), build_reminder_levels(0, 60));
     let found = read_snapshot(&mut kept, "s");
     assert_eq!((found.stop_level, found.prompt_level), (0, 60));
@@ -232,7 +232,7 @@ fn the_launchers_id_leads_to_the_session_unless_it_was_inherited() {
         |kept: &mut TestStore, own: Option<&str>| kept.store.load_session_snapshot(&asked(own)).unwrap().stop_level;
     let whoever = [None, Some("own"), Some("after a clear")];
     assert_eq!(whoever.map(|own| level(&mut kept, own)), [60, 60, 60]);
-    // Whoever comes with its id while it is at work was started by it.
+    // A process with the id of a working agent was started by it.
     kept.ingest_event(from_it(build_prompt("own", "Go.").at_second(2)));
     assert_eq!(whoever.map(|own| level(&mut kept, own)), [60, 60, 0]);
 }
@@ -276,7 +276,7 @@ fn whoever_has_the_database_locked_keeps_nobody_from_asking_unless_something_wai
         recorder.load_session_snapshot(&build_snapshot_query("s", None)).unwrap().started_at,
         Some(make_timestamp(0))
     );
-    // What waits and cannot be stored now may say that the agent was told already.
+    // A pending event that cannot be stored now may contain the reminder.
     recorder.record_events(vec![build_stop("s", "Done.").into_record_in(root.path())]);
     assert_eq!(recorder.pending().count(), 1);
     assert!(matches!(recorder.load_session_snapshot(&build_snapshot_query("s", None)), Err(StoreError::Locked)));
@@ -285,7 +285,7 @@ fn whoever_has_the_database_locked_keeps_nobody_from_asking_unless_something_wai
     observation.judgement =
         Some(DecisionRecord { reminded: build_reminder_levels(60, 0), ..DecisionRecord::default() });
     recorder.pending().push(&observation.into(), snell_store::PendingClaim::Anyone).unwrap();
-    // What waits is taken in first.
+    // Pending events are stored first.
     assert_eq!(recorder.load_session_snapshot(&build_snapshot_query("s", None)).unwrap().stop_level, 60);
     assert_eq!(recorder.pending().count(), 0);
 }
@@ -323,7 +323,7 @@ fn a_transcript_that_is_rewritten_in_place_is_read_again() {
     kept.write_transcript(&[build_usage_line("s", 1, 130_000)]);
     take_with_transcript(&mut kept, build_event("SessionStart", "s").with_field("source", "startup"));
     assert_eq!(read_context_percent(&mut kept), Some(65.0));
-    // It is as long as before.
+    // It has the same length as before.
     fs::write(kept.path_of("transcript.jsonl"), "").unwrap();
     kept.write_transcript(&[build_usage_line("s", 1, 170_000)]);
     assert_eq!(read_context_percent(&mut kept), Some(85.0));

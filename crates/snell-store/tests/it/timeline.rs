@@ -1,4 +1,4 @@
-//! What an agent did, event by event, with what hangs on each.
+//! The timeline of an agent.
 
 use serde_json::json;
 use snell::Decision;
@@ -121,7 +121,7 @@ fn sessions_of_one_agent_are_listed() {
     assert_eq!(found, ["t"]);
 }
 
-/// What was seen of an agent beside its events: after which, when, from what to what, how it is known, and why.
+/// Changes of state without events: after which event, when, from which state to which, the source, and the reason.
 fn list_sightings(kept: &mut TestStore, agent_id: i64) -> Vec<String> {
     let events = kept.store.query_timeline(&build_timeline_filter(agent_id, 50)).unwrap();
     let before = SightingFilter {
@@ -167,7 +167,7 @@ fn whoever_loses_its_pane_to_another_ends_without_an_event_of_its_own() {
     first.terminate();
     let began = build_event("SessionStart", "t").with_field("cwd", other).with_pane("%7").with_process(&second);
     assert_eq!(kept.ingest_event(began.at_second(2)).agent_id, 2);
-    assert_eq!(list_sightings(&mut kept, 1), ["1 2 idle ended hook another session began in its pane"]);
+    assert_eq!(list_sightings(&mut kept, 1), ["1 2 idle ended hook another session started in its tmux pane"]);
     assert_eq!(list_sightings(&mut kept, 2), [""; 0]);
 }
 

@@ -1,4 +1,4 @@
-//! Calls of tools: what they are about, how long they took, and what a call that is blocked changes.
+//! Tool calls: their summaries, their durations, and the effect of a blocked call.
 
 use serde_json::{Value, json};
 use snell::Decision;
@@ -95,7 +95,7 @@ fn how_long_a_tool_took_is_what_its_agent_says_or_the_time_between() {
         kept.ingest_event(event);
         assert_eq!(kept.list_events().pop().unwrap().tool_duration_ms, expected, "{shown}");
     }
-    // An id is one session's own.
+    // Ids of calls are unique only within a session.
     let other = kept.create_other_project("other");
     kept.ingest_event(
         call("PostToolUse", "t1").with_field("session_id", "elsewhere").with_field("cwd", other).at_second(30),

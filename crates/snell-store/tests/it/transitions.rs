@@ -1,4 +1,4 @@
-//! What each event says about its agent's state.
+//! The effect of each event on its agent's state.
 
 use serde_json::{Value, json};
 use snell::Decision;
@@ -16,7 +16,7 @@ fn take_blocked_event(kept: &mut TestStore, sent: SentEvent) -> &'static str {
     kept.store.ingest(observation).unwrap().state.as_str()
 }
 
-/// How an agent gets into each state, and the tool that is then the current one.
+/// The events that lead to each state, and the current tool then.
 fn list_state_paths() -> [(&'static str, Vec<SentEvent>); 4] {
     let start = build_step("SessionStart", &json!({"source": "startup"}));
     let prompt = build_step("UserPromptSubmit", &json!({"prompt": "Tidy up."}));
@@ -58,7 +58,7 @@ fn every_event_leads_from_every_state_to_the_right_one() {
         ("PreToolUse", tool("ExitPlanMode"), asks("awaiting_input ExitPlanMode")),
         ("PostToolUse", tool("Bash"), after),
         ("PostToolUseFailure", tool("Bash"), after),
-        // Tools run side by side: that one ends does not answer about the other.
+        // Tools run in parallel: the end of one does not answer a question about another.
         ("PostToolUse", tool("Read"), beside),
         ("PostToolUseFailure", tool("Read"), beside),
         ("PostToolUseFailure", json!({"tool_name": "Bash", "is_interrupt": true}), ["idle -", "idle -", "idle -", "="]),
@@ -68,7 +68,7 @@ fn every_event_leads_from_every_state_to_the_right_one() {
         ("Notification", told("elicitation_dialog"), waits),
         ("Notification", told("agent_needs_input"), waits),
         ("Notification", json!({"message": "Claude needs your permission to use Bash"}), waits),
-        // It says that nobody has typed anything, which is no question; but whoever seemed to work does not.
+        // The user has typed nothing, which is no question; but then the agent does not work.
         ("Notification", told("idle_prompt"), ["=", "idle -", "idle -", "="]),
         ("Notification", told("auth_success"), nothing),
         ("Notification", told("of a later version"), nothing),
@@ -85,7 +85,7 @@ fn every_event_leads_from_every_state_to_the_right_one() {
         ("SessionEnd", json!({}), ["ended -"; 4]),
         ("SessionEnd", json!({"reason": "clear"}), nothing),
         ("SomethingNobodyKnowsYet", json!({"novelty": 1}), nothing),
-        // A subagent in the background does not wake its agent; one that the agent waits for is its work.
+        // A background sub-agent does not wake its agent; one that the agent waits for is its work.
         ("PreToolUse", subagents.clone(), ["=", "processing Grep", "=", "="]),
         ("PostToolUse", subagents, ["=", "processing -", "=", "="]),
     ];
@@ -105,7 +105,7 @@ fn every_event_leads_from_every_state_to_the_right_one() {
             }
             let changed = receipt.state_changed;
             assert_eq!(changed, from.split(' ').next() != expected.split(' ').next(), "{name} {fields} {from}");
-            // Whether or not it changed anything, it is there.
+            // It is stored, whether or not it changed anything.
             assert_eq!(kept.list_events().last().unwrap().state, agent.state);
         }
     }
@@ -203,7 +203,7 @@ fn a_prompt_that_was_blocked_brings_nobody_back() {
     kept.ingest_event(build_step("SessionStart", &json!({"source": "startup"})));
     kept.ingest_event(build_step("SessionEnd", &json!({"reason": "other"})).at_second(1));
     let state = take_blocked_event(&mut kept, build_step("UserPromptSubmit", &json!({"prompt": "x"})).at_second(2));
-    // Whatever it means, the agent and its session must agree on it.
+    // The agent and its session must agree in any case.
     let session_ended = kept.expect_session("s").ended_at.is_some();
     assert_eq!((state == "ended", kept.expect_single_agent().ended_at.is_some()), (session_ended, session_ended));
 }

@@ -1,4 +1,4 @@
-//! Who said what.
+//! Turns: commands, answers and messages.
 
 use serde_json::json;
 use snell_store::{ReconcileScope, Store, TimestampSource};
@@ -41,7 +41,7 @@ fn a_storm_of_identical_prompts_is_one_turn() {
     }
     assert_eq!(kept.list_turn_texts("s"), ["USER command: Are you there?"]);
     assert_eq!(kept.list_events().len(), 50);
-    // Once the agent has spoken, the same words are said anew.
+    // After a message of the agent, the same prompt is a new turn.
     kept.ingest_event(build_stop("s", "Yes, I am.").at_second(50));
     kept.ingest_event(build_prompt("s", "Are you there?").at_second(51));
     assert_eq!(kept.list_turn_texts("s").len(), 3);
@@ -124,7 +124,7 @@ fn reconciling_again_and_again_changes_nothing() {
         kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(second)).unwrap();
         kept.store.reconcile_agents(ReconcileScope::Agent(agent.agent_id), make_timestamp(second)).unwrap();
     }
-    // Nor does another process that does the same.
+    // Another process does not repeat it either.
     let mut other = Store::open(&kept.path_of("snell.db")).unwrap().store;
     other.reconcile_agents(ReconcileScope::All, make_timestamp(20)).unwrap();
     assert_eq!((kept.expect_single_agent(), kept.list_turns("s")), (agent, turns));

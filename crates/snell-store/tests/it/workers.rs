@@ -1,4 +1,4 @@
-//! Workers: what events tell of subagents and tasks, and that their agent is told of each once.
+//! Workers: sub-agents and tasks in events, each reported to its agent once.
 
 use serde_json::{Value, json};
 use snell::Decision;
@@ -6,7 +6,7 @@ use snell_store::{DecisionRecord, FinishedWorker, ReminderRecord, SnapshotQuery}
 
 use crate::support::{SentEvent, TestStore, build_event, build_prompt};
 
-/// Workers of which the session's agent was not told yet.
+/// Workers that are not reported to the session's agent yet.
 fn list_unreported_workers(kept: &mut TestStore, session: &str) -> Vec<FinishedWorker> {
     let inquiry = SnapshotQuery { own_session_id: Some(session.into()), workers: true, ..SnapshotQuery::default() };
     kept.store.load_session_snapshot(&inquiry).unwrap().workers
@@ -291,7 +291,7 @@ fn an_agent_is_told_of_each_worker_once_with_how_long_it_took() {
     );
     let left: Vec<_> = list_unreported_workers(&mut kept, "s").into_iter().map(|worker| worker.name).collect();
     assert_eq!(left, ["a2"]);
-    // What is heard of it again is no news; but if it runs again, that is.
+    // A repeated signal is no news; a new run is.
     kept.ingest_event(
         build_subagent_event("SubagentStop", "a1").at_second(22).with_field("last_assistant_message", "Again."),
     );
@@ -349,7 +349,7 @@ fn events_that_come_in_another_order_tell_the_same() {
     kept.ingest_event(build_subagent_event("SubagentStart", "a1").at_second(5).with_delay());
     let found = list_unreported_workers(&mut kept, "s");
     assert_eq!((found.len(), found[0].took_us), (1, Some(3_000_000)));
-    // The end of a run that is over does not end the next one.
+    // The end of a finished run does not end the next one.
     kept.ingest_event(build_subagent_event("SubagentStart", "a2").at_second(10));
     kept.ingest_event(build_subagent_event("SubagentStop", "a2").at_second(9).with_delay());
     assert_eq!(list_workers(&kept)[1], "subagent a2 (Explore) running");

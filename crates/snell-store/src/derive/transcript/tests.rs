@@ -36,7 +36,7 @@ impl TestTranscript {
         file.write_all(content.as_ref()).unwrap();
     }
 
-    /// Reads on, with the mark stored as text in between.
+    /// Reads on, with the cursor stored as text in between.
     fn read(&mut self) -> TranscriptChunk {
         let from = self.cursor.to_string().parse().unwrap();
         assert_eq!(from, self.cursor);
@@ -50,7 +50,7 @@ impl TestTranscript {
     }
 }
 
-/// An entry as one line, cut where it is long.
+/// An entry as one line, truncated.
 fn format_entry(entry: &TranscriptEntry) -> String {
     let (kind, text) = match entry {
         TranscriptEntry::AgentText { text, .. } => ("words", text.as_str()),
@@ -160,7 +160,7 @@ fn usage_is_that_of_the_last_own_message_that_counts() {
     let most = json!({"input_tokens": u64::MAX, "output_tokens": u64::MAX});
     transcript.append(message("own", most));
     assert_eq!(transcript.read().usage.unwrap().context_tokens, u64::MAX);
-    // What was counted before a compaction says nothing any more; what is counted after it does.
+    // Counts before a compaction are outdated; counts after it are not.
     transcript.append(message("own", json!({"input_tokens": 90})));
     transcript.append(to_line(&json!({"type": "system", "subtype": "compact_boundary", "sessionId": "own"})));
     assert_eq!(transcript.read().usage, None);

@@ -1,4 +1,4 @@
-//! Making an event fit to what a receiver takes: long texts are cut before anything is left out.
+//! Makes an event fit the receiver's limits: long texts are truncated before fields are removed.
 
 use std::io::{self, Write};
 
@@ -7,19 +7,19 @@ use serde_json::{Map, Value, json};
 
 use crate::record::text_limits::truncate_json_strings;
 
-/// A receiver takes 1 MiB; this leaves a little room.
+/// Receivers accept 1 MiB; this leaves some room.
 const MAX_BODY_BYTES: usize = 1_000_000;
 
-/// The limits to which texts are cut, each tried if the one before is not enough.
+/// The limits for texts, each tried if the one before is not enough.
 const TEXT_LIMITS: [usize; 5] = [16 * 1024, 4 * 1024, 1024, 256, 64];
 
-/// A receiver need not read what is nested more deeply than this.
+/// Receivers need not read deeper nesting than this.
 const MAX_LEVELS: usize = 100;
 
-/// A remark on what was left out is not longer than this.
+/// The longest placeholder.
 const PLACEHOLDER_BYTES: usize = 64;
 
-/// What a receiver cannot do without, and what is too small to be worth leaving out.
+/// Fields that a receiver needs, or that are too small to remove.
 const ESSENTIAL_FIELDS: &[&str] = &[
     "session_id",
     "hook_event_name",
@@ -36,18 +36,18 @@ const ESSENTIAL_FIELDS: &[&str] = &[
     "host",
 ];
 
-/// Beyond this, nothing is essential.
+/// A larger field is not essential.
 const MAX_ESSENTIAL_BYTES: usize = 4 * 1024;
 
-/// The body as a receiver takes it.
+/// The body within the receiver's limits.
 pub(super) fn truncate_body(mut body: Map<String, Value>) -> Map<String, Value> {
-    // The body is a level itself.
+    // The body is one level itself.
     body.values_mut().for_each(|value| truncate_depth(value, MAX_LEVELS - 1));
     if count_json_bytes(&body) <= MAX_BODY_BYTES {
         return body;
     }
     let truncate_to = |most: usize| {
-        // Each time from the whole text, so that the notice says how much of it was left out.
+        // Always from the whole text, so that the notice has the right number of bytes.
         let mut truncated = body.clone();
         truncated.values_mut().for_each(|value| truncate_json_strings(value, most));
         truncated
@@ -62,7 +62,7 @@ pub(super) fn truncate_body(mut body: Map<String, Value>) -> Map<String, Value> 
     drop_largest_fields(truncated)
 }
 
-/// Leaves out what is nested more deeply than so many levels.
+/// Replaces values that are nested deeper than so many levels.
 fn truncate_depth(value: &mut Value, levels: usize) {
     match value {
         Value::Array(_) | Value::Object(_) if levels == 0 => *value = "[left out: nested too deeply]".into(),
@@ -72,10 +72,10 @@ fn truncate_depth(value: &mut Value, levels: usize) {
     }
 }
 
-/// Leaves out fields, the largest first, until the rest fits. A placeholder says how many bytes a field had; one that is no
-/// larger than its placeholder goes with its name.
+/// Removes fields, the largest first, until the rest fits. A placeholder has the number of removed bytes; a field that
+/// is no larger than its placeholder is removed with its name.
 fn drop_largest_fields(body: Map<String, Value>) -> Map<String, Value> {
-    // A name stands with a colon and a comma.
+    // A name comes with a colon and a comma.
     let mut fields: Vec<_> = body
         .into_iter()
         .map(|(name, value)| (count_json_bytes(&name) + 2, count_json_bytes(&value), Some((name, value))))
@@ -105,7 +105,7 @@ fn drop_largest_fields(body: Map<String, Value>) -> Map<String, Value> {
     fields.into_iter().filter_map(|(_, _, field)| field).collect()
 }
 
-/// The bytes that a value takes as JSON.
+/// The size of a value as JSON.
 fn count_json_bytes(value: &impl Serialize) -> usize {
     struct ByteCounter(usize);
     impl Write for ByteCounter {
@@ -119,12 +119,12 @@ fn count_json_bytes(value: &impl Serialize) -> usize {
         }
     }
     let mut counter = ByteCounter(0);
-    // JSON of our own can always be written, and counting does not fail.
+    // Snell's own JSON can always be written, and counting cannot fail.
     let _ = serde_json::to_writer(&mut counter, value);
     counter.0
 }
 
-/// What stands in the place of something that was left out. It is of the same kind, because receivers ask for that.
+/// The placeholder for a removed value. It has the same type, because receivers check types.
 fn build_placeholder(value: &Value, bytes: usize) -> Value {
     let remark = format!("[{bytes} bytes left out]");
     match value {
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn very_many_fields_take_no_longer_than_a_few_for_their_size() {
-        // If each that goes had to be looked for among all others, this would take minutes.
+        // A search among all fields for each removed one would take minutes.
         let mut body: Map<_, _> = (0..200_000).rev().map(|n| (format!("key-{n:016}"), n.into())).collect();
         body.insert("session_id".into(), "one".into());
         let started = std::time::Instant::now();

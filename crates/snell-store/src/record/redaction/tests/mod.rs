@@ -37,7 +37,7 @@ fn secrets_vanish_wholly_and_what_stands_around_them_stays() {
         if !is_gone || !masked.starts_with(before) || !masked.ends_with(after) {
             wrong.push(format!("{whole:?} became {masked:?}"));
         }
-        // Nothing of it is left beside the mark.
+        // The mark replaces all of it.
         let rest = masked.len() - before.len().min(masked.len()) - after.len().min(masked.len());
         if rest > MAX_MARK_BYTES {
             wrong.push(format!("{whole:?} left something in {masked:?}"));
@@ -46,7 +46,7 @@ fn secrets_vanish_wholly_and_what_stands_around_them_stays() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Ways in which a text stands in a payload.
+/// Positions of a text in a payload.
 const POSITIONS: &[&str] = &[
     "{}",
     "first {} last",
@@ -80,7 +80,7 @@ fn every_form_of_the_table_is_masked_wherever_it_stands() {
             if value.to_string().contains(&example.secret) {
                 wrong.push(format!("{text:?} stayed in {value}"));
             }
-            // Escaped once more, as JSON within a string.
+            // Escaped twice, as JSON in a string.
             let mut value = json!({ "stdout": json!({ "text": text }).to_string() });
             mask_json(&mut value);
             let secret = example.secret.replace('\n', "\\n");
@@ -357,7 +357,7 @@ fn hostile_texts_are_looked_at_a_bounded_number_of_times() {
         let text = piece.repeat(size / piece.len());
         let (masked, steps) = mask_once(&text);
         assert!(steps <= 16 * text.len(), "{piece:?}: {steps} steps");
-        // The second pass is over no more than the first left.
+        // A second pass scans no more than the first one left.
         assert!(masked.is_none_or(|masked| masked.len() <= 8 * text.len()), "{piece:?}");
     }
 }
@@ -385,7 +385,7 @@ fn a_mebibyte_of_anything_is_masked_in_time() {
     }
 }
 
-/// What secrets and their surroundings are made of, so that random texts come near to them.
+/// Random texts made of parts of secrets and their surroundings.
 fn any_text() -> impl Strategy<Value = String> {
     let atoms = prop_oneof![
         proptest::sample::select(vec![
