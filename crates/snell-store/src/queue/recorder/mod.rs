@@ -238,13 +238,13 @@ impl EventRecorder {
                 )
             }
             RemovedFile::RestoredDatabase => {
-                format!("{path} was truncated while it was in use, and was restored from its log without loss")
+                format!("{path} was truncated while it was in use and restored from its log, and nothing is lost")
             }
             RemovedFile::SetAside(_) => {
                 let stored = self.restore_copies()?;
                 format!("{path} or {path}-wal was truncated while it was in use (events stored again: {stored})")
             }
-            RemovedFile::SavedLog => format!("{path}-wal was removed while it was in use, without loss"),
+            RemovedFile::SavedLog => format!("{path}-wal was removed while it was in use, and nothing is lost"),
             RemovedFile::ReplacedLog => {
                 let stored = self.restore_copies()?;
                 format!("{path}-wal or {path}-shm was replaced while it was in use (events stored again: {stored})")

@@ -474,6 +474,8 @@ proptest! {
         after in proptest::sample::select(LOOKALIKES),
     ) {
         let secret = cook(recipe);
+        // Some ordinary lines contain the same characters as a secret.
+        prop_assume!(!before.contains(&secret) && !after.contains(&secret));
         let whole = format!("{before}\n{}\n{after}\n", text.replace("{}", &secret));
         prop_assert!(!mask_secrets(&whole).contains(&secret));
     }
