@@ -170,7 +170,7 @@ mod tests {
     use crate::record::event_record::EventRecord;
 
     #[test]
-    fn what_is_left_to_one_who_is_about_to_leave_is_delivered() {
+    fn a_message_added_while_the_forwarder_exits_is_delivered() {
         let root = tempfile::tempdir().unwrap();
         let outbox = Outbox::in_data_dir(root.path());
         let put = |number: usize| {

@@ -135,7 +135,7 @@ mod wal_notifier {
 
     #[derive(Debug)]
     pub(crate) struct WalNotifier {
-        told: OwnedFd,
+        inotify: OwnedFd,
         watch: Option<i32>,
         directory: PathBuf,
         log: OsString,
@@ -146,7 +146,7 @@ mod wal_notifier {
             let mut log = database.file_name().unwrap_or_default().to_owned();
             log.push("-wal");
             let mut notifier = Self {
-                told: init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?,
+                inotify: init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?,
                 watch: None,
                 directory: database.parent().unwrap_or(Path::new("/")).to_owned(),
                 log,
@@ -158,24 +158,24 @@ mod wal_notifier {
         pub(crate) fn arm(&mut self) -> io::Result<()> {
             // The log itself may not exist yet, or may be replaced.
             let flags = WatchFlags::MODIFY | WatchFlags::CREATE;
-            self.watch = Some(add_watch(&self.told, &self.directory, flags)?);
+            self.watch = Some(add_watch(&self.inotify, &self.directory, flags)?);
             Ok(())
         }
 
         pub(crate) fn disarm(&mut self) {
             if let Some(watch) = self.watch.take() {
                 // A superfluous report only costs time.
-                let _ = remove_watch(&self.told, watch);
+                let _ = remove_watch(&self.inotify, watch);
             }
         }
 
         /// Waits; returns whether there was a write.
         pub(crate) fn wait(&self, woken: &UnixStream, at_most: Duration) -> io::Result<bool> {
-            wait_readable([poll_readable(&self.told), poll_readable(woken)], at_most)?;
+            wait_readable([poll_readable(&self.inotify), poll_readable(woken)], at_most)?;
             let mut buffer = [MaybeUninit::uninit(); 4096];
-            let mut told = Reader::new(&self.told, &mut buffer);
+            let mut inotify = Reader::new(&self.inotify, &mut buffer);
             let mut rang = false;
-            while let Ok(event) = told.next() {
+            while let Ok(event) = inotify.next() {
                 let is_log = |name: &std::ffi::CStr| name.to_bytes() == self.log.as_encoded_bytes();
                 // The system dropped reports.
                 let overflowed = event.events().contains(ReadFlags::QUEUE_OVERFLOW);

@@ -165,8 +165,8 @@ impl<'a> Journal<'a> {
         let (agent_id, project_id, at) = (agent.agent_id, agent.project_id, self.cause.at);
         let before_state = before.map(|before| before.state);
         if before_state != Some(agent.state) {
-            let told = StatePayload::new(agent, before_state, self.cause.turn, at);
-            self.record_change(ChangeKind::StateChanged, agent_id, project_id, ChangePayload::State(told))?;
+            let payload = StatePayload::new(agent, before_state, self.cause.turn, at);
+            self.record_change(ChangeKind::StateChanged, agent_id, project_id, ChangePayload::State(payload))?;
             self.insert_sighting_if_unreported(agent, before_state)?;
         }
         self.record_card_change(agent)
@@ -190,13 +190,13 @@ impl<'a> Journal<'a> {
         };
         let status_text = conversation.as_ref().and_then(|conversation| conversation.status_text.as_deref());
         let ChangeCause { ref reason, at, ref message, .. } = self.cause;
-        let told = CardPayload::new(agent, status_text, reason, message.as_deref(), at);
+        let payload = CardPayload::new(agent, status_text, reason, message.as_deref(), at);
         self.rows.insert_change(&NewChange {
             kind: ChangeKind::CardRefresh,
             agent_id: agent.agent_id,
             project_id: agent.project_id,
             at,
-            data: ChangePayload::Card(told),
+            data: ChangePayload::Card(payload),
         })
     }
 
@@ -208,12 +208,17 @@ impl<'a> Journal<'a> {
         let agent_id = conversation.agent_id;
         let (project_id, at) = (self.find_project_id(agent_id)?, self.cause.at);
         if was_open.is_none() {
-            let told = SessionCreatedPayload::new(conversation, project_id, at);
-            self.record_change(ChangeKind::SessionCreated, agent_id, project_id, ChangePayload::SessionCreated(told))?;
+            let payload = SessionCreatedPayload::new(conversation, project_id, at);
+            self.record_change(
+                ChangeKind::SessionCreated,
+                agent_id,
+                project_id,
+                ChangePayload::SessionCreated(payload),
+            )?;
         }
         if !is_open {
-            let told = SessionEndedPayload::new(conversation, project_id, at);
-            self.record_change(ChangeKind::SessionEnded, agent_id, project_id, ChangePayload::SessionEnded(told))?;
+            let payload = SessionEndedPayload::new(conversation, project_id, at);
+            self.record_change(ChangeKind::SessionEnded, agent_id, project_id, ChangePayload::SessionEnded(payload))?;
         }
         Ok(())
     }
@@ -306,16 +311,16 @@ impl Rows for Journal<'_> {
         self.cause.turn = Some((turn.turn_id, turn.timestamp));
         let project_id = self.find_project_id(turn.agent_id)?;
         let kind = if is_new { ChangeKind::TurnCreated } else { ChangeKind::TurnUpdated };
-        let told = ChangePayload::Turn(TurnPayload::new(turn, project_id));
-        self.record_change(kind, turn.agent_id, project_id, told)
+        let payload = ChangePayload::Turn(TurnPayload::new(turn, project_id));
+        self.record_change(kind, turn.agent_id, project_id, payload)
     }
 
     fn insert_hook_run(&mut self, owner: EventReference<'_>, run: &HookRunRecord) -> Result<()> {
         self.rows.insert_hook_run(owner, run)?;
         let agent_id = owner.agent_id.unwrap_or(0);
         let project_id = self.find_project_id(agent_id)?;
-        let told = HookRunPayload::new(run, (agent_id, project_id), owner.event, owner.at);
-        self.record_change(ChangeKind::HookRun, agent_id, project_id, ChangePayload::Run(told))
+        let payload = HookRunPayload::new(run, (agent_id, project_id), owner.event, owner.at);
+        self.record_change(ChangeKind::HookRun, agent_id, project_id, ChangePayload::Run(payload))
     }
 
     fn finish_hook_run(&mut self, finished: &FinishedHookRun) -> Result<Option<HookRunOwner>> {
@@ -323,8 +328,8 @@ impl Rows for Journal<'_> {
             return Ok(None);
         };
         let project_id = self.find_project_id(done.agent_id)?;
-        let told = HookRunPayload::new(&finished.run, (done.agent_id, project_id), &finished.event, finished.at);
-        self.record_change(ChangeKind::HookRun, done.agent_id, project_id, ChangePayload::Run(told))?;
+        let payload = HookRunPayload::new(&finished.run, (done.agent_id, project_id), &finished.event, finished.at);
+        self.record_change(ChangeKind::HookRun, done.agent_id, project_id, ChangePayload::Run(payload))?;
         Ok(Some(done))
     }
 
@@ -332,8 +337,8 @@ impl Rows for Journal<'_> {
         self.rows.insert_guard_verdict(owner, verdict)?;
         let agent_id = owner.agent_id.unwrap_or(0);
         let project_id = self.find_project_id(agent_id)?;
-        let told = GuardVerdictPayload::new(verdict, (agent_id, project_id), owner.event, owner.at);
-        self.record_change(ChangeKind::GuardVerdict, agent_id, project_id, ChangePayload::Verdict(told))
+        let payload = GuardVerdictPayload::new(verdict, (agent_id, project_id), owner.event, owner.at);
+        self.record_change(ChangeKind::GuardVerdict, agent_id, project_id, ChangePayload::Verdict(payload))
     }
 
     fn insert_event(&mut self, event: &EventRow<'_>) -> Result<i64> {

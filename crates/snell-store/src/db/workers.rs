@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_noted_goes_on_with_a_worker_or_begins_another() {
+    fn an_update_continues_a_worker_or_creates_one() {
         use WorkerStatus::{Done, Failed, Running};
         // Columns: the known worker, the update, whether it is the same worker, whether its duration is known.
         let rows = [
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_never_longer_than_it_may_be() {
+    fn a_line_never_exceeds_its_limit() {
         let cases = [
             ("", ""),
             (" a \n b\t", "a b"),

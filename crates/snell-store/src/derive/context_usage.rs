@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_users_word_counts_more_than_the_models_name() {
+    fn the_users_window_takes_precedence_over_the_models_name() {
         let cases = [
             (50_000, "claude-opus-4-5", None, 25.0),
             (50_000, "claude-sonnet-4-5[1m]", None, 5.0),

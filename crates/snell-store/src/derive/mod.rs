@@ -245,8 +245,8 @@ fn derive_state_change(
     observed: &NormalizedEvent,
 ) -> Result<Option<StateTransition>> {
     let (event, judgement) = (&observed.event, observed.judgement.as_ref());
-    let told = event.raw.get("last_assistant_message").and_then(Value::as_str);
-    let remembered = if event.name == EventName::Stop && told.is_none() {
+    let sent = event.raw.get("last_assistant_message").and_then(Value::as_str);
+    let remembered = if event.name == EventName::Stop && sent.is_none() {
         turns::find_last_agent_turn(rows, &found.agent)?.map(|turn| turn.text)
     } else {
         None
@@ -259,7 +259,7 @@ fn derive_state_change(
     let before = TransitionInput {
         product: observed.product(),
         state: found.agent.state,
-        last_words: told.or(remembered.as_deref()),
+        last_words: sent.or(remembered.as_deref()),
         current_tool,
         call_summary: call.as_deref(),
         why: &found.agent.why,
@@ -293,7 +293,7 @@ fn insert_event_row(
     let changed_input = changed.map(Value::to_string);
     let changed = judgement.and_then(|judgement| judgement.changed_output.as_ref());
     let changed_output = changed.map(Value::to_string);
-    let told = judgement.map(|judgement| judgement.told.join("\n\n"));
+    let added_context = judgement.map(|judgement| judgement.told.join("\n\n"));
     rows.insert_event(&EventRow {
         event_id: &observed.event_id,
         agent_id: found.agent.agent_id,
@@ -309,7 +309,7 @@ fn insert_event_row(
         reason: judgement.and_then(|judgement| judgement.reason.as_deref()),
         changed_input: changed_input.as_deref(),
         changed_output: changed_output.as_deref(),
-        added_context: told.as_deref().filter(|told| !told.is_empty()),
+        added_context: added_context.as_deref().filter(|text| !text.is_empty()),
         state,
         correlation: found.correlation,
         at: observed.at,
@@ -361,18 +361,17 @@ fn update_workers(rows: &mut dyn Rows, observed: &NormalizedEvent, found: &Corre
 fn record_event_turn(rows: &mut dyn Rows, agent: &mut AgentRow, observed: &NormalizedEvent) -> Result<()> {
     let event = &observed.event;
     let blocked = observed.judgement.as_ref().is_some_and(DecisionRecord::is_block);
-    let said = TurnTime::from_server_clock(observed.at);
+    let time = TurnTime::from_server_clock(observed.at);
     match event.name {
         EventName::UserPromptSubmit if !blocked => {
-            turns::record_prompt(rows, agent, event.prompt.as_deref().unwrap_or_default(), said)
+            turns::record_prompt(rows, agent, event.prompt.as_deref().unwrap_or_default(), time)
         }
         EventName::Stop => {
-            let told = event.raw.get("last_assistant_message").and_then(Value::as_str);
-            let Some(text) = told else {
+            let Some(text) = event.raw.get("last_assistant_message").and_then(Value::as_str) else {
                 return Ok(());
             };
             let intent = if blocked { TurnIntent::Progress } else { intent::classify_last_words(text) };
-            turns::record_agent_text(rows, agent, text, intent, said)
+            turns::record_agent_text(rows, agent, text, intent, time)
         }
         _ => Ok(()),
     }

@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_is_there_and_one_that_began_at_another_time_is_not() {
+    fn this_process_is_alive_and_one_with_another_start_time_is_not() {
         let own = ProcessIdentity::from_pid(std::process::id());
         assert!(!own.is_gone());
         let other = ProcessIdentity { started: own.started.map(|started| started + 1), ..own };
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_lives_in_those_above_it_and_in_itself() {
+    fn a_process_descends_from_its_ancestors_and_from_itself() {
         let own = ProcessIdentity::from_pid(std::process::id());
         let above = ProcessIdentity::list_own_ancestors();
         let parent = above.first().unwrap();

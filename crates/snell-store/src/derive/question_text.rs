@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_question_is_found_among_last_words() {
+    fn the_question_in_a_last_message_is_found() {
         let long = format!("{}?", "x".repeat(400));
         let cases = [
             ("Done. Shall I push it?", Some("Shall I push it?")),

@@ -86,8 +86,8 @@ pub(super) fn extract_tool_error(event: &Event) -> Option<String> {
     if !is_end || !event.has_tool_failed() {
         return None;
     }
-    let told = ERROR_FIELDS.iter().find_map(|field| event.raw.get(*field).filter(|told| !told.is_null()));
-    let text = match told {
+    let error = ERROR_FIELDS.iter().find_map(|field| event.raw.get(*field).filter(|error| !error.is_null()));
+    let text = match error {
         None => String::new(),
         Some(Value::String(text)) => text.clone(),
         Some(other) => match other.get("message").and_then(Value::as_str) {
@@ -135,8 +135,8 @@ pub(super) fn resolve_call_end(
 
 /// The duration of a call by the agent's own figure.
 fn parse_reported_duration_us(event: &Event) -> Option<u64> {
-    let told = event.raw.get("duration_ms").and_then(Value::as_f64);
-    told.filter(|told| *told >= 0.0).map(|told| (told * 1000.0) as u64)
+    let ms = event.raw.get("duration_ms").and_then(Value::as_f64);
+    ms.filter(|ms| *ms >= 0.0).map(|ms| (ms * 1000.0) as u64)
 }
 
 /// Whether this ends the call: the input is the same, or the one after a hook changed it, as far as the event repeats

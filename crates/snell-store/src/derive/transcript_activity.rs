@@ -55,9 +55,11 @@ pub(super) fn apply_activity(
     Ok(())
 }
 
-fn is_newer_than_hook(at: Option<Timestamp>, told: Option<Timestamp>, is_appended: bool) -> bool {
-    match (at, told) {
-        (Some(at), Some(told)) => at > told || (is_appended && told.duration_since(at) > MAX_WRITE_DELAY),
-        (_, told) => told.is_none(),
+fn is_newer_than_hook(at: Option<Timestamp>, reported_at: Option<Timestamp>, is_appended: bool) -> bool {
+    match (at, reported_at) {
+        (Some(at), Some(reported_at)) => {
+            at > reported_at || (is_appended && reported_at.duration_since(at) > MAX_WRITE_DELAY)
+        }
+        (_, reported_at) => reported_at.is_none(),
     }
 }

@@ -43,7 +43,7 @@ impl TurnTime {
 }
 
 /// Stores a prompt. It opens a command, or answers the question at the end of the last one.
-pub(crate) fn record_prompt(rows: &mut dyn Rows, agent: &mut AgentRow, text: &str, said: TurnTime) -> Result<()> {
+pub(crate) fn record_prompt(rows: &mut dyn Rows, agent: &mut AgentRow, text: &str, time: TurnTime) -> Result<()> {
     let text = &sanitize_text(text, MAX_TURN_BYTES);
     if text.trim().is_empty() {
         return Ok(());
@@ -60,7 +60,7 @@ pub(crate) fn record_prompt(rows: &mut dyn Rows, agent: &mut AgentRow, text: &st
         // The same prompt repeated, without a message of the agent in between, is one turn.
         return Ok(());
     }
-    if is_prompt_in_transcript(rows, agent, hash, said.at)? {
+    if is_prompt_in_transcript(rows, agent, hash, time.at)? {
         return Ok(());
     }
     let answers = last.is_some_and(|last| last.actor == TurnActor::Agent && last.intent == TurnIntent::Question);
@@ -68,23 +68,23 @@ pub(crate) fn record_prompt(rows: &mut dyn Rows, agent: &mut AgentRow, text: &st
         Some(command) if answers => (command, TurnIntent::Answer),
         former => {
             if let Some(former) = former {
-                rows.close_command(former, said.at)?;
+                rows.close_command(former, time.at)?;
             }
-            let command = rows.open_command(agent.agent_id, agent.conversation_id, said.at)?;
+            let command = rows.open_command(agent.agent_id, agent.conversation_id, time.at)?;
             (command, TurnIntent::Command)
         }
     };
     agent.command_id = Some(command_id);
-    insert_turn(rows, agent, build_turn(TurnActor::User, intent, text, said), command_id)
+    insert_turn(rows, agent, build_turn(TurnActor::User, intent, text, time), command_id)
 }
 
 /// Whether the transcript, read before the event came, had this prompt already.
 fn is_prompt_in_transcript(rows: &mut dyn Rows, agent: &AgentRow, hash: i64, at: Timestamp) -> Result<bool> {
-    let told = |turn: &TurnRow| {
+    let is_same_prompt = |turn: &TurnRow| {
         let late = turn.timestamp.duration_since(at);
         turn.actor == TurnActor::User && turn.timestamp_source == TimestampSource::Jsonl && late > -MAX_CLOCK_SKEW
     };
-    Ok(rows.find_turns_by_hash(agent.agent_id, hash)?.iter().any(told))
+    Ok(rows.find_turns_by_hash(agent.agent_id, hash)?.iter().any(is_same_prompt))
 }
 
 /// Stores a prompt that comes after later ones: it changes nothing else.
@@ -112,7 +112,7 @@ pub(crate) fn record_agent_text(
     agent: &mut AgentRow,
     text: &str,
     intent: TurnIntent,
-    said: TurnTime,
+    time: TurnTime,
 ) -> Result<()> {
     let text = &sanitize_text(text, MAX_TURN_BYTES);
     if text.trim().is_empty() {
@@ -121,26 +121,26 @@ pub(crate) fn record_agent_text(
     for mut same in rows.find_turns_by_hash(agent.agent_id, hash_content(text))? {
         let known = same.actor == TurnActor::Agent
             && (Some(same.command_id) == agent.command_id
-                || (said.source == TimestampSource::Jsonl && same.timestamp == said.at));
+                || (time.source == TimestampSource::Jsonl && same.timestamp == time.at));
         if known {
-            return refine_turn(rows, &mut same, intent, said);
+            return refine_turn(rows, &mut same, intent, time);
         }
     }
     let command_id = match agent.command_id {
         Some(command) => command,
         // An agent may write before its first prompt, or before Snell was installed.
-        None => rows.open_command(agent.agent_id, agent.conversation_id, said.at)?,
+        None => rows.open_command(agent.agent_id, agent.conversation_id, time.at)?,
     };
     agent.command_id = Some(command_id);
-    insert_turn(rows, agent, build_turn(TurnActor::Agent, intent, text, said), command_id)
+    insert_turn(rows, agent, build_turn(TurnActor::Agent, intent, text, time), command_id)
 }
 
 /// Updates a stored turn: the transcript's time is more precise, and the end of a turn shows its intent better than its
 /// middle.
-fn refine_turn(rows: &mut dyn Rows, turn: &mut TurnRow, intent: TurnIntent, said: TurnTime) -> Result<()> {
+fn refine_turn(rows: &mut dyn Rows, turn: &mut TurnRow, intent: TurnIntent, time: TurnTime) -> Result<()> {
     let mut better = turn.clone();
-    if said.source == TimestampSource::Jsonl {
-        better.timestamp = said.at;
+    if time.source == TimestampSource::Jsonl {
+        better.timestamp = time.at;
         better.timestamp_source = TimestampSource::Jsonl;
     }
     if intent != TurnIntent::Progress {
@@ -153,7 +153,7 @@ fn refine_turn(rows: &mut dyn Rows, turn: &mut TurnRow, intent: TurnIntent, said
 }
 
 /// A turn without a command.
-fn build_turn(actor: TurnActor, intent: TurnIntent, text: &str, said: TurnTime) -> TurnRow {
+fn build_turn(actor: TurnActor, intent: TurnIntent, text: &str, time: TurnTime) -> TurnRow {
     TurnRow {
         turn_id: 0,
         agent_id: 0,
@@ -162,8 +162,8 @@ fn build_turn(actor: TurnActor, intent: TurnIntent, text: &str, said: TurnTime) 
         intent,
         content_hash: hash_content(text),
         text: text.to_owned(),
-        timestamp: said.at,
-        timestamp_source: said.source,
+        timestamp: time.at,
+        timestamp_source: time.source,
     }
 }
 
@@ -265,23 +265,23 @@ pub(crate) fn record_transcript_entries(
 
 /// Whether a hook has reported a newer state. Hook events come a little late.
 fn is_superseded_by_hook(agent: &AgentRow, at: Option<Timestamp>) -> bool {
-    let since = |at: Timestamp| agent.state_reported_at.map(|told| told.duration_since(at));
+    let since = |at: Timestamp| agent.state_reported_at.map(|reported_at| reported_at.duration_since(at));
     at.and_then(since).is_some_and(|since| since > MAX_CLOCK_SKEW && since < MAX_WRITE_DELAY)
 }
 
 /// Stores a prompt from the transcript. Usually an event had it already, and only its time becomes more precise.
-fn record_missed_prompt(rows: &mut dyn Rows, agent: &mut AgentRow, text: &str, said: TurnTime) -> Result<()> {
+fn record_missed_prompt(rows: &mut dyn Rows, agent: &mut AgentRow, text: &str, time: TurnTime) -> Result<()> {
     for mut same in rows.find_turns_by_hash(agent.agent_id, hash_content(&sanitize_text(text, MAX_TURN_BYTES)))? {
         if same.actor != TurnActor::User {
             continue;
         }
         let unconfirmed = same.timestamp_source == TimestampSource::Server;
-        if unconfirmed || same.timestamp == said.at {
+        if unconfirmed || same.timestamp == time.at {
             let intent = same.intent;
-            return refine_turn(rows, &mut same, intent, said);
+            return refine_turn(rows, &mut same, intent, time);
         }
     }
-    record_prompt(rows, agent, text, said)
+    record_prompt(rows, agent, text, time)
 }
 
 /// A hash of the text without white space: payload and transcript differ in white space.

@@ -122,8 +122,8 @@ pub(super) fn extract_worker_signals(event: &Event, judgement: Option<&DecisionR
 }
 
 impl WorkerSignals {
-    fn from_signal(told: Option<WorkerSignal>) -> Self {
-        Self { workers: told.into_iter().collect(), no_others: false }
+    fn from_signal(signal: Option<WorkerSignal>) -> Self {
+        Self { workers: signal.into_iter().collect(), no_others: false }
     }
 }
 
@@ -197,7 +197,7 @@ fn parse_task_notification(prompt: &str) -> WorkerSignals {
     if !prompt.starts_with(NOTIFICATION_PREFIX) {
         return WorkerSignals::default();
     }
-    let told = |notification: &str| {
+    let parse = |notification: &str| {
         Some(WorkerSignal {
             kind: WorkerKind::Task,
             name: normalize_name(extract_tag(notification, "task-id")?)?,
@@ -209,7 +209,7 @@ fn parse_task_notification(prompt: &str) -> WorkerSignals {
             ),
         })
     };
-    WorkerSignals { workers: prompt.split(NOTIFICATION_PREFIX).filter_map(told).collect(), no_others: false }
+    WorkerSignals { workers: prompt.split(NOTIFICATION_PREFIX).filter_map(parse).collect(), no_others: false }
 }
 
 fn parse_worker_status(status: &str, summary: Option<&str>) -> WorkerPhase {

@@ -16,21 +16,21 @@ pub(super) fn apply_worker_signals(
 ) -> Result<()> {
     if news.no_others {
         for mut worker in rows.list_background_workers(conversation_id)? {
-            let is_told = news.workers.iter().any(|told| told.name == worker.name);
+            let is_listed = news.workers.iter().any(|signal| signal.name == worker.name);
             // If the event is late, the worker may have started after it.
-            if !is_told && worker.started_at.is_none_or(|started| started <= at) {
+            if !is_listed && worker.started_at.is_none_or(|started| started <= at) {
                 worker.mark_finished(WorkerStatus::Done, None, at);
                 rows.save_worker(&mut worker)?;
             }
         }
     }
-    for told in &news.workers {
-        let known = find_known_worker(rows, conversation_id, told)?;
+    for signal in &news.workers {
+        let known = find_known_worker(rows, conversation_id, signal)?;
         let mut worker = match &known {
             Some(known) => known.clone(),
-            None => SessionWorker::new(conversation_id, told.kind, &told.name),
+            None => SessionWorker::new(conversation_id, signal.kind, &signal.name),
         };
-        apply_worker_signal(&mut worker, told, known.is_some(), at);
+        apply_worker_signal(&mut worker, signal, known.is_some(), at);
         if known.as_ref() != Some(&worker) {
             rows.save_worker(&mut worker)?;
         }
@@ -39,9 +39,13 @@ pub(super) fn apply_worker_signals(
 }
 
 /// A background sub-agent appears as both kinds, with one id.
-fn find_known_worker(rows: &mut dyn Rows, conversation_id: i64, told: &WorkerSignal) -> Result<Option<SessionWorker>> {
+fn find_known_worker(
+    rows: &mut dyn Rows,
+    conversation_id: i64,
+    signal: &WorkerSignal,
+) -> Result<Option<SessionWorker>> {
     for kind in [WorkerKind::Subagent, WorkerKind::Task] {
-        if let Some(worker) = rows.find_worker(conversation_id, kind, &told.name)? {
+        if let Some(worker) = rows.find_worker(conversation_id, kind, &signal.name)? {
             return Ok(Some(worker));
         }
     }
@@ -49,14 +53,14 @@ fn find_known_worker(rows: &mut dyn Rows, conversation_id: i64, told: &WorkerSig
 }
 
 /// Updates a worker. Events may come late, so their times count, not their order.
-fn apply_worker_signal(worker: &mut SessionWorker, told: &WorkerSignal, was_known: bool, at: Timestamp) {
-    if told.kind == WorkerKind::Subagent {
+fn apply_worker_signal(worker: &mut SessionWorker, signal: &WorkerSignal, was_known: bool, at: Timestamp) {
+    if signal.kind == WorkerKind::Subagent {
         worker.kind = WorkerKind::Subagent;
     }
-    worker.label = worker.label.take().or_else(|| told.label.clone());
-    worker.in_background |= told.in_background;
-    match &told.phase {
-        WorkerPhase::Begins if !was_known || is_restart(worker, told, at) => worker.mark_started(at),
+    worker.label = worker.label.take().or_else(|| signal.label.clone());
+    worker.in_background |= signal.in_background;
+    match &signal.phase {
+        WorkerPhase::Begins if !was_known || is_restart(worker, signal, at) => worker.mark_started(at),
         // An earlier signal did not have the start.
         WorkerPhase::Begins if is_earlier_start(worker, at) => worker.started_at = Some(at),
         WorkerPhase::Begins | WorkerPhase::Runs => {}
@@ -78,6 +82,6 @@ fn is_earlier_start(worker: &SessionWorker, at: Timestamp) -> bool {
 }
 
 /// Whether a finished worker starts again. Background work has a new id each time.
-fn is_restart(worker: &SessionWorker, told: &WorkerSignal, at: Timestamp) -> bool {
-    !told.in_background && !worker.is_running() && worker.finished_at.is_none_or(|finished| finished <= at)
+fn is_restart(worker: &SessionWorker, signal: &WorkerSignal, at: Timestamp) -> bool {
+    !signal.in_background && !worker.is_running() && worker.finished_at.is_none_or(|finished| finished <= at)
 }

@@ -237,14 +237,14 @@ impl EventRecord {
     /// the time and the receiving process. For an event that was not sent as JSON, it stores the JSON form.
     pub fn new(event: &Event, at: Timestamp) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let told = event.raw.get("event_id").and_then(Value::as_str).filter(|id| !id.trim().is_empty());
+        let sent_id = event.raw.get("event_id").and_then(Value::as_str).filter(|id| !id.trim().is_empty());
         let own = || {
             let clock = Timestamp::now().as_nanosecond();
             let (process, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
             format!("{clock:x}-{process:x}-{count:x}")
         };
         Self {
-            event_id: told.map_or_else(own, str::to_owned),
+            event_id: sent_id.map_or_else(own, str::to_owned),
             at,
             delayed: false,
             event: event.name.as_str().to_owned(),

@@ -175,7 +175,7 @@ mod tests {
     const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
     #[test]
-    fn a_record_is_masked_unless_it_says_that_it_is() {
+    fn a_record_without_the_masked_mark_is_masked() {
         let wire = |masked: Value| json!({"event_id": "e", "at": "2026-03-01T12:00:00Z", "event": "Stop", "payload": {"a": SECRET}, "masked": masked});
         let mut old = wire(Value::Null);
         old.as_object_mut().unwrap().remove("masked");
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_other_versions_are_read_and_known_ones_are_written_as_before() {
+    fn words_of_other_versions_are_read_and_known_words_are_unchanged() {
         let cases = [
             (json!({"decision": "block", "took_us": 1}), Decision::Deny, Some("block")),
             (json!({"decision": "ask", "took_us": 1}), Decision::Ask, Some("ask")),

@@ -58,7 +58,7 @@ mod tests {
     use crate::record::masked_record::MaskedRecord;
 
     #[test]
-    fn what_is_taken_out_of_a_payload_is_seen_afterwards() {
+    fn redactions_of_a_payload_are_detected() {
         let cases = [
             (json!({"command": "ls -l", "list": [1, null, {"a": "b"}]}), (false, false)),
             (json!({"command": format!("echo {}", "x".repeat(100_000))}), (false, true)),

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_cut_is_not_cut_again() {
+    fn a_truncated_text_is_not_truncated_again() {
         const MOST: usize = 16 * 1024;
         for text in ["a".repeat(17_000), "ä".repeat(9_000), "€".repeat(100_000)] {
             let once = truncate_with_notice(&text, MOST).into_owned();

@@ -139,7 +139,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_text_is_found_wherever_it_stands() {
+    fn a_text_is_found_at_any_position() {
         let cases = [
             ("", "", true),
             ("abc", "", true),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_found_as_it_stands_in_json() {
+    fn a_text_is_found_in_its_json_form() {
         let payload = json!({"command": "echo \"a\\b\"\n\tö"}).to_string();
         for wanted in ["\"a\\b\"", "\"\n\tö", "ECHO"] {
             assert!(SearchText::new(wanted).is_in_json(&payload), "{wanted:?} in {payload}");

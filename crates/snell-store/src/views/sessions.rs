@@ -208,9 +208,9 @@ impl Store {
         let at = to_stored_precision(at);
         self.run_transaction(event, at, &mut |journal| {
             let mut conversation = journal.require_conversation(conversation_id)?;
-            let said = build_session_event(event, &conversation.session_id, message, at)?;
-            insert_session_event(journal, &conversation, &said)?;
-            journal.set_message(said.payload.get("message").and_then(Value::as_str));
+            let record = build_session_event(event, &conversation.session_id, message, at)?;
+            insert_session_event(journal, &conversation, &record)?;
+            journal.set_message(record.payload.get("message").and_then(Value::as_str));
             change(&mut conversation, at);
             journal.save_conversation(&mut conversation)?;
             journal.refresh_card(conversation.agent_id)
@@ -229,14 +229,14 @@ fn build_session_event(event: &str, session_id: &str, message: Option<&str>, at:
     Ok(EventRecord::new(&event, at).into())
 }
 
-fn insert_session_event(journal: &mut Journal<'_>, conversation: &ConversationRow, said: &EventRecord) -> Result<()> {
+fn insert_session_event(journal: &mut Journal<'_>, conversation: &ConversationRow, record: &EventRecord) -> Result<()> {
     let agent = journal.find_agent(conversation.agent_id)?;
     let state = agent.map_or(AgentState::Ended, |agent| agent.state);
     journal.insert_event(&EventRow {
-        event_id: &said.event_id,
+        event_id: &record.event_id,
         agent_id: conversation.agent_id,
         conversation_id: Some(conversation.conversation_id),
-        name: &said.event,
+        name: &record.event,
         tool: None,
         tool_use_id: None,
         decision: None,
@@ -246,13 +246,13 @@ fn insert_session_event(journal: &mut Journal<'_>, conversation: &ConversationRo
         added_context: None,
         state,
         correlation: CorrelationMethod::DbSessionId,
-        at: said.at,
+        at: record.at,
         took_us: None,
         tool_summary: None,
         tool_us: None,
         ends: None,
         error: None,
-        payload: &Value::Object(said.payload.clone()).to_string(),
+        payload: &Value::Object(record.payload.clone()).to_string(),
     })?;
     Ok(())
 }

@@ -14,7 +14,7 @@ fn with_inherited_sender(sent: SentEvent) -> SentEvent {
 }
 
 #[test]
-fn an_agent_that_is_started_by_one_at_work_is_another_one_from_beginning_to_end() {
+fn an_agent_started_by_a_working_agent_stays_another_one() {
     let mut kept = TestStore::new();
     let [one, other] = [LiveProcess::new(), LiveProcess::new()];
     let parent = |sent: SentEvent| with_inherited_sender(sent).with_process(&one);
@@ -45,7 +45,7 @@ fn an_agent_that_is_started_by_one_at_work_is_another_one_from_beginning_to_end(
 }
 
 #[test]
-fn a_session_that_its_agent_has_left_and_that_is_resumed_elsewhere_is_a_new_agents() {
+fn a_replaced_session_that_is_resumed_elsewhere_gets_a_new_agent() {
     for begins in [build_session_start("a", "resume"), build_prompt("a", "Where were we?")] {
         let mut kept = TestStore::new();
         let [one, other] = [LiveProcess::new(), LiveProcess::new()];
@@ -103,7 +103,7 @@ fn list_activity_events() -> Vec<(SentEvent, AgentState)> {
 }
 
 #[test]
-fn a_session_that_goes_on_while_its_agent_is_at_work_on_another_one_is_an_agent_of_its_own() {
+fn a_replaced_session_that_continues_while_its_agent_works_becomes_its_own_agent() {
     for (event, state) in list_activity_events() {
         // Also if the event is late.
         for event in [event.clone(), event.clone().with_delay()] {
@@ -126,7 +126,7 @@ fn a_session_that_goes_on_while_its_agent_is_at_work_on_another_one_is_an_agent_
 }
 
 #[test]
-fn a_session_that_goes_on_while_nobody_is_at_work_has_its_agent_back() {
+fn a_replaced_session_that_continues_while_its_agent_is_idle_gets_its_agent_back() {
     for (event, state) in list_activity_events() {
         for ends_first in [false, true] {
             let mut kept = create_twin_sessions();
@@ -143,7 +143,7 @@ fn a_session_that_goes_on_while_nobody_is_at_work_has_its_agent_back() {
 }
 
 #[test]
-fn what_a_replaced_session_sends_late_or_at_its_end_makes_no_agent() {
+fn late_and_final_events_of_a_replaced_session_create_no_agent() {
     let bash = |name: &str| build_event(name, "s1").with_field("tool_name", "Bash").with_field("tool_use_id", "t0");
     let mut rows = vec![
         build_event("SessionEnd", "s1").with_field("reason", "other").at_second(12),
@@ -171,7 +171,7 @@ fn what_a_replaced_session_sends_late_or_at_its_end_makes_no_agent() {
 }
 
 #[test]
-fn a_late_event_of_a_session_whose_launcher_has_begun_another_one_makes_no_agent() {
+fn a_late_event_of_a_session_whose_launcher_started_another_one_creates_no_agent() {
     for (late, _) in list_activity_events().into_iter().skip(2) {
         let mut kept = TestStore::new();
         kept.ingest_event(build_prompt("s1", "Go.").with_headspace("h"));
@@ -183,7 +183,7 @@ fn a_late_event_of_a_session_whose_launcher_has_begun_another_one_makes_no_agent
 }
 
 #[test]
-fn a_session_that_becomes_an_agent_of_its_own_keeps_its_project() {
+fn a_session_that_becomes_its_own_agent_keeps_its_project() {
     // Columns: the event, whether it names another place, and whether it then belongs there.
     let rows = [
         (build_prompt("s1", "Go on."), false, false),

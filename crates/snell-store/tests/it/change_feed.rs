@@ -42,7 +42,7 @@ fn parse_change_data(change: &ChangeRow) -> Value {
 }
 
 #[test]
-fn each_event_tells_what_it_changes() {
+fn each_event_adds_its_changes_to_the_feed() {
     let mut kept = TestStore::new();
     let transcript = kept.write_transcript(&[]);
     let rows = [
@@ -68,7 +68,7 @@ fn each_event_tells_what_it_changes() {
 }
 
 #[test]
-fn a_turn_is_told_with_everything_that_a_page_needs() {
+fn a_change_of_a_turn_has_all_data_that_a_page_needs() {
     let mut kept = TestStore::new();
     let receipt = kept.ingest_event(build_prompt("s", "Why?").at_second(3));
     let told = kept.expect_single_change(ChangeKind::TurnCreated);
@@ -89,7 +89,7 @@ fn a_turn_is_told_with_everything_that_a_page_needs() {
 }
 
 #[test]
-fn what_is_told_has_the_times_that_are_kept() {
+fn changes_have_the_stored_times() {
     let mut kept = TestStore::new();
     let mut observation = build_prompt("s", "When?").into_record_in(&kept.project_dir());
     observation.at = "2026-03-01T12:00:00.123456789Z".parse().unwrap();
@@ -104,7 +104,7 @@ fn what_is_told_has_the_times_that_are_kept() {
 }
 
 #[test]
-fn the_transcripts_time_and_missed_turns_are_told_as_well() {
+fn the_transcripts_time_and_missed_turns_are_changes_too() {
     let mut kept = TestStore::new();
     let path = kept.write_transcript(&[]);
     let with_path = |event: crate::support::SentEvent| event.with_field("transcript_path", path.as_str());
@@ -133,7 +133,7 @@ fn the_transcripts_time_and_missed_turns_are_told_as_well() {
 }
 
 #[test]
-fn several_events_in_one_transaction_tell_of_each_state_between() {
+fn several_events_in_one_transaction_give_a_change_for_each_state() {
     let mut kept = TestStore::new();
     let project = kept.project_dir();
     let events = [
@@ -156,7 +156,7 @@ fn several_events_in_one_transaction_tell_of_each_state_between() {
 }
 
 #[test]
-fn what_hooks_and_the_guard_did_is_told() {
+fn hook_runs_and_verdicts_are_changes() {
     let mut kept = TestStore::new();
     let mut observation =
         build_event("PreToolUse", "s").with_field("tool_name", "Bash").into_record_in(&kept.project_dir());
@@ -199,7 +199,7 @@ fn what_hooks_and_the_guard_did_is_told() {
 }
 
 #[test]
-fn an_event_that_comes_twice_is_told_once() {
+fn a_repeated_event_is_one_change() {
     let mut kept = TestStore::new();
     let observation = build_prompt("s", "Once.").into_record_in(&kept.project_dir());
     kept.store.ingest(observation.clone()).unwrap();
@@ -209,7 +209,7 @@ fn an_event_that_comes_twice_is_told_once() {
 }
 
 #[test]
-fn a_process_that_is_gone_is_told() {
+fn the_end_of_a_process_is_a_change() {
     let mut living = LiveProcess::new();
     let mut kept = TestStore::new();
     kept.ingest_event(build_prompt("s", "One.").with_process(&living).at_second(1));
@@ -221,7 +221,7 @@ fn a_process_that_is_gone_is_told() {
 }
 
 #[test]
-fn numbers_increase_and_are_never_given_twice() {
+fn ids_increase_and_are_never_reused() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_prompt("s", "One.").at_second(1));
     let newest = kept.newest_change_id();
@@ -235,7 +235,7 @@ fn numbers_increase_and_are_never_given_twice() {
 }
 
 #[test]
-fn whoever_waits_is_let_go_when_another_writes() {
+fn a_wait_ends_when_another_connection_writes() {
     let mut kept = TestStore::new();
     let path = kept.path_of("snell.db");
     let mut tail = ChangeWatcher::open(&path).unwrap();
@@ -277,7 +277,7 @@ fn measure_wait(tail: &mut ChangeWatcher, at_most: Duration) -> Duration {
 }
 
 #[test]
-fn how_much_was_heard_since_is_known() {
+fn events_since_a_row_are_counted() {
     let mut kept = TestStore::new();
     let nothing = kept.store.summarize_events_since(None).unwrap();
     assert_eq!((nothing.last_row, nothing.last_at), (0, None));

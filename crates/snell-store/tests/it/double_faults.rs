@@ -35,7 +35,7 @@ fn drain_spool(directory: &Path) -> (Vec<String>, usize) {
 }
 
 #[test]
-fn a_line_that_is_cut_anywhere_costs_that_line_only_and_is_reported() {
+fn a_line_that_is_cut_anywhere_loses_only_itself_and_is_reported() {
     let root = tempfile::tempdir().unwrap();
     let directory = root.path();
     append_event(directory, "first");
@@ -69,7 +69,7 @@ fn a_line_that_is_cut_anywhere_costs_that_line_only_and_is_reported() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
-    fn each_cut_costs_at_most_one_event(cuts in proptest::collection::vec(0_u64..600, 1..8)) {
+    fn each_cut_loses_at_most_one_event(cuts in proptest::collection::vec(0_u64..600, 1..8)) {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path();
         let mut last_end = 0;
@@ -91,7 +91,7 @@ proptest! {
 }
 
 #[test]
-fn files_that_are_removed_while_they_are_open_cost_nothing() {
+fn removing_open_files_loses_nothing() {
     type LogFileRemoval = fn(&Path);
     let ways: [(&str, LogFileRemoval); 4] = [
         ("the log", |directory| fs::remove_file(directory.join("snell.db-wal")).unwrap()),
@@ -152,7 +152,7 @@ const KINDS: [SpecialFileCase; 6] = [
 ];
 
 #[test]
-fn something_else_among_notes_is_put_aside_and_holds_up_no_other() {
+fn a_special_file_among_pending_events_is_set_aside_and_blocks_no_other() {
     for (what, make) in KINDS {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path();
@@ -169,7 +169,7 @@ fn something_else_among_notes_is_put_aside_and_holds_up_no_other() {
 }
 
 #[test]
-fn something_else_in_the_spool_is_put_aside_and_holds_up_no_other() {
+fn a_special_file_in_the_spool_is_set_aside_and_blocks_no_other() {
     for (what, make) in KINDS {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path();
@@ -186,7 +186,7 @@ fn something_else_in_the_spool_is_put_aside_and_holds_up_no_other() {
 }
 
 #[test]
-fn something_else_among_letters_is_put_aside_and_holds_up_no_other() {
+fn a_special_file_in_the_outbox_is_set_aside_and_blocks_no_other() {
     for (what, make) in KINDS {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path();

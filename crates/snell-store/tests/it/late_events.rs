@@ -41,7 +41,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn whatever_comes_when_and_how_often_is_stored_once(
+    fn events_in_any_order_and_number_are_stored_once(
         order in prop::collection::vec(0_usize..14, 0..30),
         batch in 1_usize..6,
     ) {
@@ -69,7 +69,7 @@ proptest! {
 }
 
 #[test]
-fn a_late_event_does_not_undo_what_came_after_it() {
+fn a_late_event_does_not_undo_later_ones() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_event("SessionStart", "s"));
     kept.ingest_event(build_stop("s", "Done.").at_second(5));
@@ -84,7 +84,7 @@ fn a_late_event_does_not_undo_what_came_after_it() {
 }
 
 #[test]
-fn a_late_prompt_is_not_what_is_worked_on_now() {
+fn a_late_prompt_is_not_the_current_command() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_prompt("s", "Second.").at_second(5));
     kept.ingest_event(build_prompt("s", "First.").at_second(1).with_delay());

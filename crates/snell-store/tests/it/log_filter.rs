@@ -46,7 +46,7 @@ fn is_match(filter: &LogFilter, entry: &LogEntry, project: &str) -> bool {
 }
 
 #[test]
-fn every_combination_of_filters_finds_what_a_look_at_every_event_finds() {
+fn every_combination_of_filters_gives_the_same_result_as_a_full_scan() {
     let mut kept = create_many_events();
     let all = kept.list_events();
     assert_eq!(all.len(), 120);
@@ -77,7 +77,7 @@ fn every_combination_of_filters_finds_what_a_look_at_every_event_finds() {
 }
 
 #[test]
-fn what_came_after_an_event_is_listed_from_the_oldest_on() {
+fn events_after_an_event_are_listed_from_the_oldest_on() {
     let mut kept = create_many_events();
     let filter = LogFilter { after_id: Some(90), session: Some("s".into()), limit: 3, ..LogFilter::default() };
     let found: Vec<_> = kept.store.query_log(&filter).unwrap().iter().map(|entry| entry.id).collect();

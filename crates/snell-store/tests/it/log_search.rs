@@ -27,7 +27,7 @@ fn build_limit_filter(limit: u32) -> LogFilter {
 }
 
 #[test]
-fn a_search_finds_a_text_in_what_was_sent_in_summaries_and_in_reasons() {
+fn a_search_finds_a_text_in_payloads_summaries_and_reasons() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_prompt("s", "Mend the \"till\"\nplease"));
     let mut call = build_event("PreToolUse", "s")
@@ -54,7 +54,7 @@ fn a_search_finds_a_text_in_what_was_sent_in_summaries_and_in_reasons() {
 }
 
 #[test]
-fn a_search_looks_at_so_many_events_and_goes_on_where_it_stopped() {
+fn a_search_scans_a_limited_number_of_events_and_can_continue() {
     let mut kept = TestStore::new();
     kept.take_many_calls(4200);
     let (first, reached) = kept.search_log(&build_limit_filter(100), "needle");
@@ -85,7 +85,7 @@ fn a_search_in_very_long_payloads_ends_sooner() {
 }
 
 #[test]
-fn a_line_has_what_was_said_but_not_what_was_sent() {
+fn a_line_has_the_text_but_not_the_payload() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_prompt("s", "Do it."));
     kept.ingest_event(build_event("PreToolUse", "s").with_field("tool_name", "Bash").with_field("prompt", "not said"));
@@ -103,7 +103,7 @@ fn a_line_has_what_was_said_but_not_what_was_sent() {
 }
 
 #[test]
-fn one_event_is_told_with_everything_that_hangs_on_it() {
+fn one_event_has_its_hook_runs_and_verdicts() {
     let mut kept = TestStore::new();
     let mut call =
         build_event("PreToolUse", "s").with_field("tool_name", "Bash").at_second(3).into_record_in(&kept.project_dir());
@@ -148,7 +148,7 @@ fn projects_are_listed_by_name() {
 }
 
 #[test]
-fn a_tool_is_found_however_its_letters_are_written() {
+fn a_tool_is_found_in_upper_and_lower_case() {
     let mut kept = TestStore::new();
     for (number, tool) in ["Bash", "bash", "Read", "mcp__Mail__send"].iter().enumerate() {
         kept.ingest_event(build_event("PreToolUse", "s").with_field("tool_name", *tool).at_second(number as i64));

@@ -59,7 +59,7 @@ fn deliver_all(outbox: &Outbox) -> Vec<String> {
 }
 
 #[test]
-fn a_letter_is_private_masked_and_says_everything_that_its_delivery_needs() {
+fn a_message_is_private_masked_and_has_all_data_for_its_delivery() {
     let (root, outbox) = create_outbox();
     let mut observation = build_event("PreToolUse", "one")
         .with_field("tool_input", format!("curl -H 'Authorization: token {SECRET}'"))
@@ -85,7 +85,7 @@ fn a_letter_is_private_masked_and_says_everything_that_its_delivery_needs() {
 }
 
 #[test]
-fn what_an_answer_means_for_a_letter_and_for_those_behind_it() {
+fn an_answer_affects_a_message_and_the_ones_behind_it() {
     let refused = || DeliveryAnswer::Refused("400: no".into());
     let later = || DeliveryAnswer::Later("is down".into());
     // Columns: the receiver's first answers, the messages that were sent, those that wait, and how many were refused.
@@ -122,7 +122,7 @@ fn what_an_answer_means_for_a_letter_and_for_those_behind_it() {
 }
 
 #[test]
-fn what_was_refused_is_put_back_behind_the_others_in_its_order() {
+fn refused_messages_are_moved_to_the_end_in_their_order() {
     let (root, outbox) = create_outbox();
     assert_eq!(outbox.requeue_refused().unwrap().0, 0);
     assert!(!root.path().join("outbox").exists());
@@ -140,7 +140,7 @@ fn what_was_refused_is_put_back_behind_the_others_in_its_order() {
 }
 
 #[test]
-fn a_receiver_that_is_down_does_not_hold_up_another() {
+fn a_receiver_that_is_down_does_not_block_another() {
     let (_root, outbox) = create_outbox();
     for number in 1..=3 {
         outbox.push(&build_message(HERE, &format!("here {number}"))).unwrap();
@@ -170,7 +170,7 @@ fn a_receiver_that_is_down_does_not_hold_up_another() {
 }
 
 #[test]
-fn who_has_no_turn_leaves_its_letter_to_who_has_it() {
+fn a_process_without_the_lock_leaves_its_message_to_the_holder() {
     let (_root, outbox) = create_outbox();
     outbox.push(&build_message(HERE, "first")).unwrap();
     let mut handed = Vec::new();
@@ -234,14 +234,14 @@ fn deliver_concurrently(deliver: impl Fn(&Outbox, &mut dyn FnMut(&OutboxMessage)
 }
 
 #[test]
-fn many_at_once_deliver_everything_once_and_in_order_and_leave_nothing_behind() {
+fn many_processes_at_once_deliver_everything_once_and_in_order() {
     deliver_concurrently(|outbox, hand| {
         outbox.deliver_waiting(&|_| true, hand).unwrap();
     });
 }
 
 #[test]
-fn whatever_comes_while_a_forwarder_leaves_is_not_left_behind() {
+fn messages_that_come_while_a_forwarder_exits_are_delivered() {
     let brief = ForwarderSettings { linger: Duration::ZERO, ..HURRY };
     deliver_concurrently(|outbox, hand| {
         // As a hook, which starts a forwarder if no process holds the lock.
@@ -270,7 +270,7 @@ fn any_outbox_step() -> impl Strategy<Value = OutboxStep> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn whatever_happens_each_receiver_gets_its_letters_in_order(steps in proptest::collection::vec(any_outbox_step(), 1..24)) {
+    fn each_receiver_always_gets_its_messages_in_order(steps in proptest::collection::vec(any_outbox_step(), 1..24)) {
         let (_root, outbox) = create_outbox();
         let urls = [HERE, THERE];
         let mut expected: [VecDeque<String>; 2] = Default::default();
@@ -316,7 +316,7 @@ proptest! {
 }
 
 #[test]
-fn a_full_outbox_lets_the_oldest_go_and_says_so() {
+fn a_full_outbox_removes_the_oldest_and_reports_it() {
     let (root, outbox) = create_outbox();
     outbox.push(&build_message(HERE, "newest so far")).unwrap();
     let [first] = list_message_files(root.path()).try_into().unwrap();
@@ -338,7 +338,7 @@ fn a_full_outbox_lets_the_oldest_go_and_says_so() {
 }
 
 #[test]
-fn a_full_outbox_is_also_one_that_is_too_large() {
+fn an_outbox_with_too_many_bytes_is_full_too() {
     let (root, outbox) = create_outbox();
     let mut dropped = 0;
     let mut large = build_message(HERE, "");
@@ -355,7 +355,7 @@ fn a_full_outbox_is_also_one_that_is_too_large() {
 }
 
 #[test]
-fn what_cannot_be_understood_is_put_aside_and_what_was_not_finished_is_removed() {
+fn unreadable_messages_are_set_aside_and_incomplete_ones_removed() {
     let (root, outbox) = create_outbox();
     for number in ["1", "2", "3", "4"] {
         outbox.push(&build_message(HERE, number)).unwrap();
@@ -382,7 +382,7 @@ fn what_cannot_be_understood_is_put_aside_and_what_was_not_finished_is_removed()
 }
 
 #[test]
-fn an_outbox_that_is_open_is_closed_and_one_that_is_not_there_has_nothing() {
+fn a_public_outbox_is_made_private_and_a_missing_one_is_empty() {
     let (root, outbox) = create_outbox();
     let nothing = outbox.deliver_waiting(&|_| true, &mut |_| panic!("there is nothing")).unwrap();
     assert_eq!((nothing.delivered, outbox.list_backlogs().len()), (0, 0));
@@ -395,7 +395,7 @@ fn an_outbox_that_is_open_is_closed_and_one_that_is_not_there_has_nothing() {
 }
 
 #[test]
-fn what_cannot_be_written_is_an_error_and_leaves_nothing() {
+fn a_failed_write_is_an_error_and_leaves_no_file() {
     let (root, outbox) = create_outbox();
     fs::write(root.path().join("outbox"), "a file").unwrap();
     assert!(outbox.push(&build_message(HERE, "1")).is_err());
@@ -412,7 +412,7 @@ const HURRY: ForwarderSettings = ForwarderSettings {
 };
 
 #[test]
-fn a_forwarder_that_lingers_delivers_what_comes() {
+fn an_idle_forwarder_delivers_new_messages() {
     let (_root, outbox) = create_outbox();
     outbox.push(&build_message(HERE, "0")).unwrap();
     let patient = ForwarderSettings { linger: Duration::from_secs(2), ..HURRY };
@@ -464,7 +464,7 @@ fn a_forwarder_tries_again_and_gives_up_after_a_while() {
 }
 
 #[test]
-fn a_turn_can_be_handed_on() {
+fn the_delivery_lock_can_be_handed_on() {
     let (root, outbox) = create_outbox();
     outbox.push(&build_message(HERE, "1")).unwrap();
     let lock = root.path().join("outbox/lock");

@@ -44,7 +44,7 @@ fn the_nearest_directory_with_a_marker_is_the_project() {
 }
 
 #[test]
-fn a_directory_is_one_project_by_whatever_way_it_is_reached() {
+fn a_directory_is_one_project_by_every_path() {
     let mut kept = TestStore::new();
     fs::create_dir_all(kept.project_dir().join("src/deep")).unwrap();
     symlink(kept.project_dir(), kept.path_of("link")).unwrap();
@@ -61,7 +61,7 @@ fn a_directory_is_one_project_by_whatever_way_it_is_reached() {
 }
 
 #[test]
-fn a_directory_that_is_gone_or_not_told_is_a_project_all_the_same() {
+fn a_missing_or_unknown_directory_is_a_project_too() {
     let mut kept = TestStore::new();
     let gone = kept.ingest_event(build_event("PreToolUse", "s1").with_field("cwd", "/nowhere/at/all"));
     let untold = kept.ingest_event(build_event("PreToolUse", "s2").with_field("cwd", ""));
@@ -70,7 +70,7 @@ fn a_directory_that_is_gone_or_not_told_is_a_project_all_the_same() {
 }
 
 #[test]
-fn an_agent_that_goes_into_another_directory_stays_the_same_agent() {
+fn an_agent_that_changes_its_directory_stays_the_same_agent() {
     let mut kept = TestStore::new();
     let elsewhere = kept.create_other_project("elsewhere");
     let first = kept.ingest_event(build_event("SessionStart", "s"));

@@ -13,7 +13,7 @@ fn build_tool_event(event: &str, name: &str, input: Value) -> SentEvent {
 }
 
 #[test]
-fn why_an_agent_waits_says_what_it_asks() {
+fn the_reason_of_a_waiting_agent_has_its_question() {
     let questions = json!({"questions": [{"question": "Which database?"}, {"question": "And\n which cache?"}]});
     let permission = "Claude needs your permission to use Bash";
     let cases: Vec<(Vec<SentEvent>, String)> = vec![
@@ -67,7 +67,7 @@ fn why_an_agent_waits_says_what_it_asks() {
 }
 
 #[test]
-fn a_question_stands_on_the_timeline_with_its_answer() {
+fn a_question_is_on_the_timeline_with_its_answer() {
     let input = json!({"questions": [{"question": "Which database?", "options": [{"label": "SQLite"}]}]});
     let cases = [
         (json!({"answers": {"Which database?": "SQLite"}}), "Which database? → SQLite"),
@@ -90,7 +90,7 @@ fn a_question_stands_on_the_timeline_with_its_answer() {
 }
 
 #[test]
-fn a_call_about_which_the_user_is_asked_waits_for_the_answer() {
+fn a_call_that_the_user_must_approve_waits_for_the_answer() {
     let reason = format!("it would overwrite {SECRET}\nfor good");
     let cases = [(Some(reason.as_str()), " (it would overwrite [masked: GitHub token] for good)"), (None, "")];
     for (reason, told) in cases {

@@ -22,7 +22,7 @@ fn create_working_agent(sender: impl Fn(SentEvent) -> SentEvent) -> (TestStore, 
 }
 
 #[test]
-fn a_turn_that_ended_without_a_word_to_us_is_seen_in_the_transcript() {
+fn a_turn_that_ended_without_an_event_is_found_in_the_transcript() {
     let mut for_tool = build_interruption_line("s", 4);
     for_tool["message"]["content"][0]["text"] = "[Request interrupted by user for tool use]".into();
     let cases = [
@@ -57,7 +57,7 @@ fn the_next_event_shows_it_as_well() {
 }
 
 #[test]
-fn an_agent_that_went_on_after_an_interruption_works() {
+fn an_agent_that_continues_after_an_interruption_works() {
     let (mut kept, path) = create_working_agent(|sent| sent);
     kept.write_transcript(&[build_interruption_line("s", 4), build_prompt_line("s", 5, "Go on, but differently.")]);
     kept.ingest_event(build_prompt("s", "Go on, but differently.").with_field("transcript_path", path).at_second(5));
@@ -67,7 +67,7 @@ fn an_agent_that_went_on_after_an_interruption_works() {
 }
 
 #[test]
-fn an_event_that_comes_twice_does_not_hide_an_interruption() {
+fn a_repeated_event_does_not_hide_an_interruption() {
     let (mut kept, path) = create_working_agent(|sent| sent);
     kept.write_transcript(&[build_interruption_line("s", 4)]);
     let tool = json!({"tool_name": "Bash", "tool_use_id": "t1", "transcript_path": path});
@@ -96,7 +96,7 @@ fn an_agent_whose_process_is_gone_has_ended() {
 }
 
 #[test]
-fn a_process_that_cannot_be_looked_for_is_not_gone() {
+fn a_process_that_cannot_be_checked_is_not_gone() {
     let mut process = LiveProcess::new();
     let (mut kept, _) = create_working_agent(|sent| sent.with_process(&process).with_host("far-away"));
     process.terminate();
@@ -108,7 +108,7 @@ fn a_process_that_cannot_be_looked_for_is_not_gone() {
 }
 
 #[test]
-fn an_agent_that_was_thought_gone_and_is_heard_again_has_not_ended() {
+fn an_agent_that_seemed_gone_and_sends_events_has_not_ended() {
     let mut process = LiveProcess::new();
     let (mut kept, _) = create_working_agent(|sent| sent.with_process(&process));
     process.terminate();
@@ -121,7 +121,7 @@ fn an_agent_that_was_thought_gone_and_is_heard_again_has_not_ended() {
 }
 
 #[test]
-fn a_process_that_was_seen_only_once_may_have_been_a_messenger() {
+fn a_process_that_was_seen_only_once_may_be_a_wrapper() {
     // Columns: how often events came from the process, and whether its agent reported it.
     for (times, told, expected) in [
         (1, false, AgentState::Idle),
@@ -143,7 +143,7 @@ fn a_process_that_was_seen_only_once_may_have_been_a_messenger() {
 }
 
 #[test]
-fn an_agent_with_another_messenger_for_each_event_lives_on() {
+fn an_agent_with_a_new_wrapper_for_each_event_lives_on() {
     let mut kept = TestStore::new();
     let events = [build_event("SessionStart", "s"), build_prompt("s", "Go."), build_event("PreToolUse", "s")];
     for (second, event) in (0..).zip(events) {
@@ -181,7 +181,7 @@ fn build_final_line(session: &str, seconds: i64, text: &str) -> serde_json::Valu
 }
 
 #[test]
-fn where_hooks_fell_silent_the_transcript_shows_the_state() {
+fn without_hook_events_the_transcript_shows_the_state() {
     // Columns: the state from hooks at second 2, the transcript, and the state afterwards.
     let rows = [
         (AgentState::Idle, vec![build_prompt_line("s", 5, "Go.")], "processing"),
@@ -275,7 +275,7 @@ fn a_session_that_no_hook_reported_is_found_by_its_transcript() {
 }
 
 #[test]
-fn one_that_was_only_found_ends_when_it_stays_silent() {
+fn a_discovered_session_ends_when_it_stays_silent() {
     let mut kept = TestStore::new();
     let mut line = build_prompt_line("lost", 1, "Find me.");
     line["cwd"] = kept.project_dir().to_str().unwrap().into();

@@ -23,7 +23,7 @@ fn count_stored_events(directory: &Path) -> usize {
 }
 
 #[test]
-fn a_damaged_database_is_moved_aside_and_a_new_one_is_begun() {
+fn a_damaged_database_is_moved_aside_and_a_new_one_is_created() {
     type DatabaseCorruption = fn(&Path);
     let ways: [(&str, DatabaseCorruption); 3] = [
         ("something else", |path| fs::write(path, "this is no database at all".repeat(400)).unwrap()),
@@ -59,7 +59,7 @@ fn a_damaged_database_is_moved_aside_and_a_new_one_is_begun() {
 }
 
 #[test]
-fn a_page_that_is_damaged_is_found_when_it_is_used() {
+fn a_damaged_page_is_found_when_it_is_used() {
     let root = tempfile::tempdir().unwrap();
     let directory = root.path();
     let mut recorder = EventRecorder::new(directory);
@@ -84,7 +84,7 @@ fn a_page_that_is_damaged_is_found_when_it_is_used() {
 }
 
 #[test]
-fn a_database_that_is_taken_away_is_begun_anew_by_those_who_had_it_open() {
+fn a_removed_database_is_created_again_by_processes_that_had_it_open() {
     for leave_log in [false, true] {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path();
@@ -108,7 +108,7 @@ fn a_database_that_is_taken_away_is_begun_anew_by_those_who_had_it_open() {
 }
 
 #[test]
-fn what_cannot_be_stored_waits_and_is_taken_in_by_the_next() {
+fn an_event_that_cannot_be_stored_waits_for_the_next_process() {
     let root = tempfile::tempdir().unwrap();
     let directory = root.path();
     let mut first = EventRecorder::new(directory);
@@ -130,7 +130,7 @@ fn what_cannot_be_stored_waits_and_is_taken_in_by_the_next() {
 }
 
 #[test]
-fn one_that_is_no_event_does_not_hold_up_the_others() {
+fn a_record_that_is_not_an_event_does_not_block_the_others() {
     let root = tempfile::tempdir().unwrap();
     let mut recorder = EventRecorder::new(root.path());
     let good = build_event("Stop", "s").into_record_in(root.path());
@@ -143,7 +143,7 @@ fn one_that_is_no_event_does_not_hold_up_the_others() {
 }
 
 #[test]
-fn a_database_of_a_later_version_is_left_alone() {
+fn a_database_of_a_later_version_is_not_changed() {
     let root = tempfile::tempdir().unwrap();
     let directory = root.path();
     record_prompt(&mut EventRecorder::new(directory), directory, "s1");
@@ -157,7 +157,7 @@ fn a_database_of_a_later_version_is_left_alone() {
 }
 
 #[test]
-fn what_is_kept_is_for_its_owner_only() {
+fn only_the_owner_can_read_the_files() {
     for already_there in [false, true] {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path().join("data");
@@ -181,7 +181,7 @@ fn what_is_kept_is_for_its_owner_only() {
 }
 
 #[test]
-fn many_recorders_of_one_directory_agree_on_who_is_who() {
+fn many_recorders_of_one_directory_find_the_same_agents() {
     let root = tempfile::tempdir().unwrap();
     let directory = root.path();
     fs::create_dir(directory.join(".git")).unwrap();
@@ -226,7 +226,7 @@ fn a_clock_that_is_wrong_for_a_moment_does_not_make_everything_old() {
 }
 
 #[test]
-fn a_file_that_somebody_named_and_that_is_something_else_is_not_touched() {
+fn a_named_file_that_is_not_a_database_is_not_changed() {
     let root = tempfile::tempdir().unwrap();
     let foreign = root.path().join("app.sqlite");
     let other = rusqlite::Connection::open(&foreign).unwrap();

@@ -36,7 +36,7 @@ impl TestStore {
 }
 
 #[test]
-fn each_hook_is_counted_with_what_it_cost() {
+fn each_hook_is_counted_with_its_durations() {
     let mut kept = TestStore::new();
     kept.take_judged_call(10, vec![build_hook_run("a", "ok", 1000), build_hook_run("b", "ok", 50_000)], vec![]);
     kept.take_judged_call(
@@ -60,7 +60,7 @@ fn each_hook_is_counted_with_what_it_cost() {
 }
 
 #[test]
-fn runs_are_counted_from_the_very_moment_that_is_asked_for() {
+fn runs_are_counted_from_the_exact_time_on() {
     let mut kept = TestStore::new();
     for minute in 0..240 {
         kept.take_judged_call(minute * 60, vec![build_hook_run("a", "ok", 1000)], vec![]);
@@ -79,7 +79,7 @@ fn runs_are_counted_from_the_very_moment_that_is_asked_for() {
 }
 
 #[test]
-fn hours_are_told_of_all_hooks_or_of_one() {
+fn hours_are_listed_for_all_hooks_or_for_one() {
     let mut kept = TestStore::new();
     kept.take_judged_call(0, vec![build_hook_run("a", "ok", 1000), build_hook_run("b", "ok", 9000)], vec![]);
     kept.take_judged_call(5 * HOUR, vec![build_hook_run("b", "ok", 3000)], vec![]);
@@ -94,7 +94,7 @@ fn hours_are_told_of_all_hooks_or_of_one() {
 }
 
 #[test]
-fn a_hook_that_nobody_waits_for_counts_when_it_has_ended() {
+fn a_background_hook_counts_when_it_has_ended() {
     let mut kept = TestStore::new();
     kept.take_judged_call(0, vec![build_hook_run("a", "started", 0)], vec![]);
     assert_eq!(kept.read_hook_stats(0), []);
@@ -112,7 +112,7 @@ fn a_hook_that_nobody_waits_for_counts_when_it_has_ended() {
 }
 
 #[test]
-fn a_duration_that_cannot_be_does_not_spoil_the_sum() {
+fn an_impossible_duration_does_not_spoil_the_sum() {
     let mut kept = TestStore::new();
     kept.take_judged_call(
         0,
@@ -124,7 +124,7 @@ fn a_duration_that_cannot_be_does_not_spoil_the_sum() {
 }
 
 #[test]
-fn what_the_guard_said_is_counted_by_rule_and_by_what_came_of_it() {
+fn verdicts_are_counted_by_rule_and_outcome() {
     let mut kept = TestStore::new();
     let watched = GuardVerdictRecord { would: Decision::Deny, ..build_guard_verdict("a", "allow", "no") };
     kept.take_judged_call(
@@ -161,7 +161,7 @@ fn what_the_guard_said_is_counted_by_rule_and_by_what_came_of_it() {
 }
 
 #[test]
-fn a_call_that_was_denied_because_nobody_could_be_asked_was_denied() {
+fn a_call_that_was_denied_instead_of_asking_counts_as_denied() {
     let mut kept = TestStore::new();
     let mut judgement = DecisionRecord {
         decision: Decision::Ask,
@@ -188,7 +188,7 @@ fn a_call_that_was_denied_because_nobody_could_be_asked_was_denied() {
 }
 
 #[test]
-fn what_was_counted_long_ago_is_removed_with_what_it_was_counted_of() {
+fn old_counts_are_removed_with_their_rows() {
     let mut kept = TestStore::new();
     kept.take_judged_call(0, vec![build_hook_run("old", "ok", 1)], vec![build_guard_verdict("a", "deny", "no")]);
     kept.take_judged_call(3 * HOUR, vec![build_hook_run("new", "ok", 1)], vec![build_guard_verdict("b", "deny", "no")]);

@@ -54,7 +54,7 @@ fn build_reminder_levels(stop: u8, prompt: u8) -> ReminderRecord {
 }
 
 #[test]
-fn of_a_session_that_nobody_has_heard_of_the_transcript_speaks_alone() {
+fn an_unknown_session_has_only_the_transcripts_data() {
     let mut kept = TestStore::new();
     kept.write_transcript(&[build_usage_line("s", 1, 50_000), build_usage_line("another", 2, 180_000)]);
     let expected = SessionSnapshot { context_percent: Some(25.0), ..SessionSnapshot::default() };
@@ -66,7 +66,7 @@ fn of_a_session_that_nobody_has_heard_of_the_transcript_speaks_alone() {
 }
 
 #[test]
-fn a_transcript_that_cannot_be_read_says_nothing() {
+fn an_unreadable_transcript_is_ignored() {
     let mut kept = TestStore::new();
     let file = |name: &str| kept.path_of(name).to_str().unwrap().to_owned();
     fs::write(file("nonsense"), b"\xff\xfe{[\0\n").unwrap();
@@ -83,7 +83,7 @@ fn a_transcript_that_cannot_be_read_says_nothing() {
 }
 
 #[test]
-fn the_newest_figure_counts_and_asking_changes_nothing() {
+fn the_newest_percentage_is_used_and_queries_change_nothing() {
     let mut kept = TestStore::new();
     kept.write_transcript(&[build_usage_line("s", 1, 20_000)]);
     take_with_transcript(&mut kept, build_prompt("s", "Go."));
@@ -104,7 +104,7 @@ fn the_newest_figure_counts_and_asking_changes_nothing() {
 }
 
 #[test]
-fn the_users_window_counts_for_events_and_for_whoever_looks_after_agents() {
+fn the_users_window_applies_to_events_and_to_the_reconciler() {
     let mut kept = TestStore::new();
     kept.write_transcript(&[build_usage_line("s", 1, 20_000)]);
     let mut event = build_prompt("s", "Go.");
@@ -123,7 +123,7 @@ fn the_users_window_counts_for_events_and_for_whoever_looks_after_agents() {
 }
 
 #[test]
-fn a_context_that_begins_anew_is_unknown_and_its_agent_may_be_told_again() {
+fn a_new_context_is_unknown_and_allows_new_reminders() {
     let cases = [
         (Some("compact"), None, (0, 0)),
         (Some("clear"), None, (0, 0)),
@@ -171,7 +171,7 @@ fn a_context_that_begins_anew_is_unknown_and_its_agent_may_be_told_again() {
 }
 
 #[test]
-fn what_an_agent_was_told_is_kept_for_its_session() {
+fn the_reminders_of_an_agent_are_stored_for_its_session() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_event("SessionStart", "s"));
     assert_eq!(read_snapshot(&mut kept, "s").started_at, Some(make_timestamp(0)));
@@ -190,7 +190,7 @@ fn what_an_agent_was_told_is_kept_for_its_session() {
 }
 
 #[test]
-fn what_comes_late_is_added_and_takes_nothing_back() {
+fn late_reminders_are_added_and_reset_nothing() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_event("SessionStart", "s"));
     take_reminded(&mut kept, build_stop("s", "Done.").at_second(9), build_reminder_levels(80, 0));
@@ -205,7 +205,7 @@ fn what_comes_late_is_added_and_takes_nothing_back() {
 }
 
 #[test]
-fn a_session_that_its_agent_has_left_is_as_full_as_its_transcript_says() {
+fn a_replaced_session_has_the_context_usage_of_its_transcript() {
     let mut kept = TestStore::new();
     kept.write_transcript(&[build_usage_line("s", 1, 20_000)]);
     take_with_transcript(&mut kept, build_prompt("s", "Go.").with_pane("%1"));
@@ -247,7 +247,7 @@ fn place_faulty_database(database: &Path, how: &str) {
 }
 
 #[test]
-fn a_recorder_answers_from_whatever_it_finds() {
+fn a_recorder_answers_with_every_kind_of_database() {
     for (how, is_answered) in [("missing", true), ("damaged", true), ("too new", false)] {
         let root = tempfile::tempdir().unwrap();
         let mut recorder = EventRecorder::new(root.path());
@@ -264,7 +264,7 @@ fn a_recorder_answers_from_whatever_it_finds() {
 }
 
 #[test]
-fn whoever_has_the_database_locked_keeps_nobody_from_asking_unless_something_waits() {
+fn a_locked_database_can_be_read_unless_events_are_pending() {
     let root = tempfile::tempdir().unwrap();
     let database = root.path().join("snell.db");
     let mut store = Store::open(&database).unwrap().store;
@@ -291,7 +291,7 @@ fn whoever_has_the_database_locked_keeps_nobody_from_asking_unless_something_wai
 }
 
 #[test]
-fn what_was_told_waits_on_disk_and_travels_without_numbers_of_others() {
+fn reminders_wait_on_disk_and_are_sent_without_worker_ids() {
     let mut observation = build_stop("s", "Done.").into_record_in(Path::new("/"));
     let reminded = ReminderRecord { workers: vec![1, 2], ..build_reminder_levels(60, 0) };
     observation.judgement = Some(DecisionRecord { reminded, ..DecisionRecord::default() });
@@ -308,7 +308,7 @@ fn what_was_told_waits_on_disk_and_travels_without_numbers_of_others() {
 }
 
 #[test]
-fn a_transcript_that_was_there_before_its_session_began_counts() {
+fn a_transcript_from_before_its_session_is_read() {
     for (source, expected) in [("startup", Some(85.0)), ("resume", Some(85.0)), ("clear", None), ("compact", None)] {
         let mut kept = TestStore::new();
         kept.write_transcript(&[build_usage_line("s", 1, 170_000)]);

@@ -60,7 +60,7 @@ fn turns_are_read_from_either_end() {
 }
 
 #[test]
-fn an_event_comes_with_all_that_hangs_on_it() {
+fn an_event_has_its_hook_runs_verdicts_and_changes() {
     let mut kept = TestStore::new();
     let call = |name: &str, id: &str| {
         let input = json!({"command": "make"});
@@ -143,7 +143,7 @@ fn list_sightings(kept: &mut TestStore, agent_id: i64) -> Vec<String> {
 }
 
 #[test]
-fn what_no_event_tells_is_seen_after_the_last_one() {
+fn changes_of_state_without_events_come_after_the_last_event() {
     let mut kept = TestStore::new();
     let mut living = LiveProcess::new();
     kept.ingest_event(build_prompt("s", "Go").with_process(&living).at_second(1));
@@ -159,7 +159,7 @@ fn what_no_event_tells_is_seen_after_the_last_one() {
 }
 
 #[test]
-fn whoever_loses_its_pane_to_another_ends_without_an_event_of_its_own() {
+fn an_agent_whose_pane_is_reused_ends_without_its_own_event() {
     let mut kept = TestStore::new();
     let (mut first, second) = (LiveProcess::new(), LiveProcess::new());
     let other = kept.create_other_project("other");
@@ -172,7 +172,7 @@ fn whoever_loses_its_pane_to_another_ends_without_an_event_of_its_own() {
 }
 
 #[test]
-fn what_was_seen_goes_when_it_is_old() {
+fn old_changes_of_state_are_removed() {
     let mut kept = TestStore::new();
     let mut living = LiveProcess::new();
     kept.ingest_event(build_prompt("s", "Go").with_process(&living).at_second(1));

@@ -32,7 +32,7 @@ fn list_state_paths() -> [(&'static str, Vec<SentEvent>); 4] {
 }
 
 #[test]
-fn every_event_leads_from_every_state_to_the_right_one() {
+fn every_event_changes_every_state_as_specified() {
     let tool = |name: &str| json!({"tool_name": name, "tool_use_id": "t1"});
     let told = |kind: &str| json!({"notification_type": kind, "message": "Look here"});
     let done = json!({"last_assistant_message": "All done."});
@@ -113,7 +113,7 @@ fn every_event_leads_from_every_state_to_the_right_one() {
 }
 
 #[test]
-fn a_question_at_the_end_of_a_turn_is_for_the_user_to_answer() {
+fn an_agent_waits_after_a_question_at_the_end_of_a_turn() {
     let subagents = json!({"tool_name": "Grep", "tool_use_id": "t1", "agent_id": "a1", "agent_type": "Explore"});
     let mut kept = TestStore::new();
     kept.ingest_event(build_step("UserPromptSubmit", &json!({"prompt": "Tidy up."})));
@@ -140,7 +140,7 @@ fn a_question_at_the_end_of_a_turn_is_for_the_user_to_answer() {
 }
 
 #[test]
-fn what_a_hook_blocked_did_not_happen() {
+fn a_blocked_event_does_not_change_the_state() {
     let cases = [
         ("idle -", "UserPromptSubmit", json!({"prompt": "x"}), "idle"),
         ("idle -", "PreToolUse", json!({"tool_name": "Bash"}), "idle"),
@@ -161,7 +161,7 @@ fn what_a_hook_blocked_did_not_happen() {
 }
 
 #[test]
-fn a_state_says_since_when_by_whom_how_sure_and_why() {
+fn a_state_has_its_time_source_confidence_and_reason() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_step("SessionStart", &json!({"source": "startup"})));
     kept.ingest_event(build_step("UserPromptSubmit", &json!({"prompt": "Go."})).at_second(5));
@@ -182,7 +182,7 @@ fn a_state_says_since_when_by_whom_how_sure_and_why() {
 }
 
 #[test]
-fn an_agent_that_comes_back_has_not_ended() {
+fn an_agent_with_new_events_has_not_ended() {
     for (name, fields) in
         [("SessionStart", json!({"source": "resume"})), ("UserPromptSubmit", json!({"prompt": "One more thing."}))]
     {
@@ -198,7 +198,7 @@ fn an_agent_that_comes_back_has_not_ended() {
 }
 
 #[test]
-fn a_prompt_that_was_blocked_brings_nobody_back() {
+fn a_blocked_prompt_does_not_revive_an_agent() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_step("SessionStart", &json!({"source": "startup"})));
     kept.ingest_event(build_step("SessionEnd", &json!({"reason": "other"})).at_second(1));

@@ -48,7 +48,7 @@ fn a_storm_of_identical_prompts_is_one_turn() {
 }
 
 #[test]
-fn words_and_their_time_are_taken_from_the_transcript() {
+fn texts_and_their_times_are_read_from_the_transcript() {
     let mut kept = TestStore::new();
     let path = kept.write_transcript(&[]);
     kept.ingest_event(build_prompt("s", "Fix it.").with_field("transcript_path", path.as_str()).at_second(2));
@@ -75,7 +75,7 @@ fn words_and_their_time_are_taken_from_the_transcript() {
 }
 
 #[test]
-fn the_last_words_come_from_the_transcript_if_the_event_does_not_tell_them() {
+fn the_last_message_comes_from_the_transcript_if_the_event_has_none() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_prompt("s", "Choose."));
     let path = kept.write_transcript(&[build_answer_line("s", 3, "Should I take the red one?")]);
@@ -85,7 +85,7 @@ fn the_last_words_come_from_the_transcript_if_the_event_does_not_tell_them() {
 }
 
 #[test]
-fn late_words_are_filled_in_by_whoever_comes_next() {
+fn a_late_text_is_added_with_the_next_event() {
     type TranscriptFollowUp = fn(&mut TestStore, &str);
     let next: [(&str, TranscriptFollowUp); 2] = [
         ("an event", |kept, path| {
@@ -112,7 +112,7 @@ fn late_words_are_filled_in_by_whoever_comes_next() {
 }
 
 #[test]
-fn reconciling_again_and_again_changes_nothing() {
+fn reconciling_repeatedly_changes_nothing() {
     let mut kept = TestStore::new();
     let path = kept.write_transcript(&[build_prompt_line("s", 1, "Do it."), build_answer_line("s", 2, "Done.")]);
     kept.ingest_event(build_prompt("s", "Do it.").with_field("transcript_path", path.as_str()).at_second(1));
@@ -131,7 +131,7 @@ fn reconciling_again_and_again_changes_nothing() {
 }
 
 #[test]
-fn a_duplicate_of_an_event_does_not_cost_what_the_transcript_says() {
+fn a_repeated_event_does_not_lose_texts_of_the_transcript() {
     let tool = json!({"tool_name": "Bash", "tool_use_id": "t1"});
     let mut kept = TestStore::new();
     let path = kept.write_transcript(&[]);
@@ -147,7 +147,7 @@ fn a_duplicate_of_an_event_does_not_cost_what_the_transcript_says() {
 }
 
 #[test]
-fn a_transcript_that_is_not_there_is_no_trouble() {
+fn a_missing_transcript_is_no_error() {
     let mut kept = TestStore::new();
     for path in ["/nowhere/at/all.jsonl", "/", "", "relative.jsonl", "/dev/null", "/dev/zero"] {
         kept.ingest_event(build_prompt("s", "Go.").with_field("transcript_path", path));
@@ -156,7 +156,7 @@ fn a_transcript_that_is_not_there_is_no_trouble() {
 }
 
 #[test]
-fn words_of_other_sessions_and_of_subagents_are_not_the_agents() {
+fn texts_of_other_sessions_and_of_subagents_are_ignored() {
     let mut kept = TestStore::new();
     let mut sidechain = build_answer_line("s", 2, "I am a subagent.");
     sidechain["isSidechain"] = true.into();
@@ -166,7 +166,7 @@ fn words_of_other_sessions_and_of_subagents_are_not_the_agents() {
 }
 
 #[test]
-fn a_prompt_that_comes_later_than_its_line_in_the_transcript_is_said_once() {
+fn a_prompt_that_comes_after_its_line_in_the_transcript_is_one_turn() {
     let mut kept = TestStore::new();
     let path = kept.write_transcript(&[
         build_prompt_line("s", 1, "Fix it."),
@@ -197,7 +197,7 @@ fn write_old_transcript(kept: &TestStore) -> String {
 }
 
 #[test]
-fn what_was_said_before_a_session_began_is_not_said_now() {
+fn entries_from_before_a_session_start_are_not_turns() {
     for source in ["startup", "resume", "compact"] {
         let mut kept = TestStore::new();
         let path = write_old_transcript(&kept);
@@ -213,7 +213,7 @@ fn what_was_said_before_a_session_began_is_not_said_now() {
 }
 
 #[test]
-fn of_a_transcript_that_is_new_to_us_only_what_is_going_on_counts() {
+fn the_first_read_of_a_transcript_stores_only_its_current_part() {
     let mut kept = TestStore::new();
     let path = write_old_transcript(&kept);
     let tool = json!({"tool_name": "Bash", "transcript_path": path});
@@ -223,7 +223,7 @@ fn of_a_transcript_that_is_new_to_us_only_what_is_going_on_counts() {
 }
 
 #[test]
-fn long_words_are_judged_by_their_end() {
+fn long_texts_are_classified_by_their_end() {
     for (end, state, intent) in
         [("Shall I push it?", "awaiting_input", "question"), ("All of it is done.", "idle", "completion")]
     {

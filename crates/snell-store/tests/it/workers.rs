@@ -56,7 +56,7 @@ fn build_task_listing(tasks: Value) -> SentEvent {
 }
 
 #[test]
-fn every_event_that_tells_of_a_worker_is_understood() {
+fn every_event_about_a_worker_is_parsed() {
     let make = || json!({"command": "make all", "run_in_background": true});
     let cases: Vec<(&str, Vec<SentEvent>, &[&str])> = vec![
         ("a subagent begins", vec![build_subagent_event("SubagentStart", "a1")], &["subagent a1 (Explore) running"]),
@@ -248,7 +248,7 @@ fn every_event_that_tells_of_a_worker_is_understood() {
 }
 
 #[test]
-fn what_a_hook_prevents_has_not_happened() {
+fn blocked_events_do_not_change_workers() {
     let goes_on = DecisionRecord { goes_on: true, ..DecisionRecord::default() };
     let mut kept = create_begun_session();
     kept.ingest_event(build_subagent_event("SubagentStart", "a1"));
@@ -261,7 +261,7 @@ fn what_a_hook_prevents_has_not_happened() {
 }
 
 #[test]
-fn an_agent_is_told_of_each_worker_once_with_how_long_it_took() {
+fn each_worker_is_reported_once_with_its_duration() {
     let mut kept = create_begun_session();
     kept.ingest_event(build_subagent_event("SubagentStart", "a1").at_second(10));
     kept.ingest_event(build_subagent_event("SubagentStart", "a2").at_second(11));
@@ -328,7 +328,7 @@ fn a_session_has_its_own_workers_and_reports_no_others() {
 }
 
 #[test]
-fn what_was_told_counts_however_late_it_is_recorded() {
+fn a_late_record_of_a_report_counts() {
     let mut kept = create_begun_session();
     kept.ingest_event(build_subagent_event("SubagentStop", "a1").at_second(1));
     let told = build_workers_reminder(vec![list_unreported_workers(&mut kept, "s")[0].worker_id]);
@@ -343,7 +343,7 @@ fn what_was_told_counts_however_late_it_is_recorded() {
 }
 
 #[test]
-fn events_that_come_in_another_order_tell_the_same() {
+fn events_in_another_order_give_the_same_workers() {
     let mut kept = create_begun_session();
     kept.ingest_event(build_subagent_event("SubagentStop", "a1").at_second(8));
     kept.ingest_event(build_subagent_event("SubagentStart", "a1").at_second(5).with_delay());
@@ -356,7 +356,7 @@ fn events_that_come_in_another_order_tell_the_same() {
 }
 
 #[test]
-fn last_words_are_masked_and_cut() {
+fn summaries_are_masked_and_truncated() {
     let mut kept = create_begun_session();
     let words = format!("The token is ghp_{}. {}", "a1B2".repeat(9), "blah ".repeat(2000));
     kept.ingest_event(

@@ -129,7 +129,7 @@ impl SqliteDatabase {
     /// with the newest event, so it would scan all events after `until` first.
     fn find_last_id_before(&self, until: Timestamp) -> Result<Option<i64>> {
         let until = until.as_microsecond();
-        if self.find_time_midpoint()?.is_none_or(|midst| until > midst) {
+        if self.find_time_midpoint()?.is_none_or(|midpoint| until > midpoint) {
             return Ok(None);
         }
         // Without the plus, SQLite would search for the greatest id from the newest event on.
@@ -141,7 +141,7 @@ impl SqliteDatabase {
     /// query with too few matches would scan all older events.
     fn find_first_id_since(&self, since: Timestamp) -> Result<Option<i64>> {
         let since = since.as_microsecond();
-        if self.find_time_midpoint()?.is_none_or(|midst| since <= midst) {
+        if self.find_time_midpoint()?.is_none_or(|midpoint| since <= midpoint) {
             return Ok(None);
         }
         let sql = "SELECT coalesce(min(+id), 9223372036854775807) FROM events WHERE at >= ?1";

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_before_it_was_counted_is_counted_in_the_same_way() {
+    fn a_migration_counts_older_events_in_the_same_way() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("snell.db");
         create_old_database(&path);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_verdict_would_have_been_is_read_from_how_its_reason_once_began() {
+    fn a_migration_reads_audited_decisions_from_the_reason() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("snell.db");
         create_old_database(&path);

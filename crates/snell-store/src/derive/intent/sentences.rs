@@ -161,9 +161,9 @@ fn is_continuation(before: &str, line: &str) -> bool {
 /// The text without code, quotations, addresses and emphasis. A placeholder word replaces each, so that the sentence
 /// stays one.
 fn strip_quotes_and_markup(text: &str) -> String {
-    let said = strip_quoted_text(text);
-    let mut kept = String::with_capacity(said.len());
-    for word in said.split_whitespace() {
+    let stripped = strip_quoted_text(text);
+    let mut kept = String::with_capacity(stripped.len());
+    for word in stripped.split_whitespace() {
         kept.push_str(if kept.is_empty() { "" } else { " " });
         match word.find("://") {
             Some(_) => kept.push_str(strip_url(word)),
@@ -190,26 +190,26 @@ const QUOTE_PAIRS: [(char, char); 8] =
 
 /// `text` with a placeholder for each quotation and each piece of code. A text that is one quotation stays.
 fn strip_quoted_text(text: &str) -> String {
-    let mut said = String::with_capacity(text.len());
+    let mut stripped = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let after = &rest[first.len_utf8()..];
-        let inside = find_quoted_text(first, after, said.chars().next_back());
+        let inside = find_quoted_text(first, after, stripped.chars().next_back());
         match inside {
             Some(inside) if !is_entire_text(text, inside) => {
-                said.push_str("thing");
+                stripped.push_str("thing");
                 let closer = after[inside.len()..].chars().next().map_or(0, char::len_utf8);
                 rest = &after[inside.len() + closer..];
             }
             _ => {
                 if !QUOTE_PAIRS.iter().any(|(open, close)| [*open, *close].contains(&first)) || first == '\'' {
-                    said.push(first);
+                    stripped.push(first);
                 }
                 rest = after;
             }
         }
     }
-    said
+    stripped
 }
 
 /// The text between an opening mark and its closing mark.

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_receiver_would_refuse_is_made_to_fit() {
+    fn fields_that_a_receiver_would_refuse_are_converted() {
         let long = "ä".repeat(MAX_ID_BYTES);
         let rows = [
             ("prompt", json!("Go."), Some(json!("Go."))),
@@ -139,10 +139,10 @@ mod tests {
             ("tool_response", json!([1]), Some(json!([1]))),
             ("anything", json!([1]), Some(json!([1]))),
         ];
-        for (name, told, expected) in rows {
-            let mut body = Map::from_iter([(name.to_owned(), told.clone())]);
+        for (name, value, expected) in rows {
+            let mut body = Map::from_iter([(name.to_owned(), value.clone())]);
             coerce_fields(&mut body);
-            assert_eq!(body.get(name), expected.as_ref(), "{name}: {told}");
+            assert_eq!(body.get(name), expected.as_ref(), "{name}: {value}");
         }
     }
 }

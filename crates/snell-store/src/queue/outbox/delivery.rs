@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_to_one_who_is_about_to_let_go_is_delivered() {
+    fn a_message_added_before_the_lock_is_released_is_delivered() {
         let root = tempfile::tempdir().unwrap();
         let outbox = build_outbox(root.path());
         let (mut left, mut handed) = (0, Vec::new());
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn one_who_could_not_deliver_does_not_try_for_ever() {
+    fn a_failed_delivery_is_not_repeated_forever() {
         let root = tempfile::tempdir().unwrap();
         let outbox = build_outbox(root.path());
         let mut left = 0;

@@ -135,7 +135,7 @@ fn has_value(body: &Map<String, Value>, field: &str) -> bool {
 /// Whether a URL is that of a server on this machine and port, without a proxy in front of it.
 pub fn is_local_server_url(url: &str, port: u16) -> bool {
     let there = url.strip_prefix("http://").and_then(split_host_and_port);
-    there.is_some_and(|(host, told)| is_loopback_host(host) && told.unwrap_or(80) == port)
+    there.is_some_and(|(host, own_port)| is_loopback_host(host) && own_port.unwrap_or(80) == port)
 }
 
 /// Whether a URL is on this machine.
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_events_have_a_route_which_is_one_of_their_names_and_all_others_share_one() {
+    fn eight_events_have_their_own_route_and_all_others_share_one() {
         for (event, route) in ROUTES {
             assert_eq!(EventName::parse_known(route.strip_prefix("/hook/").unwrap()).as_ref(), Some(event));
         }
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_payload_says_stays_and_what_it_does_not_say_is_added() {
+    fn fields_of_the_payload_stay_and_missing_ones_are_added() {
         let mut observation = build_record(
             "Stop",
             json!({"cwd": "/told", "host": "", "tmux_pane": null, "pid": 5, "hook_event_name": "AfterAgent"}),
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_can_understand_is_not_said() {
+    fn values_of_the_wrong_type_are_replaced() {
         let payload = json!({"session_id": 5, "pid": "x", "host": ["box"], "timestamp": 1_700_000_000, "cwd": {}});
         let mut observation = build_record("Stop", payload);
         let sender = &mut observation.sender;
@@ -228,12 +228,12 @@ mod tests {
         sender.host = Some("box".into());
         sender.cwd = Some("/seen".into());
         let body = OutboxMessage::from_record(observation.into(), &build_receiver()).body;
-        let said = ["session_id", "pid", "host", "timestamp", "cwd"].map(|field| body[field].clone());
-        assert_eq!(json!(said), json!(["launched", 7, "box", "2026-03-01T12:00:00Z", "/seen"]));
+        let values = ["session_id", "pid", "host", "timestamp", "cwd"].map(|field| body[field].clone());
+        assert_eq!(json!(values), json!(["launched", 7, "box", "2026-03-01T12:00:00Z", "/seen"]));
     }
 
     #[test]
-    fn a_loopback_address_is_one_whatever_else_it_says() {
+    fn a_loopback_address_is_found_in_every_form() {
         let cases = [
             ("http://127.0.0.1:1", true),
             ("https://localhost/snell", true),
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_local_server_knows_its_own_address() {
+    fn a_local_server_recognises_its_own_address() {
         let cases = [
             ("http://127.0.0.1:7433", true),
             ("http://127.8.0.1:7433", true),

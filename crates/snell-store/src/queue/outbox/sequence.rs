@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_grow_whatever_the_clock_does() {
+    fn numbers_increase_even_if_the_clock_goes_back() {
         let mut tally = OutboxTally::default();
         let mut before = 0;
         for now in ["2026-03-01T12:00:00Z", "2026-03-01T12:00:00Z", "1999-01-01T00:00:00Z", "1901-01-01T00:00:00Z"] {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_written_tally_is_read_back() {
         let directory = tempfile::tempdir().unwrap();
         assert_eq!(OutboxTally::read_from_dir(directory.path()), None);
         let order = SequenceLock::acquire(directory.path()).unwrap();

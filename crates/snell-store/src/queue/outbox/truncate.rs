@@ -152,13 +152,13 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_left_alone() {
+    fn a_body_within_the_limits_is_not_changed() {
         let body = json!({"session_id": "one", "prompt": "x".repeat(MAX_BODY_BYTES - 100)});
         assert_eq!(Value::Object(truncate_value(body.clone())), body);
     }
 
     #[test]
-    fn long_texts_are_cut_before_anything_is_left_out() {
+    fn long_texts_are_truncated_before_fields_are_removed() {
         let many: Vec<_> = (0..40).map(|_| "x".repeat(60_000)).collect();
         let body = truncate_value(json!({"session_id": "one", "tool_input": {"files": many}}));
         let files = body["tool_input"]["files"].as_array().unwrap();
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nested_too_deeply_is_left_out_and_nothing_else() {
+    fn only_values_that_are_nested_too_deeply_are_replaced() {
         let nested = |levels: usize| (0..levels).fold(json!("core"), |inner, _| json!([inner, {"beside": 1}]));
         for (levels, is_whole) in [(98, true), (99, false), (250, false)] {
             let body = json!({"session_id": "one", "tool_input": nested(levels)});
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_cannot_be_cut_the_largest_goes_first() {
+    fn the_largest_field_is_removed_first() {
         let numbers: Vec<_> = (0..400_000).collect();
         for (large, place) in [(json!(numbers), "/0"), (json!({"numbers": numbers}), "/left_out")] {
             let body = truncate_value(json!({"session_id": "one", "tool_input": large, "prompt": "Go on."}));
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn very_many_fields_take_no_longer_than_a_few_for_their_size() {
+    fn the_time_for_many_fields_is_linear() {
         // A search among all fields for each removed one would take minutes.
         let mut body: Map<_, _> = (0..200_000).rev().map(|n| (format!("key-{n:016}"), n.into())).collect();
         body.insert("session_id".into(), "one".into());
@@ -206,7 +206,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(12))]
         #[test]
-        fn whatever_it_is_it_fits_and_keeps_its_session(
+        fn any_body_fits_and_keeps_its_session(
             texts in proptest::collection::vec((1_usize..400_000, "[a-z]{1,8}"), 0..8),
             fields in 0_usize..60_000,
         ) {

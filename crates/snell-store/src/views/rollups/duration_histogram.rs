@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_as_it_was() {
+    fn durations_survive_encoding_and_decoding() {
         let cases = [
             build_histogram([]),
             build_histogram([0]),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn many_runs_of_about_the_same_length_are_counted_together() {
+    fn many_runs_of_similar_length_share_a_bucket() {
         let cases = [
             (-5, 0),
             (0, 0),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_together_once_stays_so() {
+    fn stored_buckets_stay_buckets() {
         let mut all = build_histogram(1000..1100);
         all.add(&build_histogram([1000]));
         assert_eq!(all.to_string(), "896:25:25276 1024:76:80674");

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_that_was_only_noted_is_told_from_one_that_counted() {
+    fn audited_verdicts_differ_from_enforced_ones() {
         use GuardOutcome::{Allowed, Asked, Denied, WouldAsk, WouldDeny};
         let cases = [
             ("deny", None, Denied),
