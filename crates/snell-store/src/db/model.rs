@@ -326,7 +326,7 @@ pub(crate) fn to_stored_precision(time: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time)
 }
 
-/// A process. Its start time tells it from later ones with the same id.
+/// A process. Its start time distinguishes it from later ones with the same id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessIdentity {
     /// Its process id.

@@ -21,7 +21,7 @@ pub struct AgentFilter {
     pub state: Option<AgentState>,
     /// Only agents after this one in the list, for the next page.
     pub after: Option<(Timestamp, i64)>,
-    /// At most so many; all if not set.
+    /// The largest number of results; all if not set.
     pub limit: Option<u32>,
 }
 
@@ -36,7 +36,7 @@ pub struct TurnFilter {
     pub after_id: Option<i64>,
     /// Only turns of this author.
     pub actor: Option<TurnActor>,
-    /// At most so many.
+    /// The largest number of results.
     pub limit: u32,
 }
 
@@ -53,7 +53,7 @@ pub struct GuardFilter {
     pub outcome: Option<GuardOutcome>,
     /// Verdicts before this one, for the next page.
     pub before_id: Option<i64>,
-    /// At most so many.
+    /// The largest number of results.
     pub limit: u32,
 }
 
@@ -113,7 +113,7 @@ pub struct LogFilter {
     pub before_id: Option<i64>,
     /// Events after this one, the oldest first, to follow.
     pub after_id: Option<i64>,
-    /// At most so many.
+    /// The largest number of results.
     pub limit: u32,
 }
 

@@ -60,7 +60,7 @@ pub struct SessionFilter {
     pub agent_id: Option<i64>,
     /// Also sessions that ended.
     pub ended_too: bool,
-    /// At most so many; all if not set.
+    /// The largest number of results; all if not set.
     pub limit: Option<u32>,
 }
 

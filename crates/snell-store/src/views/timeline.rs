@@ -17,7 +17,7 @@ pub struct TimelineFilter {
     pub after_id: Option<i64>,
     /// Only events with one of these aspects; all if empty.
     pub with: Vec<TimelineAspect>,
-    /// At most so many.
+    /// The largest number of results.
     pub limit: u32,
 }
 
@@ -105,7 +105,7 @@ pub struct SightingFilter {
     pub first_event: Option<i64>,
     /// Changes before this one, for the next page.
     pub before_id: Option<i64>,
-    /// At most so many.
+    /// The largest number of results.
     pub limit: u32,
 }
 

@@ -230,7 +230,7 @@ fn without_a_home_nothing_is_kept_where_somebody_else_could_see_or_change_it() {
         ("open to others", |path| create_open_dir(path), "others may write to it"),
     ];
     if user.is_root() {
-        rows.push(("somebody else's", |path| create_foreign_dir(path), "it belongs to another user"));
+        rows.push(("somebody else's", |path| create_foreign_dir(path), "it belongs to somebody else"));
     }
     for (case, lay, why) in rows {
         let guard = "[[hook]]\nevent = \"PreToolUse\"\nrun = \"echo not today >&2; exit 2\"\n";

@@ -41,12 +41,12 @@ use crate::views::query_types::PruneCounts;
 
 /// All changes to the schema, in order. The database's `user_version` is the number of those it has.
 const MIGRATIONS: &[&str] = &[
-    include_str!("migrations/001-what-happened.sql"),
+    include_str!("migrations/001-tables.sql"),
     include_str!("migrations/002-changes.sql"),
     include_str!("migrations/003-lifecycle.sql"),
-    include_str!("migrations/004-sums.sql"),
-    include_str!("migrations/005-beside-events.sql"),
-    include_str!("migrations/006-what-was-told.sql"),
+    include_str!("migrations/004-rollups.sql"),
+    include_str!("migrations/005-sightings.sql"),
+    include_str!("migrations/006-added-context.sql"),
 ];
 
 /// How often a process asks for the lock before it gives up: about half a second in all.
