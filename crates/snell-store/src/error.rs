@@ -58,7 +58,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// What the user can do about it.
+    /// The hint for the user, if there is a useful one.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::NotOurs { .. } => Some("use another path"),

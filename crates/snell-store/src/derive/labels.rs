@@ -68,18 +68,18 @@ pub(crate) fn describe_turn_error(error: &str) -> String {
 /// The reason of a state after a notification of this kind without a message.
 pub(crate) fn describe_needed_input(kind: &str) -> String {
     match find_label(NEEDED_INPUT_LABELS, kind) {
-        Some(words) => format!("it needs {words}"),
+        Some(label) => format!("it needs {label}"),
         None => format!("it needs input ({kind})"),
     }
 }
 
-fn format_with_label(what: &str, words: &[(&str, &'static str)], kept: &str) -> String {
-    match find_label(words, kept) {
-        Some(words) => format!("{what}: {words}"),
-        None => format!("{what} ({kept})"),
+fn format_with_label(activity: &str, labels: &[(&str, &'static str)], word: &str) -> String {
+    match find_label(labels, word) {
+        Some(label) => format!("{activity}: {label}"),
+        None => format!("{activity} ({word})"),
     }
 }
 
-fn find_label(words: &[(&str, &'static str)], kept: &str) -> Option<&'static str> {
-    words.iter().find(|(word, _)| *word == kept).map(|(_, words)| *words)
+fn find_label(labels: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
+    labels.iter().find(|(known, _)| *known == word).map(|(_, label)| *label)
 }

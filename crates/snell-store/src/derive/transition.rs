@@ -63,7 +63,7 @@ pub(crate) fn compute_transition(event: &Event, before: TransitionInput<'_>) -> 
         // An agent that calls a tool works, and this is its first event.
         EventName::PreToolUse | EventName::PermissionRequest if before.blocked && before.is_unknown => {
             let tool = event.tool_name().unwrap_or("a tool");
-            let why = format!("its call of {tool} was blocked");
+            let why = format!("its call to {tool} was blocked");
             Some(build_transition(AgentState::Processing, ToolChange::Clear, why))
         }
         // A blocked prompt never reached the agent, and a blocked tool never ran.

@@ -129,7 +129,7 @@ fn an_agent_that_is_first_heard_of_by_a_call_that_was_blocked_works() {
     let told = app.send_event("pre-tool-use", &blocked);
     assert_eq!(told["state"], "processing");
     let agent = app.get_json("/api/agents/1");
-    assert_eq!(agent["why"], "its call of Bash was blocked");
+    assert_eq!(agent["why"], "its call to Bash was blocked");
     assert_eq!(agent["current_tool"], Value::Null);
     assert_eq!(list_state_changes(&app, ""), ["state ▶ working"]);
     // What is known stays known.
