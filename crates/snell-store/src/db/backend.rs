@@ -47,7 +47,7 @@ pub(crate) trait Backend: Queries + Send {
     fn trim_changes(&mut self, keep: u32) -> Result<()>;
     /// Copies the log into the database. Returns whether everything is in the database itself afterwards.
     fn checkpoint(&mut self, tidying: CheckpointMode) -> Result<bool>;
-    /// The file it is, and which one of that name, if it is a file.
+    /// Its path and inode, if it is a file.
     fn database_file(&self) -> Option<(&Path, u64)>;
     /// Whether the opened files are still those at their paths, and complete.
     fn has_intact_files(&self) -> bool;

@@ -21,7 +21,7 @@ words! {
     ChangeKind {
         /// A new turn.
         TurnCreated = "turn_created",
-        /// A turn with more text than before.
+        /// A stored turn with a new time or intent.
         TurnUpdated = "turn_updated",
         /// An agent's state changed.
         StateChanged = "state_changed",

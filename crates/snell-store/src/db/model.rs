@@ -253,7 +253,7 @@ impl AgentRow {
         }
     }
 
-    /// Resets the context usage, because the conversation was cleared.
+    /// Resets the context usage, because the context was emptied.
     pub(crate) fn clear_context(&mut self) {
         (self.context_percent, self.context_source) = (None, None);
     }

@@ -10,7 +10,7 @@ use crate::db::rows::Rows;
 use crate::error::Result;
 use crate::store::Store;
 
-/// Commands of a pane whose agent has left it.
+/// Foreground commands that show that the agent has left its pane.
 const SHELLS: &[&str] =
     &["ash", "bash", "csh", "dash", "elvish", "fish", "ksh", "nu", "pwsh", "sh", "tcsh", "xonsh", "zsh"];
 

@@ -16,7 +16,7 @@ columns! {
         id: "e.id", at: "e.at", agent_id: "e.agent_id", project: "p.name", project_id: "a.project_id",
         session_id: "c.session_id", event: "e.name", tool: "e.tool", tool_summary: "e.tool_summary",
         tool_duration_ms: "e.tool_us / 1000.0", decision: "e.decision", reason: "e.reason",
-        // If the guard only watches, the strictest verdict is shown, which is also the last in the alphabet.
+        // If the guard only audits, the strictest verdict is shown, which is also the last in the alphabet.
         would: "(SELECT max(g.would) FROM guard_verdicts g WHERE g.id = e.id AND g.decision = 'allow')",
         state: "e.state", correlation_method: "e.correlation", took_us: "e.took_us",
         hooks: "(SELECT count(*) FROM hook_runs h WHERE h.id = e.id)",
@@ -125,7 +125,7 @@ impl SqliteDatabase {
         self.connection.query_all(sql, [value]).map(Some)
     }
 
-    /// An id after which all events are later than this time; nothing if the search costs too much. The list starts
+    /// An id after which all events are at this time or later; nothing if the search costs too much. The list starts
     /// with the newest event, so it would scan all events after `until` first.
     fn find_last_id_before(&self, until: Timestamp) -> Result<Option<i64>> {
         let until = until.as_microsecond();

@@ -103,7 +103,7 @@ impl SqliteDatabase {
         // The log survives a killed process. Only if the machine crashes may the last transactions be lost, each of
         // them whole.
         database.connection.pragma_update(None, "synchronous", "normal")?;
-        // An agent would wait for a checkpoint; `tidy` runs it when no agent waits.
+        // An agent would wait for a checkpoint; `checkpoint` runs it when no agent waits.
         database.connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         Ok(database)
     }

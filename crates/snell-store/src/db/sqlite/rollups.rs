@@ -33,7 +33,7 @@ columns! {
 }
 
 impl SqliteTransaction<'_, '_> {
-    /// Counts a run, unless the hook was skipped.
+    /// Counts a run, unless the hook was skipped or has not ended.
     pub(super) fn count_hook_run(&self, run: &HookRunRecord, at: Timestamp) -> Result<()> {
         if !has_run_status(run.status_word()) {
             return Ok(());
