@@ -175,8 +175,8 @@ impl<'a> Journal<'a> {
     /// Stores a change of state that no event of the agent reports: the reconciler saw it, or it came with another
     /// agent's event.
     fn insert_sighting_if_unreported(&mut self, agent: &AgentRow, before: Option<AgentState>) -> Result<()> {
-        let is_said = agent.state_source == StateSource::Hook && self.cause.event_agent_id == Some(agent.agent_id);
-        if is_said {
+        let is_reported = agent.state_source == StateSource::Hook && self.cause.event_agent_id == Some(agent.agent_id);
+        if is_reported {
             return Ok(());
         }
         let at = self.cause.at;
@@ -259,12 +259,12 @@ impl Rows for Journal<'_> {
             self.cache.agents.insert(agent.agent_id, CachedRow::from_stored(agent.to_stored_precision()));
             return Ok(());
         }
-        let is_untold = self.unannounced.remove(&agent.agent_id);
+        let is_unannounced = self.unannounced.remove(&agent.agent_id);
         let before = self.find_agent(agent.agent_id)?;
-        if before.as_ref() == Some(agent) && !is_untold {
+        if before.as_ref() == Some(agent) && !is_unannounced {
             return Ok(());
         }
-        self.record_agent_change(before.as_ref().filter(|_| !is_untold), agent)?;
+        self.record_agent_change(before.as_ref().filter(|_| !is_unannounced), agent)?;
         if let Some(held) = self.cache.agents.get_mut(&agent.agent_id)
             && held.replace(agent.to_stored_precision())
         {

@@ -94,7 +94,7 @@ impl TranscriptDelta {
     }
 }
 
-/// The surroundings of a recording.
+/// The data that all events of a transaction share.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IngestContext<'a> {
     /// The host of this program.
@@ -267,14 +267,14 @@ fn derive_state_change(
         blocked: judgement.is_some_and(|judgement| judgement.is_block() || judgement.goes_on),
         ask_reason: judgement.and_then(DecisionRecord::ask_reason),
     };
-    let heard_again = StateTransition {
+    let revival = StateTransition {
         state: AgentState::Idle,
         tool: ToolChange::Clear,
         why: "a new event arrived".into(),
         end_reason: None,
     };
     let revived = found.agent.state == AgentState::Ended;
-    Ok(compute_transition(event, before).or(revived.then_some(heard_again)))
+    Ok(compute_transition(event, before).or(revived.then_some(revival)))
 }
 
 /// Stores the event itself, and returns its row.

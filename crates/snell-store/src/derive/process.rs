@@ -54,7 +54,7 @@ impl ProcessIdentity {
         own.iter_with_ancestors().skip(1).collect()
     }
 
-    /// Whether it is this process or a descendant of it; nothing on systems without `/proc`.
+    /// Whether it is the process with this id or a descendant of it; nothing on systems without `/proc`.
     pub fn is_descendant_of(self, pid: u32) -> Option<bool> {
         ProcessStat::read(std::process::id())?;
         Some(!self.is_gone() && self.iter_with_ancestors().any(|process| process.pid == pid))

@@ -190,8 +190,8 @@ fn end_agent(rows: &mut dyn Rows, agent: &mut AgentRow, ending: AgentEnding<'_>,
 fn conclude_from_silence(agent: &AgentRow, path: &str) -> Option<QuietConclusion> {
     let written = std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok()?;
     let since = SystemTime::now().duration_since(written).ok()?;
-    let untold = agent.state_reported_at.is_none() && agent.process.is_none();
-    if untold && agent.state != AgentState::Ended && since > QUIET_AGENT {
+    let is_unreported = agent.state_reported_at.is_none() && agent.process.is_none();
+    if is_unreported && agent.state != AgentState::Ended && since > QUIET_AGENT {
         return Some(QuietConclusion::AgentIsGone);
     }
     let by_transcript = agent.state == AgentState::Processing && agent.state_source == StateSource::Transcript;

@@ -88,15 +88,15 @@ fn create_twin_sessions() -> TestStore {
 /// Every event that shows activity of a session, and the state after it.
 fn list_activity_events() -> Vec<(SentEvent, AgentState)> {
     let bash = |name: &str| build_event(name, "s1").with_field("tool_name", "Bash").with_field("tool_use_id", "t1");
-    let told = |kind: &str| build_event("Notification", "s1").with_field("notification_type", kind);
+    let notification = |kind: &str| build_event("Notification", "s1").with_field("notification_type", kind);
     vec![
         (build_session_start("s1", "resume"), AgentState::Idle),
         (build_prompt("s1", "Go on."), AgentState::Processing),
         (bash("PreToolUse"), AgentState::Processing),
         (bash("PostToolUse"), AgentState::Processing),
         (bash("PermissionRequest"), AgentState::AwaitingInput),
-        (told("permission_prompt"), AgentState::AwaitingInput),
-        (told("idle_prompt"), AgentState::Idle),
+        (notification("permission_prompt"), AgentState::AwaitingInput),
+        (notification("idle_prompt"), AgentState::Idle),
         (build_stop("s1", "Shall I go on?"), AgentState::AwaitingInput),
         (build_stop("s1", "It is done."), AgentState::Idle),
     ]
@@ -197,9 +197,9 @@ fn a_session_that_becomes_its_own_agent_keeps_its_project() {
         kept.ingest_event(build_prompt("s2", "Go, too.").at_second(11));
         let project = kept.expect_single_agent().project_path;
         let elsewhere = kept.create_other_project("elsewhere");
-        let told = if says_elsewhere { elsewhere.as_str() } else { "" };
-        kept.ingest_event(event.clone().with_field("cwd", told).at_second(12));
+        let cwd = if says_elsewhere { elsewhere.as_str() } else { "" };
+        kept.ingest_event(event.clone().with_field("cwd", cwd).at_second(12));
         let expected = if belongs_elsewhere { &elsewhere } else { &project };
-        assert_eq!(&kept.list_agents()[1].project_path, expected, "{event:?} {told}");
+        assert_eq!(&kept.list_agents()[1].project_path, expected, "{event:?} {cwd}");
     }
 }

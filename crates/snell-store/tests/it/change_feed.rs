@@ -71,9 +71,9 @@ fn each_event_adds_its_changes_to_the_feed() {
 fn a_change_of_a_turn_has_all_data_that_a_page_needs() {
     let mut kept = TestStore::new();
     let receipt = kept.ingest_event(build_prompt("s", "Why?").at_second(3));
-    let told = kept.expect_single_change(ChangeKind::TurnCreated);
+    let change = kept.expect_single_change(ChangeKind::TurnCreated);
     assert_eq!(
-        told,
+        change,
         json!({
             "agent_id": receipt.agent_id, "project_id": receipt.project_id, "turn_id": 1, "command_id": 1,
             "actor": "USER", "intent": "command", "text": "Why?",
@@ -94,9 +94,9 @@ fn changes_have_the_stored_times() {
     let mut observation = build_prompt("s", "When?").into_record_in(&kept.project_dir());
     observation.at = "2026-03-01T12:00:00.123456789Z".parse().unwrap();
     kept.store.ingest(observation).unwrap();
-    let told = kept.expect_single_change(ChangeKind::TurnCreated);
+    let change = kept.expect_single_change(ChangeKind::TurnCreated);
     let turn = &kept.list_turns("s")[0];
-    assert_eq!(told["timestamp"], turn.timestamp.to_string());
+    assert_eq!(change["timestamp"], turn.timestamp.to_string());
     assert_eq!(
         kept.expect_single_change(ChangeKind::CardRefresh)["last_seen_at"],
         kept.expect_single_agent().last_seen_at.to_string()
@@ -114,14 +114,14 @@ fn the_transcripts_time_and_missed_turns_are_changes_too() {
     kept.write_transcript(&[build_prompt_line("s", 2, "Count."), build_answer_line("s", 4, "One, two.")]);
     kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(5)).unwrap();
     let changes = kept.store.list_changes_after(before, 100).unwrap();
-    let told: Vec<_> = changes
+    let times: Vec<_> = changes
         .iter()
         .map(|change| (change.kind.as_str(), parse_change_data(change)))
         .filter(|(kind, _)| kind.starts_with("turn"))
         .map(|(kind, data)| format!("{kind} {} {} {}", data["text"], data["timestamp"], data["timestamp_source"]))
         .collect();
     assert_eq!(
-        told,
+        times,
         [
             format!("turn_updated \"Count.\" \"{}\" \"jsonl\"", make_timestamp(2)),
             format!("turn_created \"One, two.\" \"{}\" \"jsonl\"", make_timestamp(4)),
@@ -284,9 +284,9 @@ fn events_since_a_row_are_counted() {
     kept.ingest_event(build_prompt("s", "One.").at_second(5));
     kept.ingest_event(build_stop("s", "Done.").at_second(9));
     kept.ingest_event(build_event("Notification", "s").at_second(7).with_delay());
-    let heard = kept.store.summarize_events_since(Some(1)).unwrap();
+    let activity = kept.store.summarize_events_since(Some(1)).unwrap();
     assert_eq!(
-        (heard.events, heard.last_row, heard.last_at, heard.last_event.as_deref()),
+        (activity.events, activity.last_row, activity.last_at, activity.last_event.as_deref()),
         (2, 3, Some(make_timestamp(9)), Some("Notification"))
     );
     assert_eq!(kept.store.summarize_events_since(Some(3)).unwrap().events, 0);

@@ -111,19 +111,19 @@ fn removing_open_files_loses_nothing() {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path();
         let mut recorder = EventRecorder::new(directory).with_copies();
-        let mut said = Vec::new();
+        let mut warnings = Vec::new();
         for round in 0..20 {
             for event in 0..3 {
                 let observation = build_prompt(&format!("s{round}"), &event.to_string()).into_record_in(directory);
                 assert_eq!(recorder.record_events(vec![observation]).len(), 1, "{what}");
             }
-            said.extend(recorder.take_warnings());
+            warnings.extend(recorder.take_warnings());
             remove(directory);
         }
         recorder.reopen_if_replaced().unwrap();
-        said.extend(recorder.take_warnings());
-        assert_eq!(said.len(), 20, "{what}: {said:?}");
-        assert!(said.iter().all(|remark| remark.ends_with("nothing is lost")), "{what}: {said:?}");
+        warnings.extend(recorder.take_warnings());
+        assert_eq!(warnings.len(), 20, "{what}: {warnings:?}");
+        assert!(warnings.iter().all(|remark| remark.ends_with("nothing is lost")), "{what}: {warnings:?}");
         // As after a kill.
         recorder.abandon_store();
         assert_eq!(count_stored_events(directory), 60, "{what}");

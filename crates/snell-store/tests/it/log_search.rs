@@ -92,8 +92,8 @@ fn a_line_has_the_text_but_not_the_payload() {
     kept.ingest_event(build_stop("s", "Done."));
     kept.ingest_event(build_stop("s", "  "));
     let lines = kept.store.search_log(&build_limit_filter(10), None).unwrap().lines;
-    let said: Vec<_> = lines.iter().map(|line| line.message.as_deref()).collect();
-    assert_eq!(said, [None, Some("Done."), None, Some("Do it.")]);
+    let texts: Vec<_> = lines.iter().map(|line| line.message.as_deref()).collect();
+    assert_eq!(texts, [None, Some("Done."), None, Some("Do it.")]);
     assert!(lines.iter().all(|line| line.entry.payload.is_null()));
     let events = kept.store.query_log(&build_limit_filter(10)).unwrap();
     for (line, event) in lines.iter().zip(events) {

@@ -104,10 +104,10 @@ fn an_answer_affects_a_message_and_the_ones_behind_it() {
             outbox.push(&build_message(HERE, number)).unwrap();
         }
         let mut handed = Vec::new();
-        let mut told = answers.clone().into_iter();
+        let mut remaining_answers = answers.clone().into_iter();
         let hand = &mut |letter: &OutboxMessage| {
             handed.push(read_message_session(letter));
-            told.next().unwrap_or(DeliveryAnswer::Accepted)
+            remaining_answers.next().unwrap_or(DeliveryAnswer::Accepted)
         };
         let report = outbox.deliver_waiting(&|_| true, hand).unwrap();
         assert_eq!(handed, handed_over, "{answers:?}");

@@ -64,8 +64,8 @@ fn a_directory_is_one_project_by_every_path() {
 fn a_missing_or_unknown_directory_is_a_project_too() {
     let mut kept = TestStore::new();
     let gone = kept.ingest_event(build_event("PreToolUse", "s1").with_field("cwd", "/nowhere/at/all"));
-    let untold = kept.ingest_event(build_event("PreToolUse", "s2").with_field("cwd", ""));
-    assert_ne!(gone.project_id, untold.project_id);
+    let unknown = kept.ingest_event(build_event("PreToolUse", "s2").with_field("cwd", ""));
+    assert_ne!(gone.project_id, unknown.project_id);
     assert!(kept.list_agents().iter().any(|agent| agent.project_path == "/nowhere/at/all"));
 }
 

@@ -50,8 +50,8 @@ fn the_next_event_shows_it_as_well() {
     for line in lines {
         let (mut kept, path) = create_working_agent(|sent| sent);
         kept.write_transcript(&[line]);
-        let told = json!({"notification_type": "auth_success", "transcript_path": path});
-        let receipt = kept.ingest_event(build_event("Notification", "s").with_fields(&told).at_second(9));
+        let fields = json!({"notification_type": "auth_success", "transcript_path": path});
+        let receipt = kept.ingest_event(build_event("Notification", "s").with_fields(&fields).at_second(9));
         assert_eq!((receipt.state, receipt.state_changed), (AgentState::Idle, true));
     }
 }
@@ -114,8 +114,8 @@ fn an_agent_that_seemed_gone_and_sends_events_has_not_ended() {
     process.terminate();
     kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(9)).unwrap();
     assert_eq!(kept.expect_single_agent().state, AgentState::Ended);
-    let heard = build_event("PostToolUse", "s").with_field("tool_name", "Bash").with_process(&LiveProcess::new());
-    kept.ingest_event(heard.at_second(12));
+    let event = build_event("PostToolUse", "s").with_field("tool_name", "Bash").with_process(&LiveProcess::new());
+    kept.ingest_event(event.at_second(12));
     assert_eq!((kept.expect_single_agent().state, kept.expect_single_agent().ended_at), (AgentState::Processing, None));
     assert_eq!(kept.expect_session("s").ended_at, None);
 }
@@ -201,13 +201,13 @@ fn without_hook_events_the_transcript_shows_the_state() {
     for (state, lines, expected) in rows {
         let mut kept = TestStore::new();
         let path = kept.write_transcript(&[]);
-        let told = match state {
+        let event = match state {
             AgentState::Processing => build_prompt("s", "Work."),
             AgentState::AwaitingInput => build_event("PermissionRequest", "s").with_field("tool_name", "Write"),
             _ => build_event("Stop", "s"),
         };
         kept.ingest_event(build_event("SessionStart", "s").with_field("transcript_path", path.as_str()).at_second(0));
-        kept.ingest_event(told.with_field("transcript_path", path.as_str()).at_second(2));
+        kept.ingest_event(event.with_field("transcript_path", path.as_str()).at_second(2));
         assert_eq!(kept.expect_single_agent().state, state);
         kept.write_transcript(&lines);
         kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(9)).unwrap();

@@ -71,9 +71,9 @@ fn runs_are_counted_from_the_exact_time_on() {
         assert_eq!(usize::try_from(found).unwrap(), expected, "since {since}");
     }
     let hours = kept.store.list_hook_hours(make_timestamp(HOUR + 5), None).unwrap();
-    let told: Vec<_> = hours.iter().map(|hour| (hour.begins, hour.runs, hour.p95_ms)).collect();
+    let listed: Vec<_> = hours.iter().map(|hour| (hour.begins, hour.runs, hour.p95_ms)).collect();
     assert_eq!(
-        told,
+        listed,
         [(make_timestamp(HOUR), 60, 1.0), (make_timestamp(2 * HOUR), 60, 1.0), (make_timestamp(3 * HOUR), 60, 1.0)]
     );
 }
@@ -135,12 +135,12 @@ fn verdicts_are_counted_by_rule_and_outcome() {
     kept.take_judged_call(60, vec![], vec![build_guard_verdict("a", "deny", "no")]);
     kept.take_judged_call(HOUR, vec![], vec![watched, build_guard_verdict("b", "allow", "you said so")]);
     let hours = kept.store.list_guard_hours(make_timestamp(0)).unwrap();
-    let told: Vec<_> = hours
+    let listed: Vec<_> = hours
         .iter()
         .map(|hour| (hour.begins, hour.rule.as_str(), hour.tier.as_str(), hour.outcome, hour.verdicts, hour.last_at))
         .collect();
     assert_eq!(
-        told,
+        listed,
         [
             (make_timestamp(0), "a", "high", GuardOutcome::Denied, 2, make_timestamp(60)),
             (make_timestamp(0), "b", "low", GuardOutcome::Asked, 1, make_timestamp(0)),
@@ -176,8 +176,8 @@ fn a_call_that_was_denied_instead_of_asking_counts_as_denied() {
     let mut found = |outcome| {
         let filter = GuardFilter { outcome: Some(outcome), limit: 10, ..GuardFilter::default() };
         let found = kept.store.query_guard_log(&filter).unwrap();
-        let told = found.into_iter().map(|entry| (entry.verdict.decision, entry.verdict.would));
-        told.collect::<Vec<_>>()
+        let decisions = found.into_iter().map(|entry| (entry.verdict.decision, entry.verdict.would));
+        decisions.collect::<Vec<_>>()
     };
     assert_eq!(found(GuardOutcome::Denied), [("deny".to_owned(), Some("ask".to_owned()))]);
     assert_eq!(found(GuardOutcome::Allowed), [("allow".to_owned(), None)]);

@@ -230,11 +230,11 @@ fn the_launchers_id_leads_to_the_session_unless_it_was_inherited() {
     };
     let level =
         |kept: &mut TestStore, own: Option<&str>| kept.store.load_session_snapshot(&asked(own)).unwrap().stop_level;
-    let whoever = [None, Some("own"), Some("after a clear")];
-    assert_eq!(whoever.map(|own| level(&mut kept, own)), [60, 60, 60]);
+    let own_ids = [None, Some("own"), Some("after a clear")];
+    assert_eq!(own_ids.map(|own| level(&mut kept, own)), [60, 60, 60]);
     // A process with the id of a working agent was started by it.
     kept.ingest_event(from_it(build_prompt("own", "Go.").at_second(2)));
-    assert_eq!(whoever.map(|own| level(&mut kept, own)), [60, 60, 0]);
+    assert_eq!(own_ids.map(|own| level(&mut kept, own)), [60, 60, 0]);
 }
 
 /// Puts a database of the named kind at this path.

@@ -34,7 +34,7 @@ fn list_state_paths() -> [(&'static str, Vec<SentEvent>); 4] {
 #[test]
 fn every_event_changes_every_state_as_specified() {
     let tool = |name: &str| json!({"tool_name": name, "tool_use_id": "t1"});
-    let told = |kind: &str| json!({"notification_type": kind, "message": "Look here"});
+    let notification = |kind: &str| json!({"notification_type": kind, "message": "Look here"});
     let done = json!({"last_assistant_message": "All done."});
     let question = json!({"last_assistant_message": "Which of the two should I take?"});
     let subagents = json!({"tool_name": "Grep", "tool_use_id": "t1", "agent_id": "a1", "agent_type": "Explore"});
@@ -64,14 +64,14 @@ fn every_event_changes_every_state_as_specified() {
         ("PostToolUseFailure", json!({"tool_name": "Bash", "is_interrupt": true}), ["idle -", "idle -", "idle -", "="]),
         ("PermissionRequest", tool("Bash"), asks("awaiting_input Bash")),
         ("PermissionDenied", tool("Bash"), after),
-        ("Notification", told("permission_prompt"), waits),
-        ("Notification", told("elicitation_dialog"), waits),
-        ("Notification", told("agent_needs_input"), waits),
+        ("Notification", notification("permission_prompt"), waits),
+        ("Notification", notification("elicitation_dialog"), waits),
+        ("Notification", notification("agent_needs_input"), waits),
         ("Notification", json!({"message": "Claude needs your permission to use Bash"}), waits),
         // The user has typed nothing, which is no question; but then the agent does not work.
-        ("Notification", told("idle_prompt"), ["=", "idle -", "idle -", "="]),
-        ("Notification", told("auth_success"), nothing),
-        ("Notification", told("of a later version"), nothing),
+        ("Notification", notification("idle_prompt"), ["=", "idle -", "idle -", "="]),
+        ("Notification", notification("auth_success"), nothing),
+        ("Notification", notification("of a later version"), nothing),
         ("Notification", json!({"message": "Claude is waiting for your input"}), nothing),
         ("Stop", done, ["idle -", "idle -", "idle -", "="]),
         ("Stop", question, ["awaiting_input -", "awaiting_input -", "awaiting_input -", "="]),

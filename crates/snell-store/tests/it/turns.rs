@@ -59,9 +59,9 @@ fn texts_and_their_times_are_read_from_the_transcript() {
     ]);
     kept.ingest_event(build_stop("s", "It is fixed.").with_field("transcript_path", path.as_str()).at_second(6));
     let turns = kept.list_turns("s");
-    let said: Vec<_> = turns.iter().map(|turn| (turn.text.as_str(), turn.timestamp, turn.timestamp_source)).collect();
+    let listed: Vec<_> = turns.iter().map(|turn| (turn.text.as_str(), turn.timestamp, turn.timestamp_source)).collect();
     assert_eq!(
-        said,
+        listed,
         [
             ("Fix it.", make_timestamp(1), TimestampSource::Jsonl),
             ("I look for the cause.", make_timestamp(3), TimestampSource::Jsonl),
@@ -135,12 +135,12 @@ fn a_repeated_event_does_not_lose_texts_of_the_transcript() {
     let tool = json!({"tool_name": "Bash", "tool_use_id": "t1"});
     let mut kept = TestStore::new();
     let path = kept.write_transcript(&[]);
-    let told = |sent: SentEvent| sent.with_field("transcript_path", path.as_str());
-    kept.ingest_event(told(build_event("PreToolUse", "s").with_fields(&tool)).at_second(1));
+    let with_path = |sent: SentEvent| sent.with_field("transcript_path", path.as_str());
+    kept.ingest_event(with_path(build_event("PreToolUse", "s").with_fields(&tool)).at_second(1));
     kept.write_transcript(&[build_answer_line("s", 2, "I am about to run it.")]);
-    kept.ingest_event(told(build_event("PreToolUse", "s").with_fields(&tool)).at_second(3));
+    kept.ingest_event(with_path(build_event("PreToolUse", "s").with_fields(&tool)).at_second(3));
     kept.write_transcript(&[build_answer_line("s", 4, "It ran.")]);
-    kept.ingest_event(told(build_stop("s", "It ran.")).at_second(5));
+    kept.ingest_event(with_path(build_stop("s", "It ran.")).at_second(5));
     let commands: Vec<_> = kept.list_turns("s").iter().map(|turn| turn.command_id).collect();
     assert_eq!(commands.len(), 2);
     assert_eq!(commands[0], commands[1], "both belong to one command");
@@ -173,9 +173,9 @@ fn a_prompt_that_comes_after_its_line_in_the_transcript_is_one_turn() {
         build_answer_line("s", 2, "I look for the cause."),
         build_answer_line("s", 3, "It is fixed."),
     ]);
-    let told = |sent: SentEvent| sent.with_field("transcript_path", path.as_str());
-    kept.ingest_event(told(build_prompt("s", "Fix it.")).at_second(1).with_delay());
-    kept.ingest_event(told(build_stop("s", "It is fixed.")).at_second(4));
+    let with_path = |sent: SentEvent| sent.with_field("transcript_path", path.as_str());
+    kept.ingest_event(with_path(build_prompt("s", "Fix it.")).at_second(1).with_delay());
+    kept.ingest_event(with_path(build_stop("s", "It is fixed.")).at_second(4));
     assert_eq!(
         kept.list_turn_texts("s"),
         ["USER command: Fix it.", "AGENT progress: I look for the cause.", "AGENT completion: It is fixed."]
@@ -201,13 +201,13 @@ fn entries_from_before_a_session_start_are_not_turns() {
     for source in ["startup", "resume", "compact"] {
         let mut kept = TestStore::new();
         let path = write_old_transcript(&kept);
-        let told = |sent: SentEvent| sent.with_field("transcript_path", path.as_str());
+        let with_path = |sent: SentEvent| sent.with_field("transcript_path", path.as_str());
         let receipt =
-            kept.ingest_event(told(build_event("SessionStart", "s").with_field("source", source)).at_second(10));
+            kept.ingest_event(with_path(build_event("SessionStart", "s").with_field("source", source)).at_second(10));
         assert_eq!((kept.list_turn_texts("s"), receipt.state.as_str()), (vec![], "idle"), "{source}");
         kept.write_transcript(&[build_prompt_line("s", 11, "Yes."), build_answer_line("s", 12, "It is done.")]);
-        kept.ingest_event(told(build_prompt("s", "Yes.")).at_second(11));
-        kept.ingest_event(told(build_stop("s", "It is done.")).at_second(13));
+        kept.ingest_event(with_path(build_prompt("s", "Yes.")).at_second(11));
+        kept.ingest_event(with_path(build_stop("s", "It is done.")).at_second(13));
         assert_eq!(kept.list_turn_texts("s"), ["USER command: Yes.", "AGENT completion: It is done."], "{source}");
     }
 }

@@ -331,11 +331,11 @@ fn a_session_has_its_own_workers_and_reports_no_others() {
 fn a_late_record_of_a_report_counts() {
     let mut kept = create_begun_session();
     kept.ingest_event(build_subagent_event("SubagentStop", "a1").at_second(1));
-    let told = build_workers_reminder(vec![list_unreported_workers(&mut kept, "s")[0].worker_id]);
+    let reminder = build_workers_reminder(vec![list_unreported_workers(&mut kept, "s")[0].worker_id]);
     kept.ingest_event(build_event("Stop", "s").at_second(9));
     let late = build_prompt("s", "Wake up.").at_second(5).with_delay();
     let mut observation = late.into_record_in(&kept.project_dir());
-    observation.judgement = Some(told);
+    observation.judgement = Some(reminder);
     for _ in 0..2 {
         kept.store.ingest(observation.clone()).unwrap();
         assert_eq!(list_unreported_workers(&mut kept, "s"), []);

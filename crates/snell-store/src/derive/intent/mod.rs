@@ -109,8 +109,12 @@ impl IntentScanner {
     }
 
     fn judge_announcement(&self, sentence: &ParsedSentence) -> Option<TurnIntent> {
-        let is_last_said = self.last_paragraph.is_none_or(|last| last == sentence.paragraph);
-        Some(if is_last_said && self.reported_in.is_none() { TurnIntent::Progress } else { TurnIntent::Completion })
+        let is_in_last_paragraph = self.last_paragraph.is_none_or(|last| last == sentence.paragraph);
+        Some(if is_in_last_paragraph && self.reported_in.is_none() {
+            TurnIntent::Progress
+        } else {
+            TurnIntent::Completion
+        })
     }
 
     fn skip_sentence(&mut self, sentence: &ParsedSentence) {
