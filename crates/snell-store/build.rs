@@ -1,4 +1,4 @@
-//! Compiles the phrases of `data/intent.toml` into constants: a hook starts for every call and has no time to read them.
+//! Compiles the phrases of `data/intent.toml` into constants: a hook starts for every call and must not parse them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;

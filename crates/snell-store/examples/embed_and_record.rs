@@ -1,6 +1,6 @@
-//! A tiny agent that embeds the engine, and records what happens as `snell hook` does.
+//! A tiny agent that embeds the engine, and records its events as `snell hook` does.
 //!
-//! What it records is in the directory that it is given, else in a temporary one. Run it in the repository, and look:
+//! The records are in the directory of its argument, else in a temporary one. Run it in the repository, then list them:
 //! `cargo run -p snell-store --example embed_and_record -- /tmp/lantern; SNELL_HOME=/tmp/lantern snell log`.
 
 #![allow(clippy::print_stdout, reason = "an agent talks to its user")]
@@ -12,7 +12,7 @@ use serde_json::json;
 use snell::{Engine, Event, EventName, Timestamp, Verdict};
 use snell_store::{DecisionRecord, EventRecord, EventRecorder, EventSender, ProcessIdentity};
 
-/// The name under which this agent is shown.
+/// The name that Snell shows for this agent.
 const NAME: &str = "lantern";
 
 #[tokio::main(flavor = "current_thread")]
@@ -48,9 +48,9 @@ struct RecordingAgent {
 }
 
 impl RecordingAgent {
-    /// Fires an event, and records it with what was decided.
+    /// Fires an event, and records it with the decision.
     async fn fire_event(&mut self, event: Event) -> Verdict {
-        // All events of a session have the same id; by it they are found again.
+        // All events of a session have the same id.
         let event = event.in_session("session-1");
         let (at, started) = (Timestamp::now(), Instant::now());
         let verdict = self.engine.fire(event.clone()).await;
@@ -66,7 +66,7 @@ impl RecordingAgent {
         // Other events may have been recorded while the hooks ran.
         record.delayed = !verdict.hooks.is_empty();
         self.recorder.record_events(vec![record]);
-        // Whatever goes wrong here is no reason not to go on. What could not be stored waits beside the database.
+        // Continue after a failure: events that could not be stored wait beside the database.
         for remark in self.recorder.take_warnings() {
             println!("about what is recorded: {remark}");
         }

@@ -1,69 +1,79 @@
-//! Why the store could not do what it was asked.
+//! The errors of the store.
 
 use std::path::PathBuf;
 
-/// What went wrong.
+/// Why an operation of the store failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The directory or a file in it cannot be used.
     #[error("cannot use {}", path.display())]
     File {
-        /// Which one.
+        /// Its path.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
-    /// Somebody else holds the database, and did not let go in time.
+    /// Another process held the database for too long.
     #[error("the database is locked")]
     Locked,
     /// The database is damaged.
     #[error("the database is damaged: {0}")]
     Damaged(String),
-    /// What is there is something else than a database of ours. It is not touched.
-    #[error("{} is no database of Snell; name another file", path.display())]
+    /// The file is not a Snell database. It is not changed.
+    #[error("{} is not a Snell database", path.display())]
     NotOurs {
         /// The file.
         path: PathBuf,
     },
     /// The database was written by a later version.
-    #[error("the database is of version {found}, and this program knows versions up to {known}; use a newer one")]
+    #[error("the database has version {found}, but this program supports versions up to {known}")]
     TooNew {
-        /// The version that the file says.
+        /// The version of the file.
         found: i64,
-        /// The latest that is known.
+        /// The latest supported version.
         known: i64,
     },
-    /// The database does not take what was to be written: it breaks a rule of the schema.
-    #[error("the database refuses it: {0}")]
+    /// The data violates a rule of the schema.
+    #[error("the database rejected the data: {0}")]
     Refused(String),
-    /// What is to be recorded is no event.
+    /// The record is not an event.
     #[error("{0}")]
     NoEvent(#[from] snell::EventError),
-    /// There is no room where it should be written.
-    #[error(
-        "the disk of {} is full ({left_kib} KiB left); make room there, or let SNELL_HOME name a directory on another disk",
-        directory.display()
-    )]
+    /// The disk is full.
+    #[error("the disk of {} is full ({left_kib} KiB left)", directory.display())]
     NoRoom {
-        /// Where the database is.
+        /// The directory of the database.
         directory: PathBuf,
-        /// What is left there.
+        /// The free space.
         left_kib: u64,
     },
-    /// The disk does not take or give what it should.
-    #[error("{0}; see whether there is room on the disk, and whether it is sound")]
+    /// The disk failed to read or write.
+    #[error("disk error: {0}")]
     Disk(String),
-    /// Anything else that the database said.
-    #[error("the database said: {0}")]
+    /// Any other error of the database.
+    #[error("database error: {0}")]
     Database(String),
 }
 
-/// The result of asking the store.
+impl StoreError {
+    /// The hint for the user, if there is a useful one.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::NotOurs { .. } => Some("use another path"),
+            Self::TooNew { .. } => Some("install a newer version of Snell"),
+            Self::NoRoom { .. } => Some("free some space, or set SNELL_HOME to a directory on another disk"),
+            Self::Disk(_) => Some("check the disk for free space and for errors"),
+            _ => None,
+        }
+    }
+}
+
+/// The result of an operation of the store.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
-/// An error with all that led to it, on one line.
+/// An error with its causes, on one line.
 pub fn format_error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,16 +1,16 @@
-//! What happened in every agent's session, kept in one database.
+//! The events of all agents' sessions in one database.
 //!
-//! An [`EventRecord`] is one event as it was seen: what the agent sent, who sent it, what was decided. The [`Store`] takes
-//! it in, in one transaction: it finds the agent, sees what the event changes, keeps what was said, and keeps the event.
+//! An [`EventRecord`] is one event: the agent's payload, its sender, and the decision. The [`Store`] ingests it in one
+//! transaction: it finds the agent, computes the changes, stores the turns, and stores the event.
 //!
 //! ```text
-//!  EventRecord ── record: mask ──► derive: correlate ► transition ► turns ──► db: rows, change feed
-//!       │                               ▲             ▲
-//!  queue, daemon                  known sessions   transcript, process
+//! EventRecord ── record: mask ──► derive: correlate ► transition ► turns ──► db: rows, change feed
+//!                     │                               ▲             ▲
+//!               queue, daemon                  known sessions   transcript, process
 //! ```
 //!
-//! Any number of processes may do this at once on one file. Everything that decides is written once, above the trait
-//! `db::rows::Rows`; the database below it is SQLite.
+//! Any number of processes may do this at once on one file. All decisions are made above the trait `db::rows::Rows`;
+//! the database below it is SQLite.
 
 pub mod daemon;
 mod db;

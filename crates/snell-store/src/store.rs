@@ -1,4 +1,4 @@
-//! The store: everything that is recorded goes in here, and everything that is shown comes from here.
+//! The store: all records go in here, and all views come from here.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,16 +18,16 @@ use crate::record::event_record::{EventRecord, FinishedHookRun};
 use crate::views::queries::Queries;
 use crate::views::query_types::{LogFilter, PruneCounts};
 
-/// How many rows of each kind are removed at a time, so that nobody waits long for the lock.
+/// How many rows of each kind are removed at a time, so that other processes do not wait long for the lock.
 const PRUNE_BATCH_SIZE: u32 = 500;
 
-/// How many sessions are remembered beside the database. Beyond that, they are looked up again.
+/// How many sessions are cached.
 const MAX_CACHED_SESSIONS: usize = 10_000;
 
-/// How many changes are kept for those who watch. Whoever was away for longer sees that something is missing.
+/// How many changes the feed keeps. A watcher that was away for longer sees a gap.
 const MAX_KEPT_CHANGES: u32 = 100_000;
 
-/// What is known about all agents.
+/// The database of all agents.
 pub struct Store {
     backend: Box<dyn Backend>,
     pub(crate) session_cache: SessionCache,
@@ -41,7 +41,7 @@ impl std::fmt::Debug for Store {
     }
 }
 
-/// Everything that [`Queries`] can be asked.
+/// The queries of [`Queries`].
 impl std::ops::Deref for Store {
     type Target = dyn Queries;
 
@@ -56,17 +56,17 @@ impl std::ops::DerefMut for Store {
     }
 }
 
-/// A store that was opened, and what had to be done for that.
+/// A store that was opened, and a database that was moved aside for it.
 #[derive(Debug)]
 pub struct OpenedStore {
     /// The store.
     pub store: Store,
-    /// Where the damaged database was moved that was found in its place.
+    /// The new path of a damaged database that was in its place.
     pub set_aside: Option<PathBuf>,
 }
 
 impl Store {
-    /// Opens the database at this path, and makes one if there is none. A damaged one is moved aside, never deleted.
+    /// Opens the database at this path, and creates it if it is missing. A damaged one is moved aside, never deleted.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl Store {
         }
     }
 
-    /// As [`Store::open`], for a file that somebody has named. What is there and is no database of ours is not touched.
+    /// As [`Store::open`], for a file that the user named. A file that is not a Snell database is not changed.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl Store {
         Self::open(path)
     }
 
-    /// Opens the database at this path as it is, in order to look at it: nothing is made, brought up to date or moved.
+    /// Opens the database at this path read-only: it is not created, migrated or moved.
     ///
     /// # Errors
     ///
@@ -114,37 +114,37 @@ impl Store {
         }
     }
 
-    /// The host that this program runs on.
+    /// The host of this program.
     pub fn host(&self) -> Option<&str> {
         self.host.as_deref()
     }
 
-    /// Records one observation, in one transaction.
+    /// Stores one event, in one transaction.
     ///
     /// # Errors
     ///
-    /// When it cannot be stored; then nothing of it is.
+    /// When it cannot be stored; then nothing is stored.
     pub fn ingest(&mut self, record: EventRecord) -> Result<IngestReceipt> {
         let mut receipts = self.ingest_normalized(&[NormalizedEvent::from_record(record.into())?])?;
-        receipts.pop().ok_or_else(|| StoreError::Database("nothing was recorded".into()))
+        receipts.pop().ok_or_else(|| StoreError::Database("no result for the event".into()))
     }
 
-    /// Records several observations in one transaction, in this order.
+    /// Stores several events in one transaction, in this order.
     ///
     /// # Errors
     ///
-    /// When the transaction fails; then nothing of any is stored.
+    /// When the transaction fails; then nothing is stored.
     pub fn ingest_all(&mut self, observations: Vec<EventRecord>) -> Result<Vec<IngestReceipt>> {
         let prepared: Result<Vec<_>> =
             observations.into_iter().map(|record| NormalizedEvent::from_record(record.into())).collect();
         self.ingest_normalized(&prepared?)
     }
 
-    /// As [`Store::ingest_all`], for what was prepared already, perhaps by others.
+    /// As [`Store::ingest_all`], for normalized events.
     ///
     /// # Errors
     ///
-    /// When the transaction fails; then nothing of any is stored.
+    /// When the transaction fails; then nothing is stored.
     pub fn ingest_normalized(&mut self, observed: &[NormalizedEvent]) -> Result<Vec<IngestReceipt>> {
         let mut transcripts = Vec::with_capacity(observed.len());
         for event in observed {
@@ -165,13 +165,13 @@ impl Store {
         })
     }
 
-    /// Reads on in the transcript of an observation's session, before anybody waits for the database.
+    /// Reads the new part of the transcript of an event's session, before the transaction starts.
     fn read_transcript(&mut self, observed: &NormalizedEvent) -> Result<Option<TranscriptDelta>> {
         let text = |field: &str| observed.event.raw.get(field).and_then(serde_json::Value::as_str);
         let (Some(path), Some(session_id)) = (text("transcript_path"), text("session_id")) else {
             return Ok(None);
         };
-        // Another host's files are not here, and what has their names is something else.
+        // Files of another host are not here, and the same path is another file.
         let is_elsewhere = observed.sender.host.is_some() && observed.sender.host != self.host;
         if is_elsewhere || observed.product().transcript != TranscriptFormat::ClaudeJsonl {
             return Ok(None);
@@ -190,7 +190,7 @@ impl Store {
         Ok(Some(caught_up))
     }
 
-    /// Records how full the context of a session is, as its agent's status line says. Answers whether the session is
+    /// Stores the context usage of a session, as its agent's status line reports it. Returns whether the session is
     /// known.
     ///
     /// # Errors
@@ -203,7 +203,7 @@ impl Store {
             };
             let (agent, conversation) =
                 (rows.find_agent(known.agent_id)?, rows.find_conversation(known.conversation_id)?);
-            // A session that its agent has left says nothing about the agent.
+            // A session that its agent has left does not change the agent.
             let agent = agent.filter(|agent| agent.session_id.as_deref() == Some(session_id));
             let (Some(mut agent), Some(mut conversation)) = (agent, conversation) else {
                 return Ok(None);
@@ -221,7 +221,7 @@ impl Store {
             }
             Ok(Some(other_percent || other_model))
         };
-        // A status line is drawn several times a second, and mostly says what it said before.
+        // A status line is drawn several times a second, and mostly has not changed.
         let is_news = self.read_rows(&mut |rows| set(rows, false))?;
         if is_news == Some(true) {
             self.run_transaction("status line", Timestamp::now(), &mut |journal| set(journal, true))?;
@@ -229,17 +229,17 @@ impl Store {
         Ok(is_news.is_some())
     }
 
-    /// Reads from one state of the database.
+    /// Reads from one consistent state of the database.
     pub(crate) fn read_rows<T>(&mut self, work: &mut dyn FnMut(&mut dyn Rows) -> Result<T>) -> Result<T> {
         let mut result = None;
         self.backend.read_transaction(&mut |rows| {
             result = Some(work(rows)?);
             Ok(())
         })?;
-        result.ok_or_else(|| StoreError::Database("nothing was read".into()))
+        result.ok_or_else(|| StoreError::Database("the transaction did not run".into()))
     }
 
-    /// Does the work in one transaction, and notes what it changes for those who watch.
+    /// Does the work in one transaction, and adds its changes to the feed.
     pub(crate) fn run_transaction<T>(
         &mut self,
         reason: &str,
@@ -252,7 +252,7 @@ impl Store {
         })
     }
 
-    /// Does the work in one transaction. If it fails, nothing that was learnt in it is remembered.
+    /// Does the work in one transaction. If it fails, the caches are cleared.
     fn write_journal<T>(
         &mut self,
         work: &mut dyn FnMut(&mut Journal<'_>, &mut SessionCache) -> Result<T>,
@@ -269,10 +269,10 @@ impl Store {
             self.row_cache.clear();
             return Err(error);
         }
-        result.ok_or_else(|| StoreError::Database("nothing was written".into()))
+        result.ok_or_else(|| StoreError::Database("the transaction did not run".into()))
     }
 
-    /// Records how a hook ended that nobody waited for. Answers whether the event that started it is known.
+    /// Stores the result of a background hook. Returns whether the event that started it is known.
     ///
     /// # Errors
     ///
@@ -283,7 +283,7 @@ impl Store {
         })
     }
 
-    /// Removes everything older than this, a little at a time so that nobody is held up.
+    /// Removes everything older than this, in small steps so that other processes do not wait.
     ///
     /// # Errors
     ///
@@ -295,7 +295,7 @@ impl Store {
             self.row_cache.clear();
             if pruned.is_empty() {
                 self.session_cache.clear();
-                // Only now the file becomes smaller.
+                // Only this makes the file smaller.
                 self.backend.checkpoint(CheckpointMode::Full)?;
                 return Ok(all);
             }
@@ -305,8 +305,8 @@ impl Store {
         }
     }
 
-    /// Removes what is older than this, counted from the last events rather than from now: where the clock was set for a
-    /// replay nothing of it is old, and where it was wrong for a moment not everything is.
+    /// Removes everything older than this, counted from the last events and not from now. So nothing is old after a
+    /// replay with another clock, and a clock that was wrong for a moment does not make everything old.
     ///
     /// # Errors
     ///
@@ -318,8 +318,8 @@ impl Store {
         before.map_or(Ok(PruneCounts::default()), |before| self.prune(before, &mut |_| {}))
     }
 
-    /// Does what would otherwise slow down whoever comes next, if there is enough of it. Answers whether everything is in
-    /// the database itself afterwards, and nothing in its log.
+    /// Runs maintenance that would slow down later processes, if enough is due. Returns whether everything is in the
+    /// database itself afterwards, and nothing in its log.
     ///
     /// # Errors
     ///
@@ -329,7 +329,7 @@ impl Store {
         self.backend.checkpoint(CheckpointMode::IfNeeded)
     }
 
-    /// As [`Store::run_maintenance`], for a process that is about to end.
+    /// As [`Store::run_maintenance`], for a process that is about to exit.
     ///
     /// # Errors
     ///
@@ -338,7 +338,7 @@ impl Store {
         self.backend.checkpoint(CheckpointMode::BeforeExit).map(drop)
     }
 
-    /// Leaves the database as tidy as it can be.
+    /// Closes the store with a full checkpoint.
     ///
     /// # Errors
     ///
@@ -347,7 +347,7 @@ impl Store {
         self.backend.checkpoint(CheckpointMode::Full).map(drop)
     }
 
-    /// Moves the database aside, because it is damaged. Answers where to, unless another process was faster.
+    /// Moves a damaged database aside. Returns its new path, unless another process was faster.
     ///
     /// # Errors
     ///
@@ -360,18 +360,18 @@ impl Store {
         SqliteDatabase::move_aside(&path, inode, now)
     }
 
-    /// Whether the database and the log that were opened are still those at their paths, and whole.
+    /// Whether the opened database and log are still those at their paths, and complete.
     pub fn has_intact_files(&self) -> bool {
         self.backend.has_intact_files()
     }
 
-    /// Saves what is in a log that was removed while it was open. The store is of no use afterwards.
+    /// Saves the content of a log that was removed while it was open. The store cannot be used afterwards.
     pub(crate) fn recover_removed_file(&mut self) -> Result<RemovedFile> {
         self.backend.recover_removed_file()
     }
 }
 
-/// Whether a look at the file is worth it: most events come without a word being written.
+/// Whether the file may have grown: most events come without new entries.
 pub(crate) fn transcript_may_have_grown(path: &str, reached: &TranscriptProgress) -> bool {
     if reached.path.as_deref() != Some(path) {
         return true;
@@ -383,13 +383,13 @@ pub(crate) fn transcript_may_have_grown(path: &str, reached: &TranscriptProgress
     mark.is_none_or(|mark| !mark.is_at_end_of(&metadata))
 }
 
-/// Reads on in a transcript from where the store has got to.
+/// Reads the part of a transcript that the store does not have yet.
 pub(crate) fn read_transcript_delta(path: String, reached: TranscriptProgress, ids: &[String]) -> TranscriptDelta {
     let same_file = reached.path.as_deref() == Some(path.as_str());
     let mark = reached.cursor.as_deref().filter(|_| same_file);
     let from: TranscriptCursor = mark.and_then(|mark| mark.parse().ok()).unwrap_or_default();
     let is_own = |id: &str| ids.iter().any(|own| own == id);
-    // A transcript that is not there yet, or cannot be read, says nothing for now.
+    // A transcript that is missing or cannot be read has no entries for now.
     let read = transcript::read_transcript(Path::new(&path), &from, &is_own).ok();
     TranscriptDelta { is_other_file: !same_file, session_begins: false, path, from: reached.cursor, read }
 }

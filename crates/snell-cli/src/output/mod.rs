@@ -16,6 +16,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 use serde::Serialize;
 use snell::{Diagnostic, Severity, UserMessage, mark_invisible_chars};
+use snell_store::StoreError;
 
 pub(crate) use table::TextTable;
 pub(crate) use text_width::{display_width, pad_to_width, truncate_to_width, wrap_lines};
@@ -261,9 +262,12 @@ fn write_stderr_nowait(text: &str) {
     }
 }
 
-/// The reason why the command failed, in the form `error: …`, with the hint of a [`CommandError`].
+/// The reason why the command failed, in the form `error: …`, with the hint of a [`CommandError`] or a [`StoreError`].
 pub(crate) fn print_error(error: &anyhow::Error) {
-    let hint = error.chain().find_map(|cause| cause.downcast_ref::<CommandError>()?.0.hint.clone());
+    let hint = error.chain().find_map(|cause| match cause.downcast_ref::<CommandError>() {
+        Some(error) => error.0.hint.clone(),
+        None => cause.downcast_ref::<StoreError>()?.hint().map(str::to_owned),
+    });
     print_message("error", &UserMessage { text: format!("{error:#}"), hint });
 }
 

@@ -81,20 +81,16 @@ fn what_an_agent_waits_for_is_shown_unless_its_last_words_say_it() {
 fn why_an_agent_is_in_its_state_is_said_in_words_if_they_are_known() {
     let notified = |kind: &str| json!({"notification_type": kind});
     let cases = [
-        ("SessionEnd", json!({"reason": "prompt_input_exit"}), "the session ended: its user left it"),
-        ("SessionEnd", json!({}), "the session ended: it did not say why"),
+        ("SessionEnd", json!({"reason": "prompt_input_exit"}), "the session ended: the user quit"),
+        ("SessionEnd", json!({}), "the session ended: no reason given"),
         ("SessionEnd", json!({"reason": "moonrise"}), "the session ended (moonrise)"),
-        ("SessionStart", json!({"source": "startup"}), "a session began: it was started"),
-        ("SessionStart", json!({"source": "moonrise"}), "a session began (moonrise)"),
-        ("SessionStart", json!({}), "a session began"),
-        (
-            "StopFailure",
-            json!({"error": "rate_limit"}),
-            "its turn ended with an error: too much was asked of the model for now",
-        ),
+        ("SessionStart", json!({"source": "startup"}), "a session started: new conversation"),
+        ("SessionStart", json!({"source": "moonrise"}), "a session started (moonrise)"),
+        ("SessionStart", json!({}), "a session started"),
+        ("StopFailure", json!({"error": "rate_limit"}), "its turn ended with an error: rate limited"),
         ("StopFailure", json!({"error": "moonrise"}), "its turn ended with an error (moonrise)"),
-        ("Notification", notified("permission_prompt"), "it says that it needs a permission"),
-        ("Notification", notified("agent_needs_input"), "it says that it needs input (agent_needs_input)"),
+        ("Notification", notified("permission_prompt"), "it needs permission"),
+        ("Notification", notified("agent_needs_input"), "it needs input (agent_needs_input)"),
     ];
     for (event, fields, expected) in cases {
         let sandbox = CliSandbox::with_frozen_clock();

@@ -122,7 +122,7 @@ fn while_somebody_else_writes_all_can_be_told() {
     let ran = sandbox.run_snell(&["status", "--json"], "");
     assert_eq!(ran.json()["pending"], 1);
     let found = list_attention(&ran);
-    assert!(found[0].contains("what waits on disk cannot be stored now"), "{found:?}");
+    assert!(found[0].contains("cannot store the pending events now"), "{found:?}");
     drop(held);
     let ran = sandbox.run_snell(&["status", "--json"], "");
     assert_eq!((&ran.json()["pending"], &ran.json()["totals"]["events"]), (&json!(0), &json!(3)));
@@ -172,7 +172,7 @@ fn a_database_of_which_a_part_is_damaged_is_said_to_be() {
     assert!(found[0].contains("is moved aside"), "{found:?}");
     // The next event does what was said.
     let ran = sandbox.send_hook_event("11:59:00", "Stop", json!({}));
-    assert!(ran.stderr.contains("was damaged"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("damaged database was moved"), "{}", ran.stderr);
     let json = sandbox.run_snell(&["status", "--json"], "").json();
     assert_eq!((&json["database"]["state"], &json["totals"]["events"]), (&json!("ok"), &json!(1)));
     assert_eq!(json["set_aside"].as_array().unwrap().len(), 1);

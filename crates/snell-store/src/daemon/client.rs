@@ -17,34 +17,34 @@ use crate::queue::file_lock::FileLock;
 use crate::queue::outbox::{DeliveryLock, Outbox};
 use crate::views::session_snapshot::SnapshotQuery;
 
-/// How long a hook waits for the daemon in all. It is longer than the daemon itself waits for the database.
+/// The time limit of a hook's request. It is longer than the daemon itself waits for the database.
 const REPLY_TIMEOUT: Duration = Duration::from_millis(700);
 
 /// The result of a request.
 #[derive(Debug)]
 pub enum DeliveryOutcome {
-    /// The daemon has done it.
+    /// The daemon has handled it.
     Done(DaemonResponse),
     /// There is no daemon.
     NotRunning,
-    /// The daemon did not answer in time; whether the event was stored is not known.
+    /// The daemon did not answer in time. The event may be stored or not.
     NoAnswer,
 }
 
-/// The result of a request whose response is not waited for.
+/// The result of a request that waits for no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandoffOutcome {
     /// The daemon has it.
     Accepted,
-    /// The daemon has more to do than it can take at once.
+    /// The daemon has too many requests.
     Busy,
-    /// The daemon cannot store the events that it is handed.
+    /// The daemon cannot store events.
     Failing,
     /// There is no daemon.
     NotRunning,
 }
 
-/// Sends a request to the daemon of this directory, and waits until it is done.
+/// Sends a request to the daemon of this directory, and waits for its response.
 pub fn send_and_wait(directory: &Path, request: &DaemonRequest) -> DeliveryOutcome {
     let deadline = Instant::now() + REPLY_TIMEOUT;
     match connect_daemon(directory) {
@@ -68,20 +68,20 @@ pub fn send_nowait(directory: &Path, request: &DaemonRequest) -> HandoffOutcome 
     let Ok(text) = serde_json::to_string(request) else {
         return HandoffOutcome::Busy;
     };
-    // The daemon ignores a request that is not complete.
+    // The daemon ignores incomplete requests.
     match (&stream).write(text.as_bytes()) {
         Ok(written) if written == text.len() => HandoffOutcome::Accepted,
         Ok(_) | Err(_) => HandoffOutcome::Busy,
     }
 }
 
-/// Asks the daemon of this directory what is known of a session.
+/// Asks the daemon of this directory about a session.
 pub fn query_session(directory: &Path, query: &SnapshotQuery) -> DeliveryOutcome {
     send_and_wait(directory, &DaemonRequest::Look(query.clone()))
 }
 
-/// Waits until the daemon of this directory, if there is one, has stored everything that came before. Returns `false` if
-/// it does not say so in time.
+/// Waits until the daemon of this directory, if there is one, has stored all earlier events. Returns `false` on a
+/// time-out.
 pub fn flush_daemon(directory: &Path) -> bool {
     !matches!(send_and_wait(directory, &DaemonRequest::Settle), DeliveryOutcome::NoAnswer)
 }
@@ -90,7 +90,7 @@ pub fn flush_daemon(directory: &Path) -> bool {
 fn connect_daemon(directory: &Path) -> Result<UnixStream, HandoffOutcome> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let path = socket_path(directory);
-    // Events are not for the sockets of other users.
+    // Never send events to another user's socket.
     let own = rustix::process::geteuid().as_raw();
     if fs::metadata(&path).map_or(true, |socket| socket.uid() != own) {
         return Err(HandoffOutcome::NotRunning);
@@ -136,9 +136,9 @@ fn remaining_time(deadline: Instant) -> io::Result<Duration> {
     Ok(left)
 }
 
-/// Starts a daemon for a job in this directory, unless one is at work or being started. It runs on by itself.
+/// Starts a daemon for a job in this directory, unless one runs or starts already. It outlives this process.
 ///
-/// `program` is called with `arguments`, and the lock that makes it the only one as its standard input.
+/// `program` is called with `arguments`. Its standard input is the lock that makes it the only daemon.
 ///
 /// # Errors
 ///
@@ -146,7 +146,7 @@ fn remaining_time(deadline: Instant) -> io::Result<Duration> {
 pub fn spawn_daemon(directory: &Path, job: DaemonJob, program: &Path, arguments: &[OsString]) -> io::Result<()> {
     let lock = match job {
         DaemonJob::Store => {
-            // No hook could ever connect to a socket whose address is too long.
+            // No hook could connect to a socket whose path is too long.
             SocketAddrUnix::new(socket_path(directory))?;
             FileLock::try_acquire(&lock_path(directory))?
         }

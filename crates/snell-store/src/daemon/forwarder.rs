@@ -9,18 +9,18 @@ use crate::queue::outbox::{DeliveryAnswer, DeliveryLock, MessageHandler, Outbox,
 /// How often the outbox is checked for new messages.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long a forwarder stays, and how it treats receivers that are down.
+/// How long a forwarder runs, and how it treats receivers that are down.
 #[derive(Clone, Copy, Debug)]
 pub struct ForwarderSettings {
-    /// It leaves when nothing has come for so long.
+    /// It exits after this time without messages.
     pub linger: Duration,
-    /// It leaves when a receiver was down for so long.
+    /// It exits when a receiver was down for this long.
     pub give_up_after: Duration,
-    /// It tries a receiver that is down again after so long, and then after twice as long each time.
+    /// The pause before a receiver that is down is tried again. It doubles each time.
     pub first_pause: Duration,
-    /// But never after more than this.
+    /// The upper limit of that pause.
     pub longest_pause: Duration,
-    /// It leaves after so long at the latest: after an update, the new program takes over.
+    /// It exits after this time at the latest, so that after an update the new program takes over.
     pub longest_life: Duration,
 }
 
@@ -44,7 +44,7 @@ struct ReceiverOutage {
     try_again: Instant,
 }
 
-/// Delivers messages until none has come for some time, or receivers are down for too long.
+/// Delivers messages until none came for some time, or receivers are down for too long.
 ///
 /// # Errors
 ///
@@ -58,7 +58,7 @@ pub fn run_forwarder(
     run_forwarder_then(outbox, lock, settings, hand, &mut || {})
 }
 
-/// As [`run_forwarder`]; `before_letting_go` is called when it is about to leave, for tests of that moment.
+/// As [`run_forwarder`]. Tests use `before_letting_go`, which is called just before it exits.
 fn run_forwarder_then<'a>(
     outbox: &'a Outbox,
     mut lock: DeliveryLock<'a>,
@@ -70,14 +70,15 @@ fn run_forwarder_then<'a>(
     loop {
         let last_number = outbox.last_number();
         forwarder.deliver_due(&mut lock, hand);
-        // An outbox that was removed is not waited for.
+        // Do not wait for an outbox that was removed.
         if !forwarder.can_exit() && outbox.check_directory()? {
             wait_for_message(outbox, last_number, forwarder.next_attempt());
             continue;
         }
         before_letting_go();
         drop(lock);
-        // A process that added a message and saw the lock did so before it was released: see `Outbox::deliver_waiting`.
+        // A process that saw the lock held added its message before the lock was released: see
+        // `Outbox::deliver_waiting`.
         if outbox.last_number() == last_number {
             return Ok(());
         }
@@ -102,7 +103,7 @@ impl OutboxForwarder {
         Self { settings, started: Instant::now(), last_work: Instant::now(), outages: BTreeMap::new() }
     }
 
-    /// Delivers to all receivers that are not down, and to those that are if it is time to try again.
+    /// Delivers to all receivers that are up, and to those that are down if their next attempt is due.
     fn deliver_due(&mut self, lock: &mut DeliveryLock<'_>, hand: MessageHandler<'_>) {
         let now = Instant::now();
         let is_due = |url: &str| self.outages.get(url).is_none_or(|outage| outage.try_again <= now);
@@ -142,14 +143,14 @@ impl OutboxForwarder {
         is_old || (is_idle && self.outages.values().all(is_hopeless))
     }
 
-    /// The time of the next attempt, if no message comes before that.
+    /// The time of the next attempt, if no message comes earlier.
     fn next_attempt(&self) -> Instant {
         let next_try = self.outages.values().map(|outage| outage.try_again).min();
         next_try.unwrap_or(self.last_work + self.settings.linger)
     }
 }
 
-/// Waits until a message is added, but not longer than this.
+/// Waits until a message is added, or until this time.
 fn wait_for_message(outbox: &Outbox, last_number: Option<u64>, until: Instant) {
     while outbox.last_number() == last_number {
         let left = until.saturating_duration_since(Instant::now());
@@ -169,7 +170,7 @@ mod tests {
     use crate::record::event_record::EventRecord;
 
     #[test]
-    fn what_is_left_to_one_who_is_about_to_leave_is_delivered() {
+    fn a_message_added_while_the_forwarder_exits_is_delivered() {
         let root = tempfile::tempdir().unwrap();
         let outbox = Outbox::in_data_dir(root.path());
         let put = |number: usize| {

@@ -1,14 +1,14 @@
 //! The helper process of hooks: it keeps the database open for them, or delivers their events to a remote receiver.
 //!
-//! It has two jobs, each in a process of its own, because they end at different times and one must not wait for the other:
+//! It has two jobs, each in its own process, because they end at different times and must not wait for each other:
 //!
-//! - [`DaemonJob::Store`]: opening a database costs a hook more than everything else it does. So the first hook that finds
-//!   no daemon records its event itself and starts one; the next ones hand theirs over a socket and wait until it is
-//!   stored. The daemon leaves when nothing has come for a minute.
-//! - [`DaemonJob::Forward`]: hooks must not wait for a network. A hook that leaves an event in the outbox starts a daemon
-//!   that delivers it, unless one is at work. It stays for a while, and leaves.
+//! - [`DaemonJob::Store`]: opening a database costs a hook more than everything else it does. So the first hook that
+//!   finds no daemon records its event itself and starts one. Later hooks send their events over a socket and wait
+//!   until they are stored. The daemon exits after a minute without requests.
+//! - [`DaemonJob::Forward`]: hooks must not wait for a network. A hook that leaves an event in the outbox starts a
+//!   daemon that delivers it, unless one runs already.
 //!
-//! Hooks do not depend on either. Without a daemon every hook records for itself, and the next daemon finds the events
+//! Hooks depend on neither. Without a daemon each hook records its own event, and the next daemon stores the events
 //! that the last one left.
 
 mod client;
@@ -29,7 +29,7 @@ pub use client::{
 pub use forwarder::{ForwarderSettings, run_forwarder};
 pub use server::{DaemonSettings, run_daemon};
 
-/// What a daemon does. Each directory has one daemon at most for each job.
+/// The job of a daemon. Each directory has at most one daemon per job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DaemonJob {
     /// Keeps the database open for hooks.
@@ -38,40 +38,40 @@ pub enum DaemonJob {
     Forward,
 }
 
-/// The socket of the daemon of a directory. Its name is older than the daemon's: hooks of other versions use it too.
+/// The socket of a directory's daemon. Its name is older than the word "daemon": hooks of other versions use it too.
 pub fn socket_path(directory: &Path) -> PathBuf {
     directory.join("scribe.sock")
 }
 
-/// Held by the daemon that keeps the database of a directory open, for as long as it lives.
+/// The lock that the daemon holds while it keeps a directory's database open.
 pub(crate) fn lock_path(directory: &Path) -> PathBuf {
     directory.join("scribe.lock")
 }
 
-/// There while the daemon of a directory cannot store the events that it is handed.
+/// This file exists while the daemon cannot store events.
 fn failure_marker_path(directory: &Path) -> PathBuf {
     directory.join("scribe.trouble")
 }
 
-/// A request to the daemon. Its names as JSON are those that hooks and daemons of other versions know.
+/// A request to the daemon. The JSON names are those of other versions of Snell.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DaemonRequest {
     /// An event.
     Record {
-        /// What is to be stored.
+        /// The event to store.
         #[serde(rename = "observation")]
         record: Box<MaskedRecord>,
-        /// The name of its pending file, to be removed when it is stored.
+        /// The name of its pending file, which the daemon removes once the event is stored.
         #[serde(default, rename = "note", skip_serializing_if = "Option::is_none")]
         pending: Option<OsString>,
         /// Whether a copy of it is in the spool.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_spooled: bool,
     },
-    /// Nothing: the response says that everything that came before is stored.
+    /// Nothing to do: the response means that all earlier events are stored.
     Settle,
-    /// How full the context of a session is.
+    /// The context usage of a session.
     Context {
         /// The session.
         session_id: String,
@@ -80,20 +80,20 @@ pub enum DaemonRequest {
         /// The model in use.
         model: Option<String>,
     },
-    /// What is known of a session, once everything is stored that came before.
+    /// A question about a session, answered after all earlier events are stored.
     Look(SnapshotQuery),
 }
 
-/// The response to a request that is done.
+/// The response to a request.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct DaemonResponse {
     /// Warnings for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// What is known of the session; nothing if that cannot be said now.
+    /// The session's data; nothing if the daemon cannot read it now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<SessionSnapshot>,
-    /// Whether the event is nowhere but in the pending file that its sender wrote. Else the daemon has removed that file.
+    /// Whether the event is only in the pending file that its sender wrote. Otherwise the daemon has removed that file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_note: bool,
 }

@@ -24,33 +24,33 @@ use crate::views::session_snapshot::{SnapshotQuery, format_snapshot_error};
 
 /// How many connections are read at a time; the others wait.
 const MAX_CLIENTS: usize = 128;
-/// A larger request is not read.
+/// Larger requests are not read.
 const MAX_REQUEST_BYTES: usize = 80 * 1024 * 1024;
-/// A request that is not complete after so long is not waited for.
+/// The time in which a request must be complete.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
-/// A response that is not taken for so long is dropped.
+/// The time in which a client must read its response.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(100);
 /// How often the daemon checks whether its socket and its program are still the current ones.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// How often it checks agents that sent no events.
 const RECONCILE_INTERVAL: Duration = Duration::from_secs(5);
-/// The last words of a turn may be written after the turn has ended: so long, and so often, they are looked for.
+/// An agent may write the last message of a turn to its transcript after the turn ended. The daemon looks for it this
+/// long and this often.
 const LATE_TEXT_WINDOW: Duration = Duration::from_secs(2);
 const LATE_TEXT_INTERVAL: Duration = Duration::from_millis(100);
-/// How long idle work is put off while another process holds the database.
+/// How long idle work waits while another process holds the database.
 const LOCKED_RETRY_DELAY: Duration = Duration::from_secs(2);
-/// How many pending events are stored at a time while requests may come.
+/// How many pending events are stored at a time, so that requests do not wait long.
 const MAX_PENDING_PER_DRAIN: usize = 1_000;
-/// How many requests come before the log is folded into the database. To do it after each would cost the disk more than
-/// the requests themselves.
+/// How many requests come before a checkpoint. A checkpoint after each would cost more disk writes than the requests.
 const CHECKPOINT_AFTER_REQUESTS: usize = 128;
 
-/// How long a daemon stays, and what it removes.
+/// How long a daemon runs, and which rows it removes.
 #[derive(Clone, Copy, Debug)]
 pub struct DaemonSettings {
-    /// It leaves when nothing has come for so long.
+    /// It exits after this time without requests.
     pub linger: Duration,
-    /// Before it leaves it removes what is older than this.
+    /// Before it exits, it removes rows that are older than this.
     pub keep: Option<Duration>,
 }
 
@@ -83,9 +83,9 @@ struct DaemonServer {
     recorder: EventRecorder,
     listener: UnixListener,
     socket: PathBuf,
-    /// The inode of our socket: if another one is in its place, this daemon ends.
+    /// The inode of our socket. If another socket takes its place, this daemon exits.
     inode: u64,
-    /// The program as it was when we started: after an update, the new one takes over.
+    /// The program file at the start. After an update the new program takes over.
     program: Option<(PathBuf, u64)>,
     clients: Vec<DaemonClient>,
     ended_turns: VecDeque<EndedTurn>,
@@ -94,27 +94,27 @@ struct DaemonServer {
     last_drained: Instant,
     /// When transcripts of ended turns were last read.
     last_late_text_read: Instant,
-    /// Requests since the log was last folded in.
+    /// Requests since the last checkpoint.
     since_checkpoint: usize,
     /// Warnings that reached no sender yet.
     pending_warnings: Vec<String>,
     /// Whether the last batch could not be stored.
     is_failing: bool,
-    /// Another process holds the database; idle work is not tried before this.
+    /// Another process holds the database, so idle work waits until this time.
     locked_until: Option<Instant>,
 }
 
-/// Serves the hooks of this directory until nothing has come for a while, or until it is told to stop. Then everything that
-/// has come is stored first.
+/// Serves the hooks of this directory until no request came for a while, or until `stop` is set. Then it stores
+/// everything that it has received.
 ///
-/// The caller holds the lock that makes it the only one. After `stop` is set, a connection wakes it up.
+/// The caller holds the lock that makes this daemon the only one. After `stop` is set, a connection wakes it up.
 ///
 /// # Errors
 ///
 /// When the socket cannot be made.
 pub fn run_daemon(directory: &Path, settings: DaemonSettings, stop: &AtomicBool) -> io::Result<()> {
     let mut server = DaemonServer::new(directory)?;
-    // Events that the last one could not store any more.
+    // Events that the last daemon left.
     server.run_unless_locked(EventRecorder::drain_all);
     while server.last_request.elapsed() < settings.linger && !stop.load(Ordering::Relaxed) {
         server.wait_for_input()?;
@@ -134,7 +134,7 @@ pub fn run_daemon(directory: &Path, settings: DaemonSettings, stop: &AtomicBool)
 impl DaemonServer {
     fn new(directory: &Path) -> io::Result<Self> {
         let socket = socket_path(directory);
-        // The daemon that left it there is gone: we hold the lock.
+        // The daemon that left it is gone, because we hold the lock.
         match fs::remove_file(&socket) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -209,7 +209,8 @@ impl DaemonServer {
         finished
     }
 
-    /// Handles requests that came together. All events are recorded in one transaction, before other requests are answered.
+    /// Handles requests that came together. All events are recorded in one transaction before other requests are
+    /// answered.
     fn handle_requests(&mut self, requests: Vec<(UnixStream, Vec<u8>)>) {
         self.last_request = Instant::now();
         self.since_checkpoint += requests.len();
@@ -230,11 +231,11 @@ impl DaemonServer {
                         store.and_then(|store| store.set_context_usage(&session_id, percent, model.as_deref()));
                     let remarks = match stored {
                         Ok(_) => self.recorder.take_warnings(),
-                        Err(error) => vec![format!("cannot record how full the context is ({error})")],
+                        Err(error) => vec![format!("cannot record the context usage: {error}")],
                     };
                     send_response(stream, &DaemonResponse { remarks, ..DaemonResponse::default() });
                 }
-                // Not a request; it gets no response.
+                // Not a request, so there is no response.
                 Err(_) => {}
             }
         }
@@ -248,7 +249,7 @@ impl DaemonServer {
         }
         for (stream, query) in queries {
             let response = self.query_session(&query);
-            // It may be more than the socket takes at once.
+            // The response may be larger than the socket's buffer.
             let can_wait =
                 stream.set_nonblocking(false).is_ok() && stream.set_write_timeout(Some(WRITE_TIMEOUT)).is_ok();
             if can_wait {
@@ -257,8 +258,7 @@ impl DaemonServer {
         }
     }
 
-    /// Tells each sender the outcome of its own event. Warnings about anything else go to the first sender that can be
-    /// reached.
+    /// Sends each sender the outcome of its event. Other warnings go to the first sender that can be reached.
     fn reply_to_senders(&mut self, senders: Vec<EventReplyTarget>, outcomes: Vec<RecordOutcome>) {
         let mut warnings = std::mem::take(&mut self.pending_warnings);
         warnings.extend(self.recorder.take_warnings());
@@ -290,8 +290,7 @@ impl DaemonServer {
         }
     }
 
-    /// Lets hooks know whether the events that they hand over are stored. If not, they wait for a response, and warn their
-    /// users.
+    /// Tells hooks by a file whether events are stored. If not, they wait for a response and warn their users.
     fn update_failure_marker(&mut self, is_failing: bool) {
         let mark = failure_marker_path(self.recorder.directory());
         match (is_failing, self.is_failing) {
@@ -349,7 +348,7 @@ impl DaemonServer {
         }
     }
 
-    /// Does something that can as well be done later. While another process holds the database, hooks would wait for it.
+    /// Does work that can wait. While another process holds the database, hooks would wait for it.
     fn run_unless_locked(&mut self, work: impl FnOnce(&mut EventRecorder) -> Result<()>) {
         if self.locked_until.is_none()
             && let Err(StoreError::Locked) = work(&mut self.recorder)
@@ -359,7 +358,7 @@ impl DaemonServer {
     }
 
     fn shut_down(mut self, keep: Option<Duration>) {
-        // No more connections; the requests of those that were made are still handled.
+        // No new connections; requests of existing ones are still handled.
         if read_inode(&self.socket) == self.inode {
             let _ = fs::remove_file(&self.socket);
         }
@@ -375,7 +374,7 @@ impl DaemonServer {
             }
             let _ = self.wait_for_input();
         }
-        // A directory that was removed is not made again.
+        // Do not create a directory again that was removed.
         if self.socket.parent().is_some_and(Path::exists) {
             let _ = self.recorder.drain_all();
             if let Some(keep) = keep {
@@ -392,8 +391,8 @@ enum ReadProgress {
     Invalid,
 }
 
-/// Whether the other end belongs to this user or to root. The socket's mode says so already, but not in the moment in which
-/// it is made.
+/// Whether the other end belongs to this user or to root. The socket's mode ensures that too, but not in the moment of
+/// its creation.
 #[cfg(target_os = "linux")]
 fn is_same_user(stream: &UnixStream) -> bool {
     let own = rustix::process::geteuid();
@@ -426,7 +425,7 @@ impl DaemonClient {
 
 /// Sends a response; returns whether it could be sent.
 fn send_response(mut stream: UnixStream, response: &DaemonResponse) -> bool {
-    // A hook that gets no response leaves a copy of its event, which is found to be stored already.
+    // A hook without a response leaves a copy of its event. Storing that copy later changes nothing.
     serde_json::to_string(response).is_ok_and(|text| stream.write_all(text.as_bytes()).is_ok())
 }
 

@@ -1,4 +1,4 @@
-//! What a database must be able to do for the store as a whole.
+//! The operations on a database as a whole.
 
 use std::path::{Path, PathBuf};
 
@@ -9,29 +9,29 @@ use crate::error::Result;
 use crate::views::queries::Queries;
 use crate::views::query_types::PruneCounts;
 
-/// How much tidying is wanted.
+/// How much of the log a checkpoint copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CheckpointMode {
-    /// Only if there is enough to be worth it; this process goes on.
+    /// Only if the log is long; this process continues.
     IfNeeded,
-    /// Only if there is enough to be worth it; this process ends, and with it its knowledge of what was done.
+    /// Only if the log is long; this process exits.
     BeforeExit,
-    /// Everything, so that whoever comes next has nothing to do.
+    /// Everything, so that the next process has nothing to do.
     Full,
 }
 
-/// A file of the database that was removed, replaced or shortened while it was open, and what became of its content.
+/// A file of the database that was removed, replaced or truncated while it was open, and what happened to its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RemovedFile {
     /// The database itself. Its content belongs to the process that moved it.
     Database,
     /// The write-ahead log. Its content is in the database now.
     SavedLog,
-    /// The write-ahead log, and another process has begun a new one. Its content would spoil theirs.
+    /// The write-ahead log, and another process has started a new one. Its content would damage theirs.
     ReplacedLog,
-    /// The database was shortened, and is whole again: all of it was in the log.
+    /// The database was truncated, and was restored from its log.
     RestoredDatabase,
-    /// The database or its log was shortened, and was moved to this path, unless another process was faster.
+    /// The database or its log was truncated, and was moved to this path, unless another process was faster.
     SetAside(Option<PathBuf>),
 }
 
@@ -39,18 +39,18 @@ pub(crate) enum RemovedFile {
 pub(crate) trait Backend: Queries + Send {
     /// Does the work in one transaction, which is undone if the work fails.
     fn write_transaction(&mut self, work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>) -> Result<()>;
-    /// Lets the work see one state of the database. It writes nothing.
+    /// Gives the work one consistent state of the database. It writes nothing.
     fn read_transaction(&mut self, work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>) -> Result<()>;
-    /// Removes some of what is older; answers how much, so that the caller can go on until there is nothing left.
+    /// Removes some of the older rows; returns how many, so that the caller can repeat it until none are left.
     fn prune_batch(&mut self, before: Timestamp, at_most: u32) -> Result<PruneCounts>;
-    /// Removes the oldest changes but for so many.
+    /// Removes the oldest changes, except for so many of the newest.
     fn trim_changes(&mut self, keep: u32) -> Result<()>;
-    /// Does what makes later work faster. Answers whether everything is in the database itself afterwards.
+    /// Copies the log into the database. Returns whether everything is in the database itself afterwards.
     fn checkpoint(&mut self, tidying: CheckpointMode) -> Result<bool>;
-    /// The file it is, and which one of that name, if it is a file.
+    /// Its path and inode, if it is a file.
     fn database_file(&self) -> Option<(&Path, u64)>;
-    /// Whether the files that were opened are still those at their paths, and whole.
+    /// Whether the opened files are still those at their paths, and complete.
     fn has_intact_files(&self) -> bool;
-    /// Saves what is in files that were removed or replaced while they were open, as far as that does no harm.
+    /// Saves the content of files that were removed or replaced while they were open, where that does no damage.
     fn recover_removed_file(&mut self) -> Result<RemovedFile>;
 }

@@ -1,7 +1,7 @@
-//! What changed, as those who watch are told: one row for each change, written in the transaction that made it.
+//! The change feed: one row for each change, written in the transaction that made it.
 //!
-//! Whoever watches reads on from the last row that it has seen, so nothing is missed by a watcher that was away, and it
-//! does not matter which process made the change.
+//! Watchers continue after the last row that they have read. So a watcher that was away misses nothing, and any process
+//! may make a change.
 
 use serde::Serialize;
 use snell::Timestamp;
@@ -13,23 +13,23 @@ use crate::derive::intent::TurnIntent;
 use crate::record::event_record::{GuardVerdictRecord, HookRunRecord};
 use crate::views::query_types::truncate_with_ellipsis;
 
-/// The longest words of an agent that its card shows.
+/// The longest text of an agent on its card.
 const MAX_CARD_TEXT_BYTES: usize = 400;
 
 words! {
-    /// What kind of change it is.
+    /// The kind of a change.
     ChangeKind {
-        /// Something was said.
+        /// A new turn.
         TurnCreated = "turn_created",
-        /// More is known of something that was said.
+        /// A stored turn with a new time or intent.
         TurnUpdated = "turn_updated",
-        /// An agent does something else than before.
+        /// An agent's state changed.
         StateChanged = "state_changed",
-        /// A session was seen for the first time.
+        /// A session's first event.
         SessionCreated = "session_created",
-        /// A session is over.
+        /// A session ended.
         SessionEnded = "session_ended",
-        /// Something that is shown of an agent is new, if only when it was last heard of.
+        /// An agent's card shows something new, if only the time of its last event.
         CardRefresh = "card_refresh",
         /// A hook ran.
         HookRun = "hook_run",
@@ -43,19 +43,19 @@ words! {
 pub struct ChangeRow {
     /// Its number, greater than those of all earlier ones.
     pub id: i64,
-    /// What kind it is.
+    /// Its kind.
     pub kind: ChangeKind,
-    /// The agent that it is about.
+    /// Its agent.
     pub agent_id: i64,
     /// That agent's project.
     pub project_id: i64,
     /// When it happened.
     pub at: Timestamp,
-    /// What watchers are told: a JSON object on one line.
+    /// The message to watchers: a JSON object on one line.
     pub data: String,
 }
 
-/// Which changes are kept.
+/// The changes that are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChangeRange {
     /// The oldest one; 0 if there is none.
@@ -64,7 +64,7 @@ pub struct ChangeRange {
     pub newest: i64,
 }
 
-/// A change that is about to be kept.
+/// A change to store.
 #[derive(Clone, Debug)]
 pub(crate) struct NewChange<'a> {
     pub(crate) kind: ChangeKind,
@@ -74,7 +74,7 @@ pub(crate) struct NewChange<'a> {
     pub(crate) data: ChangePayload<'a>,
 }
 
-/// What watchers are told, by kind.
+/// The message to watchers, by kind.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum ChangePayload<'a> {
@@ -87,7 +87,7 @@ pub(crate) enum ChangePayload<'a> {
     Verdict(GuardVerdictPayload<'a>),
 }
 
-/// Declares what watchers are told: a struct, and the function that fills it, field by field.
+/// Declares a message to watchers: a struct, and the function that fills it, field by field.
 macro_rules! payload {
     ($name:ident from ($($argument:ident: $argument_type:ty),+) {
         $($(#[$on:meta])* $field:ident: $type:ty = $value:expr),+ $(,)?
@@ -132,7 +132,7 @@ payload! {
         why: &'a str = &agent.why,
         current_tool: Option<&'a str> = agent.current_tool.as_deref(),
         end_reason: Option<&'a str> = agent.end_reason.as_deref(),
-        /// When the turn was that goes with it, else when it happened: by this, watchers put things in order.
+        /// The time of its turn, else of the change. Watchers sort by it.
         timestamp: Timestamp = turn.map_or(at, |(_, at)| at),
         turn_id: Option<i64> = turn.map(|(id, _)| id),
     }
@@ -165,9 +165,9 @@ payload! {
     ) {
         agent_id: i64 = agent.agent_id,
         project_id: i64 = agent.project_id,
-        /// The event, or what else made it new.
+        /// The event, or another cause of the change.
         reason: &'a str = reason,
-        /// What somebody said about the session with it.
+        /// The message about the session that came with it.
         #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<String> = message.map(shorten_card_text),
         session_id: Option<&'a str> = agent.session_id.as_deref(),
@@ -175,7 +175,7 @@ payload! {
         state_since: Timestamp = agent.state_since,
         current_tool: Option<&'a str> = agent.current_tool.as_deref(),
         last_words: Option<String> = agent.last_words.as_deref().map(shorten_card_text),
-        /// What the agent says that it is working on.
+        /// The agent's own report of its work.
         status_text: Option<String> = status_text.map(shorten_card_text),
         context_percent: Option<f64> = agent.context_percent,
         last_seen_at: Timestamp = agent.last_seen_at,

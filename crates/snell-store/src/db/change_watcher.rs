@@ -1,9 +1,9 @@
-//! Waiting until somebody, in whatever process, has written to the database.
+//! Waiting until any process has written to the database.
 //!
-//! Every commit is appended to the database's log, and the system tells of that at once. The commit itself counts a
-//! moment later, when its writer has said so in memory that is shared, and of that nobody tells. And to be told of every
-//! write costs the writers when there are many. So once the log was written to, whoever waits is let go again and again,
-//! with short pauses, until the log has stayed as it is for a while; only then the system is asked to tell of it again.
+//! Each commit is appended to the database's log, and the system reports that write at once. The commit becomes visible
+//! a moment later, through shared memory, and the system does not report that. Also, reports of every write slow down
+//! writers when there are many. So after the first write, `wait` returns again and again, with short pauses, until the
+//! log has not changed for a while. Only then it asks the system for a report again.
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -13,24 +13,24 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// How long whoever waits is held while the log is written to.
+/// The pause between polls while the log changes.
 const BUSY_POLL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// When the log has stayed as it is for so long, the system is asked to tell of it again.
+/// The log is quiet if it has not changed for this long.
 const QUIET_AFTER: Duration = Duration::from_millis(100);
 
-/// Waits for others to write to one database.
+/// Waits for writes of other processes to one database.
 #[derive(Debug)]
 pub struct ChangeWatcher {
     log: PathBuf,
     notifier: wal_notifier::WalNotifier,
     woken: UnixStream,
     waker: UnixStream,
-    /// What the log was like, and since when, while it is written to.
+    /// The last state of the log and its time, while it changes.
     busy: Option<(WalState, Instant)>,
 }
 
-/// What the log is like: how long, and when it was last written to.
+/// The length of the log, and the time of its last write.
 type WalState = Option<(u64, SystemTime)>;
 
 /// Ends a wait from another thread.
@@ -38,9 +38,9 @@ type WalState = Option<(u64, SystemTime)>;
 pub struct WatcherWaker(UnixStream);
 
 impl WatcherWaker {
-    /// Ends the wait that is under way, or the next one.
+    /// Ends the current wait, or the next one.
     pub fn wake(&self) {
-        // If it is full, somebody has done it already.
+        // If the socket is full, a wake-up is under way.
         let _ = (&self.0).write(&[1]);
     }
 }
@@ -60,16 +60,16 @@ impl ChangeWatcher {
         Ok(Self { notifier: wal_notifier::WalNotifier::new(database)?, log: log.into(), woken, waker, busy: None })
     }
 
-    /// Something that can end a wait.
+    /// Returns a handle that can end a wait.
     ///
     /// # Errors
     ///
-    /// When the process has no file left to open.
+    /// When the process has no file descriptor left.
     pub fn waker(&self) -> io::Result<WatcherWaker> {
         self.waker.try_clone().map(WatcherWaker)
     }
 
-    /// Waits until there may be something new, or until it was woken, at most for so long.
+    /// Waits until there may be a change or a wake-up, at most for so long.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ impl ChangeWatcher {
                 if now != *before {
                     (*before, *since) = (now, Instant::now());
                 } else if since.elapsed() > QUIET_AFTER {
-                    // Whoever is let go now looks once more, so nothing falls between the two.
+                    // The caller reads once more after this, so no write is missed in between.
                     self.notifier.arm()?;
                     self.busy = None;
                 }
@@ -118,7 +118,7 @@ fn wait_readable<const N: usize>(mut fds: [PollFd<'_>; N], at_most: Duration) ->
     }
 }
 
-/// Rings when the log is written to, where the system can do that.
+/// Reports writes to the log, where the system supports it.
 #[cfg(target_os = "linux")]
 mod wal_notifier {
     use std::ffi::OsString;
@@ -135,7 +135,7 @@ mod wal_notifier {
 
     #[derive(Debug)]
     pub(crate) struct WalNotifier {
-        told: OwnedFd,
+        inotify: OwnedFd,
         watch: Option<i32>,
         directory: PathBuf,
         log: OsString,
@@ -146,7 +146,7 @@ mod wal_notifier {
             let mut log = database.file_name().unwrap_or_default().to_owned();
             log.push("-wal");
             let mut notifier = Self {
-                told: init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?,
+                inotify: init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?,
                 watch: None,
                 directory: database.parent().unwrap_or(Path::new("/")).to_owned(),
                 log,
@@ -156,28 +156,28 @@ mod wal_notifier {
         }
 
         pub(crate) fn arm(&mut self) -> io::Result<()> {
-            // The log itself may not be there yet, and may be replaced.
+            // The log itself may not exist yet, or may be replaced.
             let flags = WatchFlags::MODIFY | WatchFlags::CREATE;
-            self.watch = Some(add_watch(&self.told, &self.directory, flags)?);
+            self.watch = Some(add_watch(&self.inotify, &self.directory, flags)?);
             Ok(())
         }
 
         pub(crate) fn disarm(&mut self) {
             if let Some(watch) = self.watch.take() {
-                // If it rings on, that only costs time.
-                let _ = remove_watch(&self.told, watch);
+                // A superfluous report only costs time.
+                let _ = remove_watch(&self.inotify, watch);
             }
         }
 
-        /// Waits; answers whether it rang.
+        /// Waits; returns whether there was a write.
         pub(crate) fn wait(&self, woken: &UnixStream, at_most: Duration) -> io::Result<bool> {
-            wait_readable([poll_readable(&self.told), poll_readable(woken)], at_most)?;
+            wait_readable([poll_readable(&self.inotify), poll_readable(woken)], at_most)?;
             let mut buffer = [MaybeUninit::uninit(); 4096];
-            let mut told = Reader::new(&self.told, &mut buffer);
+            let mut inotify = Reader::new(&self.inotify, &mut buffer);
             let mut rang = false;
-            while let Ok(event) = told.next() {
+            while let Ok(event) = inotify.next() {
                 let is_log = |name: &std::ffi::CStr| name.to_bytes() == self.log.as_encoded_bytes();
-                // There was too much to be told.
+                // The system dropped reports.
                 let overflowed = event.events().contains(ReadFlags::QUEUE_OVERFLOW);
                 rang |= overflowed || event.file_name().is_some_and(is_log);
             }
@@ -186,7 +186,7 @@ mod wal_notifier {
     }
 }
 
-/// Where the system cannot tell, the log is looked at all the time.
+/// Systems without such reports: poll the log.
 #[cfg(not(target_os = "linux"))]
 mod wal_notifier {
     use std::io;

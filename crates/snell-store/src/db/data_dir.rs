@@ -1,4 +1,4 @@
-//! The directory of the store as it lies on disk: how large, what was set aside, who else can read it.
+//! The store's directory on disk: its size, damaged databases, and permissions.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -12,24 +12,24 @@ use crate::daemon;
 use crate::queue::durable_queue::DurableQueue;
 use crate::queue::recorder::EventRecorder;
 
-/// What can be said of the store's directory without opening the database.
+/// The properties of the store's directory that are known without opening the database.
 #[derive(Clone, Debug, Default)]
 pub struct DataDirReport {
-    /// How large the database is, with its log.
+    /// The size of the database with its log.
     pub database_bytes: u64,
-    /// How much room is left on the disk; nothing if that cannot be known.
+    /// The free space on the disk; nothing if unknown.
     pub free_bytes: Option<u64>,
     /// Databases that were moved aside because they were damaged, the latest first.
     pub set_aside: Vec<DamagedDatabase>,
-    /// Events that waited to be stored and could not be understood.
+    /// Pending events that could not be read.
     pub unreadable_events: Vec<PathBuf>,
-    /// Files of ours in whose place something else is.
+    /// Paths of Snell's files with something else in their place.
     pub misplaced: Vec<MisplacedFile>,
-    /// The directory and the files in it that others may read or write.
+    /// The directory and its files that other users may read or write.
     pub open_to_others: Vec<PathBuf>,
-    /// Whether the directory is there and cannot be written.
+    /// Whether the directory exists and cannot be written.
     pub is_read_only: bool,
-    /// Whether a scribe is at work.
+    /// Whether a daemon runs.
     pub daemon_is_running: bool,
 }
 
@@ -40,33 +40,33 @@ pub struct DamagedDatabase {
     pub path: PathBuf,
     /// When it was last written.
     pub written_at: Timestamp,
-    /// How large it is, with its log.
+    /// Its size with its log.
     pub bytes: u64,
 }
 
-/// Something in the place of a file of ours.
+/// Something else in the place of one of Snell's files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MisplacedFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What it is.
+    /// Its type, such as a directory.
     pub what: String,
 }
 
-/// How the names of our own files begin.
+/// The prefixes of the names of Snell's files.
 const FILE_PREFIXES: &[&str] = &["snell.db", "snell.sock.", "scribe.lock", "scribe.trouble", "trust.", "background."];
 
-/// Our own sockets.
+/// Snell's sockets.
 const SOCKETS: &[&str] = &["scribe.sock", "snell.sock"];
 
-/// Our own directories, which hold nothing but files.
+/// Snell's directories, which contain only files.
 const DIRECTORIES: &[&str] = &["pending", "handed", "outbox", "outbox/refused", "told", "installed", "waking"];
 
-/// What belongs to one database, each with the database's own name before it.
+/// The suffixes of the files of one database.
 const DATABASE_SUFFIXES: &[&str] = &["", "-wal", "-shm"];
 
 impl DataDirReport {
-    /// Looks at a directory. What cannot be seen counts as not there.
+    /// Inspects a directory. Paths that cannot be read count as missing.
     pub fn inspect(directory: &Path) -> Self {
         let database = EventRecorder::database_path(directory);
         Self {
@@ -98,7 +98,7 @@ fn list_paths(directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Everything that cannot be used in the place of a file, a socket or a directory of ours.
+/// Everything in the place of Snell's files, sockets and directories that cannot be used as such.
 fn find_misplaced_files(directory: &Path) -> Vec<MisplacedFile> {
     let not = |path: PathBuf, expected: &str| MisplacedFile { path, what: format!("it is not a {expected}") };
     let is_file = |name: &str| FILE_PREFIXES.iter().any(|known| name.starts_with(known));
@@ -126,7 +126,7 @@ fn find_misplaced_files(directory: &Path) -> Vec<MisplacedFile> {
     found
 }
 
-/// The entries of a directory that do not say that they are files.
+/// The entries of a directory that are not files by their type.
 fn list_non_files(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let others = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_file()));
@@ -154,7 +154,7 @@ fn find_damaged_databases(database: &Path) -> Vec<DamagedDatabase> {
     found
 }
 
-/// A closed directory keeps others from everything in it, and one without a database has nothing to hide.
+/// A private directory protects everything in it, and a directory without a database has nothing to protect.
 fn find_exposed_paths(directory: &Path) -> Vec<PathBuf> {
     let is_open = |path: &Path| fs::metadata(path).is_ok_and(|metadata| metadata.mode() & 0o077 != 0);
     if !is_open(directory) || !EventRecorder::database_path(directory).exists() {
@@ -164,7 +164,7 @@ fn find_exposed_paths(directory: &Path) -> Vec<PathBuf> {
     std::iter::once(directory.to_owned()).chain(files).collect()
 }
 
-/// Whoever holds the lock is at work. Asking for it shared takes it from nobody.
+/// The daemon holds the lock while it runs. Asking for a shared lock takes it from no process.
 fn is_daemon_running(directory: &Path) -> bool {
     let lock = RegularFile::open(&daemon::lock_path(directory), FileAccess::Read).map(RegularFile::into_file);
     lock.is_ok_and(|lock| flock(&lock, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK))

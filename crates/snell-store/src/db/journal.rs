@@ -1,9 +1,9 @@
-//! What one transaction reads and writes: agents and conversations are held in memory until it ends, and every change is
-//! noted for those who watch.
+//! The reads and writes of one transaction: agents and conversations stay in memory until it ends, and every change is
+//! written to the change feed.
 //!
-//! Many events of one agent may come in one transaction. Each of them needs the agent and changes it, and only the last
-//! version has to reach the database; but each change is told. What was held stays [`RowCache`] for the next transaction,
-//! as long as nobody else writes.
+//! One transaction may have many events of one agent. Each of them needs the agent and changes it, and only the last
+//! version has to reach the database; but the feed gets each change. The rows stay in the [`RowCache`] for the next
+//! transaction, unless another process writes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,37 +19,37 @@ use crate::db::workers::{SessionWorker, WorkerKind, WorkerRows};
 use crate::error::{Result, StoreError};
 use crate::record::event_record::{FinishedHookRun, GuardVerdictRecord, HookRunRecord};
 
-/// Rows, as one transaction sees and changes them.
+/// Rows as one transaction reads and changes them.
 pub(crate) struct Journal<'a> {
     rows: &'a mut dyn Rows,
     cache: &'a mut RowCache,
-    /// Agents that were made here, and of which nothing has been told yet.
+    /// Agents created in this transaction that are not in the change feed yet.
     unannounced: HashSet<i64>,
     cause: ChangeCause,
 }
 
-/// What makes things change.
+/// The cause of changes.
 struct ChangeCause {
-    /// The event's name, or what else it is.
+    /// The event's name, or another cause.
     reason: String,
     at: Timestamp,
-    /// The agent whose event it is, once that is kept.
+    /// The agent of the event, once that is stored.
     event_agent_id: Option<i64>,
-    /// What was said on this occasion, and when.
+    /// The turn of this event, and its time.
     turn: Option<(i64, Timestamp)>,
-    /// What somebody said about the session on this occasion, beside its turns.
+    /// The message about the session that came with this event, apart from its turns.
     message: Option<String>,
 }
 
-/// More rows are not remembered from one transaction to the next.
+/// The largest number of rows that are kept between transactions.
 const MAX_CACHED_ROWS: usize = 10_000;
 
-/// Rows as the database has them, as long as nobody else writes.
+/// Rows as the database has them, unless another process writes.
 #[derive(Default)]
 pub(crate) struct RowCache {
     agents: HashMap<i64, CachedRow<AgentRow>>,
     conversations: HashMap<i64, CachedRow<ConversationRow>>,
-    /// The rows that the database has in an older version.
+    /// Agents with an older version in the database.
     unwritten_agents: Vec<i64>,
     unwritten_conversations: Vec<i64>,
 }
@@ -63,7 +63,7 @@ impl RowCache {
 /// A row that was read or written.
 struct CachedRow<T> {
     row: T,
-    /// What the database has of it, if that is an older version.
+    /// The version in the database, if it is older.
     stored: Option<T>,
 }
 
@@ -72,7 +72,7 @@ impl<T: Clone> CachedRow<T> {
         Self { row, stored: None }
     }
 
-    /// Takes a new version; answers whether it is the first that is not written.
+    /// Takes a new version; returns whether it is the first unwritten one.
     fn replace(&mut self, row: T) -> bool {
         let before = std::mem::replace(&mut self.row, row);
         let is_first = self.stored.is_none();
@@ -84,7 +84,7 @@ impl<T: Clone> CachedRow<T> {
 }
 
 impl<'a> Journal<'a> {
-    /// A journal of the transaction that has just begun. What is remembered counts only if nobody else has written.
+    /// Opens a journal for a transaction that has just begun. The cache is used only if no other process has written.
     pub(crate) fn open(rows: &'a mut dyn Rows, remembered: &'a mut RowCache) -> Result<Self> {
         let many = remembered.agents.len() + remembered.conversations.len() > MAX_CACHED_ROWS;
         if many || rows.has_external_writes()? {
@@ -104,17 +104,17 @@ impl<'a> Journal<'a> {
         })
     }
 
-    /// What comes from now on happens because of this.
+    /// Sets the cause of the changes that follow.
     pub(crate) fn set_cause(&mut self, reason: &str, at: Timestamp) {
         self.cause = ChangeCause { reason: reason.to_owned(), at, event_agent_id: None, turn: None, message: None };
     }
 
-    /// On this occasion, somebody says this about the session.
+    /// Sets the message about the session that comes with this event.
     pub(crate) fn set_message(&mut self, message: Option<&str>) {
         self.cause.message = message.map(str::to_owned);
     }
 
-    /// Tells those who watch what is shown of an agent, although nothing of its own row has changed.
+    /// Writes a card to the change feed although the agent's own row has not changed.
     pub(crate) fn refresh_card(&mut self, agent_id: i64) -> Result<()> {
         match self.find_agent(agent_id)? {
             None => Ok(()),
@@ -122,7 +122,7 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Writes what is held. Without this, the transaction has changed nothing of it.
+    /// Writes the rows in memory. Without this call, the transaction does not change them.
     pub(crate) fn flush(&mut self) -> Result<()> {
         for id in std::mem::take(&mut self.cache.unwritten_agents) {
             if let Some(held) = self.cache.agents.get_mut(&id)
@@ -141,10 +141,10 @@ impl<'a> Journal<'a> {
         Ok(())
     }
 
-    /// A conversation that somebody has just seen, and that may have been removed since.
+    /// The conversation that the caller has just read; it may have been removed since.
     pub(crate) fn require_conversation(&mut self, conversation_id: i64) -> Result<ConversationRow> {
         self.find_conversation(conversation_id)?
-            .ok_or_else(|| StoreError::Database("the session was removed, because it was old".into()))
+            .ok_or_else(|| StoreError::Database("the session was removed because it was old".into()))
     }
 
     fn find_project_id(&mut self, agent_id: i64) -> Result<i64> {
@@ -165,17 +165,18 @@ impl<'a> Journal<'a> {
         let (agent_id, project_id, at) = (agent.agent_id, agent.project_id, self.cause.at);
         let before_state = before.map(|before| before.state);
         if before_state != Some(agent.state) {
-            let told = StatePayload::new(agent, before_state, self.cause.turn, at);
-            self.record_change(ChangeKind::StateChanged, agent_id, project_id, ChangePayload::State(told))?;
+            let payload = StatePayload::new(agent, before_state, self.cause.turn, at);
+            self.record_change(ChangeKind::StateChanged, agent_id, project_id, ChangePayload::State(payload))?;
             self.insert_sighting_if_unreported(agent, before_state)?;
         }
         self.record_card_change(agent)
     }
 
-    /// Keeps a change of state that no event of the agent tells: it was seen, or came with somebody else's event.
+    /// Stores a change of state that no event of the agent reports: the reconciler saw it, or it came with another
+    /// agent's event.
     fn insert_sighting_if_unreported(&mut self, agent: &AgentRow, before: Option<AgentState>) -> Result<()> {
-        let is_said = agent.state_source == StateSource::Hook && self.cause.event_agent_id == Some(agent.agent_id);
-        if is_said {
+        let is_reported = agent.state_source == StateSource::Hook && self.cause.event_agent_id == Some(agent.agent_id);
+        if is_reported {
             return Ok(());
         }
         let at = self.cause.at;
@@ -189,13 +190,13 @@ impl<'a> Journal<'a> {
         };
         let status_text = conversation.as_ref().and_then(|conversation| conversation.status_text.as_deref());
         let ChangeCause { ref reason, at, ref message, .. } = self.cause;
-        let told = CardPayload::new(agent, status_text, reason, message.as_deref(), at);
+        let payload = CardPayload::new(agent, status_text, reason, message.as_deref(), at);
         self.rows.insert_change(&NewChange {
             kind: ChangeKind::CardRefresh,
             agent_id: agent.agent_id,
             project_id: agent.project_id,
             at,
-            data: ChangePayload::Card(told),
+            data: ChangePayload::Card(payload),
         })
     }
 
@@ -207,18 +208,23 @@ impl<'a> Journal<'a> {
         let agent_id = conversation.agent_id;
         let (project_id, at) = (self.find_project_id(agent_id)?, self.cause.at);
         if was_open.is_none() {
-            let told = SessionCreatedPayload::new(conversation, project_id, at);
-            self.record_change(ChangeKind::SessionCreated, agent_id, project_id, ChangePayload::SessionCreated(told))?;
+            let payload = SessionCreatedPayload::new(conversation, project_id, at);
+            self.record_change(
+                ChangeKind::SessionCreated,
+                agent_id,
+                project_id,
+                ChangePayload::SessionCreated(payload),
+            )?;
         }
         if !is_open {
-            let told = SessionEndedPayload::new(conversation, project_id, at);
-            self.record_change(ChangeKind::SessionEnded, agent_id, project_id, ChangePayload::SessionEnded(told))?;
+            let payload = SessionEndedPayload::new(conversation, project_id, at);
+            self.record_change(ChangeKind::SessionEnded, agent_id, project_id, ChangePayload::SessionEnded(payload))?;
         }
         Ok(())
     }
 }
 
-/// Methods of [`Rows`] that the journal hands on as they are, or once what it holds is written.
+/// Methods of [`Rows`] that the journal forwards, some of them after a flush.
 macro_rules! forward {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {$(
         fn $name(&mut self, $($argument: $type),*) -> Result<$result> {
@@ -247,19 +253,18 @@ impl Rows for Journal<'_> {
 
     fn save_agent(&mut self, agent: &mut AgentRow) -> Result<()> {
         if agent.agent_id == 0 {
-            // Others will refer to it, so it needs its number now. What there is to tell of it comes when it is saved
-            // with what is known of it.
+            // Other rows will refer to it, so it needs its id now. The change feed gets it when it is saved complete.
             self.rows.save_agent(agent)?;
             self.unannounced.insert(agent.agent_id);
             self.cache.agents.insert(agent.agent_id, CachedRow::from_stored(agent.to_stored_precision()));
             return Ok(());
         }
-        let is_untold = self.unannounced.remove(&agent.agent_id);
+        let is_unannounced = self.unannounced.remove(&agent.agent_id);
         let before = self.find_agent(agent.agent_id)?;
-        if before.as_ref() == Some(agent) && !is_untold {
+        if before.as_ref() == Some(agent) && !is_unannounced {
             return Ok(());
         }
-        self.record_agent_change(before.as_ref().filter(|_| !is_untold), agent)?;
+        self.record_agent_change(before.as_ref().filter(|_| !is_unannounced), agent)?;
         if let Some(held) = self.cache.agents.get_mut(&agent.agent_id)
             && held.replace(agent.to_stored_precision())
         {
@@ -306,16 +311,16 @@ impl Rows for Journal<'_> {
         self.cause.turn = Some((turn.turn_id, turn.timestamp));
         let project_id = self.find_project_id(turn.agent_id)?;
         let kind = if is_new { ChangeKind::TurnCreated } else { ChangeKind::TurnUpdated };
-        let told = ChangePayload::Turn(TurnPayload::new(turn, project_id));
-        self.record_change(kind, turn.agent_id, project_id, told)
+        let payload = ChangePayload::Turn(TurnPayload::new(turn, project_id));
+        self.record_change(kind, turn.agent_id, project_id, payload)
     }
 
     fn insert_hook_run(&mut self, owner: EventReference<'_>, run: &HookRunRecord) -> Result<()> {
         self.rows.insert_hook_run(owner, run)?;
         let agent_id = owner.agent_id.unwrap_or(0);
         let project_id = self.find_project_id(agent_id)?;
-        let told = HookRunPayload::new(run, (agent_id, project_id), owner.event, owner.at);
-        self.record_change(ChangeKind::HookRun, agent_id, project_id, ChangePayload::Run(told))
+        let payload = HookRunPayload::new(run, (agent_id, project_id), owner.event, owner.at);
+        self.record_change(ChangeKind::HookRun, agent_id, project_id, ChangePayload::Run(payload))
     }
 
     fn finish_hook_run(&mut self, finished: &FinishedHookRun) -> Result<Option<HookRunOwner>> {
@@ -323,8 +328,8 @@ impl Rows for Journal<'_> {
             return Ok(None);
         };
         let project_id = self.find_project_id(done.agent_id)?;
-        let told = HookRunPayload::new(&finished.run, (done.agent_id, project_id), &finished.event, finished.at);
-        self.record_change(ChangeKind::HookRun, done.agent_id, project_id, ChangePayload::Run(told))?;
+        let payload = HookRunPayload::new(&finished.run, (done.agent_id, project_id), &finished.event, finished.at);
+        self.record_change(ChangeKind::HookRun, done.agent_id, project_id, ChangePayload::Run(payload))?;
         Ok(Some(done))
     }
 
@@ -332,8 +337,8 @@ impl Rows for Journal<'_> {
         self.rows.insert_guard_verdict(owner, verdict)?;
         let agent_id = owner.agent_id.unwrap_or(0);
         let project_id = self.find_project_id(agent_id)?;
-        let told = GuardVerdictPayload::new(verdict, (agent_id, project_id), owner.event, owner.at);
-        self.record_change(ChangeKind::GuardVerdict, agent_id, project_id, ChangePayload::Verdict(told))
+        let payload = GuardVerdictPayload::new(verdict, (agent_id, project_id), owner.event, owner.at);
+        self.record_change(ChangeKind::GuardVerdict, agent_id, project_id, ChangePayload::Verdict(payload))
     }
 
     fn insert_event(&mut self, event: &EventRow<'_>) -> Result<i64> {
@@ -341,7 +346,7 @@ impl Rows for Journal<'_> {
         self.rows.insert_event(event)
     }
 
-    // What looks for agents or conversations by what they are must see what they are now.
+    // Queries for agents or conversations by their columns must see the current versions.
     forward! { after flush:
         find_agent_by_headspace(headspace_session_id: &str) -> Option<AgentRow>;
         list_agents_on_pane(pane: &str) -> Vec<AgentRow>;
@@ -376,7 +381,7 @@ impl Rows for Journal<'_> {
     }
 }
 
-/// Nobody watches workers, so they go straight through.
+/// Workers are not in the change feed, so they go straight through.
 impl WorkerRows for Journal<'_> {
     forward! {
         find_worker(conversation_id: i64, kind: WorkerKind, name: &str) -> Option<SessionWorker>;

@@ -1,4 +1,4 @@
-//! What the store knows, as types: agents, their states, conversations, turns.
+//! The types of the store: agents, their states, conversations, turns.
 
 use serde::{Deserialize, Serialize};
 use snell::Timestamp;
@@ -6,7 +6,7 @@ use snell::Timestamp;
 use crate::derive::intent::TurnIntent;
 use crate::views::session_snapshot::ReminderRecord;
 
-/// Words that stand in the database and in JSON: an enum, and its spelling.
+/// Declares an enum with the words for its variants in the database and in JSON.
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($(#[$on:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$about])*
@@ -14,15 +14,15 @@ macro_rules! words {
         pub enum $name { $($(#[$on])* #[serde(rename = $word)] $variant),+ }
 
         impl $name {
-            /// Every one of them.
+            /// All variants.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// How it is written.
+            /// Its word in the database and in JSON.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
 
-            /// Reads what [`Self::as_str`] writes.
+            /// Parses the word from [`Self::as_str`].
             pub fn parse(word: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|one| one.as_str() == word)
             }
@@ -38,39 +38,39 @@ macro_rules! words {
 pub(crate) use words;
 
 words! {
-    /// What an agent is doing.
+    /// The state of an agent.
     AgentState {
         /// It waits for a prompt.
         Idle = "idle",
         /// It works.
         Processing = "processing",
-        /// It cannot go on before its user answers.
+        /// It waits for the user's answer.
         AwaitingInput = "awaiting_input",
-        /// It is gone.
+        /// It has ended.
         Ended = "ended",
     }
 }
 
 words! {
-    /// How a state is known.
+    /// The source of a state.
     StateSource {
-        /// The agent said so.
+        /// A hook event.
         Hook = "hook",
-        /// Its transcript shows it.
+        /// Its transcript.
         Transcript = "transcript",
-        /// Its process shows it.
+        /// Its process.
         Process = "process",
-        /// Somebody looked at its terminal.
+        /// Its tmux pane.
         Poll = "poll",
     }
 }
 
 words! {
-    /// How sure a state is.
+    /// The confidence in a state.
     StateConfidence {
-        /// The agent said so itself.
+        /// The agent reported it.
         High = "high",
-        /// It follows from what the agent left behind.
+        /// It follows from the agent's transcript or process.
         Medium = "medium",
         /// It is a guess.
         Low = "low",
@@ -78,9 +78,9 @@ words! {
 }
 
 words! {
-    /// Who speaks in a turn.
+    /// The author of a turn.
     TurnActor {
-        /// The person.
+        /// The user.
         User = "USER",
         /// The agent.
         Agent = "AGENT",
@@ -88,9 +88,9 @@ words! {
 }
 
 words! {
-    /// Whose clock a turn's time is from.
+    /// The clock of a turn's time.
     TimestampSource {
-        /// The clock of whoever received the event.
+        /// The clock of the program that received the event.
         Server = "server",
         /// The transcript.
         Jsonl = "jsonl",
@@ -106,17 +106,17 @@ words! {
         DbSessionId = "db_session_id",
         /// The launcher's id is known.
         HeadspaceSessionId = "headspace_session_id",
-        /// It sits in the same tmux pane.
+        /// An agent in the same tmux pane.
         TmuxPaneId = "tmux_pane_id",
-        /// It sits in the same project, and nothing shows it to be busy elsewhere.
+        /// An agent in the same project that is not busy elsewhere.
         WorkingDirectory = "working_directory",
-        /// It is new.
+        /// A new agent.
         Created = "created",
     }
 }
 
 words! {
-    /// Where a figure for how full the context is comes from.
+    /// The source of a context percentage.
     ContextSource {
         /// The agent's own status line.
         StatusLine = "statusline",
@@ -128,29 +128,29 @@ words! {
 /// One running coding agent.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AgentRow {
-    /// Its number. Zero while it has none.
+    /// Its id; 0 before it is stored.
     pub(crate) agent_id: i64,
     /// The project it works in.
     pub(crate) project_id: i64,
-    /// Which agent it is: `claude`, `gemini` …
+    /// Its product: `claude`, `gemini` …
     pub(crate) product: Option<String>,
     /// The agent's own id of its current session.
     pub(crate) session_id: Option<String>,
     /// Its current conversation.
     pub(crate) conversation_id: Option<i64>,
-    /// What it is working on.
+    /// Its current command.
     pub(crate) command_id: Option<i64>,
-    /// When the last event came that said what it is doing.
+    /// The time of the last event that reported a state.
     pub(crate) state_reported_at: Option<Timestamp>,
-    /// What it is doing.
+    /// Its state.
     pub(crate) state: AgentState,
-    /// Since when.
+    /// The time of the last change of state.
     pub(crate) state_since: Timestamp,
-    /// How that is known.
+    /// The source of the state.
     pub(crate) state_source: StateSource,
-    /// How sure that is.
+    /// The confidence in the state.
     pub(crate) confidence: StateConfidence,
-    /// Why, in words.
+    /// The reason for the state, in words.
     pub(crate) why: String,
     /// The tool that is running or waits for permission.
     pub(crate) current_tool: Option<String>,
@@ -162,23 +162,24 @@ pub(crate) struct AgentRow {
     pub(crate) tmux_server: Option<String>,
     /// Its process.
     pub(crate) process: Option<ProcessIdentity>,
-    /// Whether that is certain: the agent said so, or it was seen twice. What calls us once may be a mere messenger.
+    /// Whether that process is certain: the agent reported it, or it was seen twice. A process that was seen once may
+    /// be a wrapper.
     pub(crate) process_is_certain: bool,
     /// The host it runs on.
     pub(crate) host: Option<String>,
     /// The id its launcher gave it.
     pub(crate) headspace_session_id: Option<String>,
-    /// How full its context is, in percent.
+    /// Its context usage, in percent.
     pub(crate) context_percent: Option<f64>,
-    /// Where that figure is from.
+    /// The source of that percentage.
     pub(crate) context_source: Option<ContextSource>,
-    /// How many tokens fit into its context, where its user says so.
+    /// The size of its context in tokens, if the user set it.
     pub(crate) context_window: Option<u32>,
-    /// What was said last.
+    /// Its last message.
     pub(crate) last_words: Option<String>,
     /// When it was first seen.
     pub(crate) started_at: Timestamp,
-    /// When it was last heard of.
+    /// The time of its last event.
     pub(crate) last_seen_at: Timestamp,
     /// When it ended.
     pub(crate) ended_at: Option<Timestamp>,
@@ -187,7 +188,7 @@ pub(crate) struct AgentRow {
 }
 
 impl AgentRow {
-    /// An agent of which nothing is known but where it works. It has no number yet.
+    /// A new agent in a project, without an id.
     pub(crate) fn new(project_id: i64, at: Timestamp) -> Self {
         Self {
             agent_id: 0,
@@ -221,7 +222,7 @@ impl AgentRow {
         }
     }
 
-    /// Notes what was seen of the agent. Only it can be sure of itself.
+    /// Sets the agent's state. Only the agent itself can report it with certainty.
     pub(crate) fn set_state(&mut self, state: AgentState, source: StateSource, why: impl Into<String>, at: Timestamp) {
         if self.state != state {
             self.state_since = at;
@@ -240,7 +241,7 @@ impl AgentRow {
         }
     }
 
-    /// The same, as the database gives it back.
+    /// The same row as the database returns it.
     pub(crate) fn to_stored_precision(&self) -> Self {
         Self {
             state_reported_at: self.state_reported_at.map(to_stored_precision),
@@ -252,34 +253,34 @@ impl AgentRow {
         }
     }
 
-    /// Notes that nothing is left in its context of what was said before.
+    /// Resets the context usage, because the context was emptied.
     pub(crate) fn clear_context(&mut self) {
         (self.context_percent, self.context_source) = (None, None);
     }
 
-    /// Notes that what was last seen of the agent is no more than a guess.
+    /// Marks the state as a guess.
     pub(crate) fn mark_low_confidence(&mut self) {
         self.confidence = StateConfidence::Low;
     }
 
-    /// Notes that the agent is gone.
+    /// Marks the agent as ended.
     pub(crate) fn mark_ended(&mut self, source: StateSource, why: impl Into<String>, reason: &str, at: Timestamp) {
         self.set_state(AgentState::Ended, source, why, at);
         self.end_reason = Some(reason.to_owned());
     }
 }
 
-/// An agent was seen to do something else than before, and no event of its own says so.
+/// A change of state without an event of the agent.
 #[derive(Clone, Debug)]
 pub(crate) struct SightingRow<'a> {
     pub(crate) agent: &'a AgentRow,
-    /// What it did before; nothing if it was seen for the first time.
+    /// Its state before; nothing for a new agent.
     pub(crate) before: Option<AgentState>,
     pub(crate) at: Timestamp,
 }
 
 impl ConversationRow {
-    /// A conversation that was just heard of. It has no number yet.
+    /// A new conversation, without an id.
     pub(crate) fn new(session_id: &str, agent_id: i64, at: Timestamp) -> Self {
         Self {
             conversation_id: 0,
@@ -302,7 +303,7 @@ impl ConversationRow {
         }
     }
 
-    /// The same, as the database gives it back.
+    /// The same row as the database returns it.
     pub(crate) fn to_stored_precision(&self) -> Self {
         Self {
             started_at: to_stored_precision(self.started_at),
@@ -320,32 +321,32 @@ impl ConversationRow {
     }
 }
 
-/// A time as it is kept: in whole microseconds.
+/// A time as it is stored: in whole microseconds.
 pub(crate) fn to_stored_precision(time: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time)
 }
 
-/// A process, told from later ones with the same number by when it began.
+/// A process. Its start time distinguishes it from later ones with the same id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessIdentity {
-    /// Its number.
+    /// Its process id.
     pub pid: u32,
-    /// When it began, in the system's own count; unknown where the sender did not say.
+    /// Its start time, in the system's own units; unknown if the sender did not report it.
     pub started: Option<u64>,
 }
 
 /// One conversation of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConversationRow {
-    /// Its number. Zero while it has none.
+    /// Its id; 0 before it is stored.
     pub(crate) conversation_id: i64,
     /// The launcher's id of the session, else the agent's own.
     pub(crate) session_id: String,
-    /// The agent that holds it.
+    /// Its agent.
     pub(crate) agent_id: i64,
     /// The role that its launcher gave it.
     pub(crate) role: Option<String>,
-    /// The mode that its launcher gave it: interactive, mission, background.
+    /// The mode from its launcher: interactive, mission, background.
     pub(crate) mode: Option<String>,
     /// The pane it was last seen in.
     pub(crate) tmux_pane: Option<String>,
@@ -357,37 +358,37 @@ pub(crate) struct ConversationRow {
     pub(crate) mission_execution_id: Option<String>,
     /// When it began.
     pub(crate) started_at: Timestamp,
-    /// When it was last heard of.
+    /// The time of its last event.
     pub(crate) last_seen_at: Timestamp,
     /// When it ended.
     pub(crate) ended_at: Option<Timestamp>,
     /// Why it ended.
     pub(crate) end_reason: Option<String>,
-    /// What its agent says that it is working on.
+    /// Its agent's own report of its work.
     pub(crate) status_text: Option<String>,
-    /// Since when it says so.
+    /// The time of that report.
     pub(crate) status_set_at: Option<Timestamp>,
-    /// When its agent last gave a sign of itself.
+    /// The time of its agent's last ping.
     pub(crate) pinged_at: Option<Timestamp>,
-    /// What its agent was told about itself.
+    /// The reminders that its agent got.
     pub(crate) reminders: ReminderHistory,
 }
 
-/// What an agent was told about itself, so that it is told once.
+/// The reminders that an agent got, so that it gets each once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReminderHistory {
-    /// The highest threshold of context use, in percent, that it was told of when it stopped.
+    /// The highest threshold of context usage, in percent, that a reminder at a stop named.
     pub(crate) stop_level: u8,
-    /// The same, with a prompt.
+    /// The same, for reminders with a prompt.
     pub(crate) prompt_level: u8,
-    /// That it should say what it is working on.
+    /// The reminder to report a status.
     pub(crate) status: bool,
-    /// That it should give a sign of itself before it ends.
+    /// The reminder to ping before it ends.
     pub(crate) ping: bool,
 }
 
 impl ReminderHistory {
-    /// Notes what the agent was told.
+    /// Notes a reminder that the agent got.
     pub(crate) fn record_shown(&mut self, shown: &ReminderRecord) {
         self.stop_level = shown.stop_level.unwrap_or(self.stop_level);
         self.prompt_level = shown.prompt_level.unwrap_or(self.prompt_level);
@@ -395,7 +396,7 @@ impl ReminderHistory {
         self.ping |= shown.ping;
     }
 
-    /// Notes what the agent was told with an event that a later one has outrun: that takes nothing back.
+    /// Notes a reminder that came with an event older than the last one: it resets nothing.
     pub(crate) fn record_outrun(&mut self, shown: &ReminderRecord) {
         let before = *self;
         self.record_shown(shown);
@@ -404,25 +405,25 @@ impl ReminderHistory {
     }
 }
 
-/// Something that was said.
+/// A turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TurnRow {
-    /// Its number. Zero while it has none.
+    /// Its id; 0 before it is stored.
     pub(crate) turn_id: i64,
     /// The agent of the conversation.
     pub(crate) agent_id: i64,
-    /// What it belongs to.
+    /// Its command.
     pub(crate) command_id: i64,
-    /// Who speaks.
+    /// Its author.
     pub(crate) actor: TurnActor,
-    /// What for.
+    /// Its intent.
     pub(crate) intent: TurnIntent,
-    /// The words.
+    /// Its text.
     pub(crate) text: String,
-    /// When.
+    /// Its time.
     pub(crate) timestamp: Timestamp,
-    /// By whose clock.
+    /// The clock of that time.
     pub(crate) timestamp_source: TimestampSource,
-    /// The words without their blanks, as a number.
+    /// The hash of the text without white space.
     pub(crate) content_hash: i64,
 }

@@ -1,5 +1,4 @@
-//! Workers: what an agent has started and does not wait for. What is known of one, and what a database must be able to do
-//! with them.
+//! Workers: work that an agent has started and does not wait for. Their rows, and the operations on them in a database.
 
 use serde::Serialize;
 use snell::Timestamp;
@@ -14,32 +13,32 @@ use crate::store::Store;
 use crate::views::query_types::truncate_with_ellipsis;
 use crate::views::session_snapshot::FinishedWorker;
 
-/// The longest name, in characters, and the longest label.
+/// The longest name and the longest label, in characters.
 const MAX_NAME_CHARS: usize = 200;
 
-/// The longest summary that is kept.
+/// The longest stored summary.
 const MAX_SUMMARY_BYTES: usize = 2 * 1024;
 
 words! {
-    /// What a worker is.
+    /// The kind of a worker.
     WorkerKind {
-        /// An agent inside the agent.
+        /// A sub-agent.
         Subagent = "subagent",
-        /// A task of the agent, or a command in the background.
+        /// A task of the agent, or a background command.
         Task = "task",
-        /// Anything else that says so.
+        /// A worker that `snell worker` reported.
         Other = "other",
     }
 }
 
 words! {
-    /// How a worker stands.
+    /// The status of a worker.
     WorkerStatus {
         /// It works.
         Running = "running",
-        /// It did what it should.
+        /// It succeeded.
         Done = "done",
-        /// It did not.
+        /// It failed.
         Failed = "failed",
     }
 }
@@ -48,49 +47,49 @@ words! {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SessionWorker {
-    /// Its number. Zero while it has none.
+    /// Its id; 0 before it is stored.
     pub worker_id: i64,
-    /// The session that has it, by its number.
+    /// The id of its session.
     #[serde(skip)]
     pub conversation_id: i64,
-    /// What it is.
+    /// Its kind.
     pub kind: WorkerKind,
-    /// By which it is told from others of its kind: an id, or what its user calls it.
+    /// Its name among the workers of its kind: an id, or a name from the user.
     pub name: String,
-    /// What it is or does, in a few words.
+    /// A short description.
     pub label: Option<String>,
-    /// How it stands.
+    /// Its status.
     pub status: WorkerStatus,
-    /// Whether the agent lists it among its tasks in the background for as long as it runs.
+    /// Whether the agent lists it among its background tasks while it runs.
     #[serde(skip)]
     pub(crate) in_background: bool,
-    /// When it began, if that is known.
+    /// Its start time, if known.
     pub started_at: Option<Timestamp>,
-    /// When it finished.
+    /// Its end time.
     pub finished_at: Option<Timestamp>,
-    /// Its last words, or what else there is to say.
+    /// Its last message, or another summary.
     pub summary: Option<String>,
-    /// When its agent was told that it has finished.
+    /// The time when its agent got the report that it finished.
     pub reported_at: Option<Timestamp>,
 }
 
-/// What somebody says about a worker of a session that no event tells of.
+/// A report about a worker that has no events.
 #[derive(Clone, Debug)]
 pub struct WorkerUpdate<'a> {
-    /// The session, by its number.
+    /// The id of the session.
     pub conversation_id: i64,
-    /// By which it is told from the session's other workers.
+    /// The worker's name among those of the session.
     pub name: &'a str,
-    /// What it is or does, in a few words.
+    /// A short description.
     pub label: Option<&'a str>,
-    /// How it stands.
+    /// Its status.
     pub status: WorkerStatus,
-    /// Its last words.
+    /// Its last message.
     pub summary: Option<&'a str>,
 }
 
 impl SessionWorker {
-    /// One that was just heard of, and of which it is not known since when it runs. It has no number yet.
+    /// A new worker without an id, whose start time is unknown.
     pub(crate) fn new(conversation_id: i64, kind: WorkerKind, name: &str) -> Self {
         Self {
             worker_id: 0,
@@ -107,14 +106,14 @@ impl SessionWorker {
         }
     }
 
-    /// Notes that it begins, perhaps once more.
+    /// Marks it as started, perhaps again.
     pub(crate) fn mark_started(&mut self, at: Timestamp) {
         self.status = WorkerStatus::Running;
         self.started_at = Some(to_stored_precision(at));
         (self.finished_at, self.summary, self.reported_at) = (None, None, None);
     }
 
-    /// Notes that it has finished. What is said of it that was not known before is added.
+    /// Marks it as finished, and adds the summary if it has none.
     pub(crate) fn mark_finished(&mut self, status: WorkerStatus, summary: Option<&str>, at: Timestamp) {
         self.status = status;
         self.finished_at = Some(to_stored_precision(at));
@@ -127,7 +126,7 @@ impl SessionWorker {
         self.status == WorkerStatus::Running
     }
 
-    /// What its agent is told of it.
+    /// The report for its agent.
     pub(crate) fn into_finished_worker(self) -> FinishedWorker {
         let took = self.started_at.zip(self.finished_at);
         let took = took.map(|(from, to)| to.as_microsecond() - from.as_microsecond());
@@ -144,8 +143,8 @@ impl SessionWorker {
 }
 
 impl Store {
-    /// Notes what somebody says about a worker, and answers the worker. One that its agent was told of is over: from then
-    /// on, a worker of the same name is another one.
+    /// Stores a report about a worker, and returns the worker. After its agent got the report of its end, the same name
+    /// means a new worker.
     ///
     /// # Errors
     ///
@@ -156,7 +155,7 @@ impl Store {
         self.run_transaction("Worker", at, &mut |journal: &mut Journal<'_>| {
             let conversation = journal.require_conversation(note.conversation_id)?;
             let mut known = journal.find_worker(note.conversation_id, WorkerKind::Other, &name)?;
-            // It may have been handed on since whoever speaks of it was started.
+            // Its session may have been replaced since the reporting process started.
             if known.is_none()
                 && let Some(current) =
                     journal.find_agent(conversation.agent_id)?.and_then(|agent| agent.conversation_id)
@@ -171,7 +170,7 @@ impl Store {
     }
 }
 
-/// What becomes of the last worker of this name, or a new one. Nothing here looks anywhere.
+/// Updates the last worker of this name, or creates a new one. Pure.
 fn apply_worker_update(
     known: Option<SessionWorker>,
     name: &str,
@@ -179,7 +178,7 @@ fn apply_worker_update(
     at: Timestamp,
 ) -> SessionWorker {
     let starts = note.status == WorkerStatus::Running;
-    // What has finished and was not told yet must not be lost because the next one of this name begins.
+    // A finished worker that is not reported yet must not be lost when the next one of this name starts.
     let goes_on = |worker: &SessionWorker| worker.reported_at.is_none() && (!starts || worker.is_running());
     let mut worker =
         known.filter(goes_on).unwrap_or_else(|| SessionWorker::new(note.conversation_id, WorkerKind::Other, name));
@@ -193,13 +192,13 @@ fn apply_worker_update(
     worker
 }
 
-/// A name or a label as it is kept: on one line, and not too long. Nothing if nothing is left of it.
+/// A name or a label as it is stored: one line of limited length; nothing if it is blank.
 pub(crate) fn normalize_name(text: &str) -> Option<String> {
     let line = to_single_line(text, MAX_NAME_CHARS);
     (!line.is_empty()).then_some(line)
 }
 
-/// The beginning of a text on one line, of at most so many characters. Breaks that nobody sees stay, to be shown as such.
+/// The start of a text as one line, with at most so many characters. Invisible characters stay, to be shown as such.
 pub(crate) fn to_single_line(text: &str, most: usize) -> String {
     let is_unseen = |c: char| matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}');
     let words = text.split(|c: char| c.is_whitespace() && !is_unseen(c));
@@ -222,17 +221,17 @@ pub(crate) fn to_single_line(text: &str, most: usize) -> String {
 
 /// Workers, read and written inside one transaction.
 pub(crate) trait WorkerRows {
-    /// The worker of this kind and name that was heard of last.
+    /// The latest worker of this kind and name.
     fn find_worker(&mut self, conversation_id: i64, kind: WorkerKind, name: &str) -> Result<Option<SessionWorker>>;
-    /// Workers in the background that run.
+    /// Running background workers.
     fn list_background_workers(&mut self, conversation_id: i64) -> Result<Vec<SessionWorker>>;
-    /// Workers that have finished and of which their agent was not told, the earliest first.
+    /// Finished workers that are not reported to their agent yet, the earliest first.
     fn list_unreported_workers(&mut self, conversation_id: i64, at_most: u32) -> Result<Vec<SessionWorker>>;
-    /// Writes the worker, and gives it a number if it has none.
+    /// Writes the worker, and sets its id if it is new.
     fn save_worker(&mut self, worker: &mut SessionWorker) -> Result<()>;
-    /// Lets another conversation have the workers of which the agent was not told.
+    /// Moves the unreported workers to another conversation.
     fn transfer_workers(&mut self, from: i64, to: i64) -> Result<()>;
-    /// Notes that the agent was told of this one, if it is the conversation's, has finished, and was not told before.
+    /// Marks this worker as reported, if it is the conversation's, finished and unreported.
     fn mark_worker_reported(&mut self, conversation_id: i64, worker_id: i64, at: Timestamp) -> Result<()>;
 }
 
@@ -263,9 +262,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_noted_goes_on_with_a_worker_or_begins_another() {
+    fn an_update_continues_a_worker_or_creates_one() {
         use WorkerStatus::{Done, Failed, Running};
-        // What is known, what is noted, whether it is the same worker, and whether its duration is known.
+        // Columns: the known worker, the update, whether it is the same worker, whether its duration is known.
         let rows = [
             (None, Done, 0, false),
             (None, Running, 0, true),
@@ -290,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_never_longer_than_it_may_be() {
+    fn a_line_never_exceeds_its_limit() {
         let cases = [
             ("", ""),
             (" a \n b\t", "a b"),

@@ -1,29 +1,29 @@
-//! How full an agent's context is: what its model counted, over what fits in.
+//! An agent's context usage: the tokens that its model counted, divided by the size of the context.
 
 use snell::{Event, EventName};
 
 use crate::derive::transcript::ContextUsage;
 
-/// How many tokens fit into a model's context, unless its user or its name says otherwise.
+/// The size of a model's context in tokens, unless its user or its name sets another.
 const DEFAULT_WINDOW_TOKENS: u32 = 200_000;
 
-/// How names of models end into which more fits.
+/// Suffixes of the names of models with a larger context.
 const WINDOW_SUFFIXES: &[(&str, u32)] = &[("[1m]", 1_000_000)];
 
-/// What becomes of what is known of the context when a session begins.
+/// The effect of a session start on the known context usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ContextReset {
-    /// Nothing of what was known before counts; what its transcript says does.
+    /// The old usage is discarded, and the transcript's is used.
     Restarted,
-    /// It is empty, or nearly so, whatever its transcript says: that was counted before.
+    /// The context is nearly empty, and the transcript's usage is from before.
     Emptied,
 }
 
-/// What may begin a session so that nothing is left of what was said before in it.
+/// The causes of a session start that discard the earlier conversation.
 const CONTEXT_RESETS: &[(&str, ContextReset)] =
     &[("startup", ContextReset::Restarted), ("clear", ContextReset::Emptied), ("compact", ContextReset::Emptied)];
 
-/// How full the context is, in percent. The window is the one that the user says, if any.
+/// The context usage in percent. A window from the user takes precedence.
 pub(crate) fn compute_context_percent(usage: &ContextUsage, window: Option<u32>) -> f64 {
     let by_name = || {
         let model = usage.model.as_deref().unwrap_or_default();
@@ -34,7 +34,7 @@ pub(crate) fn compute_context_percent(usage: &ContextUsage, window: Option<u32>)
     (usage.context_tokens as f64 / f64::from(window) * 100.0).min(100.0)
 }
 
-/// What this event does to what is known of the context; nothing for most.
+/// The effect of this event on the context usage; nothing for most events.
 pub(crate) fn detect_context_reset(event: &Event) -> Option<ContextReset> {
     let source = event.source.as_deref().filter(|_| event.name == EventName::SessionStart)?;
     let known = CONTEXT_RESETS.iter().find(|(known, _)| *known == source);
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_users_word_counts_more_than_the_models_name() {
+    fn the_users_window_takes_precedence_over_the_models_name() {
         let cases = [
             (50_000, "claude-opus-4-5", None, 25.0),
             (50_000, "claude-sonnet-4-5[1m]", None, 5.0),

@@ -1,4 +1,4 @@
-//! Which agent an event belongs to. Six strategies are tried in order, and the answer names the one that found it.
+//! Finds the agent of an event. Six strategies are tried in order, and the result names the one that succeeded.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -12,31 +12,31 @@ use crate::derive::project;
 use crate::error::Result;
 use crate::record::event_record::EventSender;
 
-/// Why a conversation ended that never said so: its agent was found in another one.
+/// The end reason of a conversation without a `SessionEnd`: its agent continued in another one.
 const REPLACED: &str = "replaced";
 
-/// Sessions that this process has seen already, and the agents they led to.
+/// Sessions that this process has seen already, and their agents.
 pub(crate) type SessionCache = HashMap<String, SessionBinding>;
 
-/// The agent of an event, and what the event may do to it.
+/// The agent of an event, and the effect that the event may have on it.
 #[derive(Debug)]
 pub(crate) struct CorrelatedAgent {
     pub(crate) agent: AgentRow,
     pub(crate) conversation: Option<ConversationRow>,
     pub(crate) correlation: CorrelationMethod,
     pub(crate) is_new_agent: bool,
-    /// Whether the event may change the agent: not if its session was replaced and shows no life, or if the agent has
-    /// ended and the event does not begin anything.
+    /// Whether the event may change the agent. It may not if its session was replaced and shows no activity, or if the
+    /// agent has ended and the event starts nothing.
     pub(crate) may_change_agent: bool,
 }
 
-/// What an event says about where it comes from.
+/// An event's data about its origin.
 #[derive(Debug)]
 pub(crate) struct EventOrigin<'a> {
     pub(crate) event: &'a Event,
     pub(crate) sender: &'a EventSender,
     pub(crate) at: Timestamp,
-    /// The host this program runs on: only its processes can be looked for.
+    /// The host of this program: it can look up processes only there.
     pub(crate) host: Option<&'a str>,
 }
 
@@ -46,7 +46,7 @@ impl EventOrigin<'_> {
         self.event.session_id.as_deref().filter(|id| !id.is_empty())
     }
 
-    /// The ids of the session, the launcher's first: that is the one a conversation is known by.
+    /// The ids of the session, the launcher's first: it is the one that identifies a conversation.
     fn session_ids(&self) -> Vec<&str> {
         let launcher = self.sender.launcher_session_id.as_deref();
         let mut ids: Vec<_> = launcher.into_iter().chain(self.session_id()).collect();
@@ -54,36 +54,36 @@ impl EventOrigin<'_> {
         ids
     }
 
-    /// A session start or a prompt begins something; everything else may as well be late.
+    /// A session start or a prompt starts something; all other events may be late.
     fn is_session_or_prompt_start(&self) -> bool {
         matches!(self.event.name, EventName::SessionStart | EventName::UserPromptSubmit)
     }
 
-    /// The directory that the agent works in. One that is not whole says nothing.
+    /// The agent's directory. Relative paths are ignored.
     fn working_directory(&self) -> Option<PathBuf> {
-        let told = [self.event.cwd.as_deref(), self.event.project_dir.as_deref()];
-        let told = told.into_iter().flatten().chain(self.sender.cwd.as_deref());
-        told.filter(|path| path.is_absolute()).map(project::normalize_path).next()
+        let paths = [self.event.cwd.as_deref(), self.event.project_dir.as_deref()];
+        let paths = paths.into_iter().flatten().chain(self.sender.cwd.as_deref());
+        paths.filter(|path| path.is_absolute()).map(project::normalize_path).next()
     }
 
-    /// Whether both are known to run on hosts, and not on the same one.
+    /// Whether both hosts are known and differ.
     fn is_on_other_host(&self, agent: &AgentRow) -> bool {
         is_known_difference(&agent.host, &self.sender.host)
     }
 
-    /// Whether the agent is where this event comes from, as far as something shows it.
+    /// Whether the agent is where this event comes from, as far as known.
     fn is_same_location(&self, agent: &AgentRow) -> bool {
         let same_process = agent.process.is_some() && agent.process == self.sender.process;
         let same_pane = agent.tmux_pane.is_some() && self.is_same_pane(agent);
         same_process || (same_pane && !self.is_in_other_process(agent))
     }
 
-    /// Whether the event shows that a conversation which its agent has left for another one goes on all the same. What
-    /// happened before it was left, or where the agent now is, only comes late.
+    /// Whether the event shows that a replaced conversation continues. An event from before the replacement, or from
+    /// the agent's current place, is only late.
     fn shows_live_session(&self, agent: &AgentRow, conversation: &ConversationRow) -> bool {
         let is_left = agent.conversation_id != Some(conversation.conversation_id);
         let is_later = conversation.ended_at.is_none_or(|left| left <= self.at);
-        // Whoever has said that it ends, or has lost its pane, begins anew before it goes on.
+        // A session that ended, or lost its pane, has to start again first.
         let never_ended = matches!(conversation.end_reason.as_deref(), None | Some(REPLACED));
         let launcher = &self.sender.headspace_session_id;
         let same_launcher = launcher.is_some() && agent.headspace_session_id == *launcher;
@@ -98,24 +98,24 @@ impl EventOrigin<'_> {
         host.is_none() || host == self.sender.host.as_deref() || host == self.host
     }
 
-    /// Whether the agent is known to live in another process than the one this event comes from. An agent may start
-    /// another one, which then sits in the same pane and has inherited whatever its launcher gave it.
+    /// Whether the agent is known to run in another process than this event's. An agent may start another one, which
+    /// shares its pane and inherits its launcher's variables.
     fn is_in_other_process(&self, agent: &AgentRow) -> bool {
         self.sender.process.is_some() && self.has_other_live_process(agent)
     }
 
-    /// Whether a process is known for the agent that is not this event's own, and not known to be gone.
+    /// Whether the agent has a known process that is not this event's and not known to be gone.
     fn has_other_live_process(&self, agent: &AgentRow) -> bool {
         let is_gone = |process: ProcessIdentity| self.is_own_host(agent.host.as_deref()) && process.is_gone();
         agent.process.is_some_and(|process| self.sender.process != Some(process) && !is_gone(process))
     }
 
-    /// Whether the agent is at work in another process. What an agent starts while it works is not the agent.
+    /// Whether the agent works in another process. A process that an agent starts while it works is not the agent.
     fn is_busy_in_other_process(&self, agent: &AgentRow) -> bool {
         matches!(agent.state, AgentState::Processing | AgentState::AwaitingInput) && self.is_in_other_process(agent)
     }
 
-    /// Whether something shows that the agent is busy where this event does not come from.
+    /// Whether the agent is known to be busy in another place than this event's.
     fn is_located_elsewhere(&self, agent: &AgentRow) -> bool {
         let other_pane = agent.tmux_pane.is_some() && !self.is_same_pane(agent);
         self.has_other_live_process(agent) || other_pane || self.is_on_other_host(agent)
@@ -128,47 +128,47 @@ impl EventOrigin<'_> {
     }
 }
 
-/// Whether both are known, and not the same.
+/// Whether both are known and differ.
 fn is_known_difference(a: &Option<String>, b: &Option<String>) -> bool {
     matches!((a, b), (Some(a), Some(b)) if a != b)
 }
 
-/// Finds the agent of an event, or makes one.
+/// Finds the agent of an event, or creates one.
 pub(crate) fn correlate_event(
     rows: &mut dyn Rows,
     seen: &mut SessionCache,
-    signs: &EventOrigin<'_>,
+    origin: &EventOrigin<'_>,
 ) -> Result<CorrelatedAgent> {
-    // The agent's own id first: the launcher's may have been inherited.
-    for id in signs.session_ids().into_iter().rev() {
+    // The agent's own id first: the launcher's may be inherited.
+    for id in origin.session_ids().into_iter().rev() {
         let Some((known, correlation)) = find_known_session(rows, seen, id)? else {
             continue;
         };
         let agent = rows.find_agent(known.agent_id)?;
         let conversation = rows.find_conversation(known.conversation_id)?;
         let (Some(agent), Some(conversation)) = (agent, conversation) else {
-            // It was removed, because it was old.
+            // Pruning removed it.
             seen.remove(id);
             continue;
         };
-        // An id that was inherited is not its own.
-        if Some(id) == signs.session_id() || !signs.is_busy_in_other_process(&agent) {
+        // An inherited id does not identify the session.
+        if Some(id) == origin.session_id() || !origin.is_busy_in_other_process(&agent) {
             let known =
                 CorrelatedAgent { agent, conversation: None, correlation, is_new_agent: false, may_change_agent: true };
-            return attach_known_session(rows, seen, signs, known, conversation);
+            return attach_known_session(rows, seen, origin, known, conversation);
         }
     }
-    let (agent, correlation) = match find_continuing_agent(rows, signs)? {
+    let (agent, correlation) = match find_continuing_agent(rows, origin)? {
         Some(found) => found,
         None => {
-            let project_id = resolve_project(rows, signs)?;
-            (create_agent(rows, signs, project_id)?, CorrelationMethod::Created)
+            let project_id = resolve_project(rows, origin)?;
+            (create_agent(rows, origin, project_id)?, CorrelationMethod::Created)
         }
     };
-    attach_new_session(rows, seen, signs, agent, correlation)
+    attach_new_session(rows, seen, origin, agent, correlation)
 }
 
-/// Strategies 1 and 2: an id of the session is known.
+/// Strategies 1 and 2: a known session id.
 fn find_known_session(
     rows: &mut dyn Rows,
     seen: &mut SessionCache,
@@ -184,64 +184,64 @@ fn find_known_session(
     Ok(found.map(|known| (known, CorrelationMethod::DbSessionId)))
 }
 
-/// Strategies 3 to 5: the session is new, and its agent is not.
+/// Strategies 3 to 5: a new session of a known agent.
 fn find_continuing_agent(
     rows: &mut dyn Rows,
-    signs: &EventOrigin<'_>,
+    origin: &EventOrigin<'_>,
 ) -> Result<Option<(AgentRow, CorrelationMethod)>> {
-    if let Some(id) = signs.sender.headspace_session_id.as_deref()
+    if let Some(id) = origin.sender.headspace_session_id.as_deref()
         && let Some(agent) = rows.find_agent_by_headspace(id)?
-        && !signs.is_busy_in_other_process(&agent)
-        && !signs.is_on_other_host(&agent)
+        && !origin.is_busy_in_other_process(&agent)
+        && !origin.is_on_other_host(&agent)
     {
         return Ok(Some((agent, CorrelationMethod::HeadspaceSessionId)));
     }
-    let project_id = resolve_project(rows, signs)?;
-    if let Some(pane) = signs.sender.tmux_pane.as_deref() {
-        // Whoever left the pane for another project with another process is somebody else, and so is whoever was started
-        // by an agent at work.
+    let project_id = resolve_project(rows, origin)?;
+    if let Some(pane) = origin.sender.tmux_pane.as_deref() {
+        // Another project with another process means another agent, and so does a start by an agent at work.
         let moved_in = |agent: &AgentRow| {
-            let gone = |process: ProcessIdentity| signs.sender.process != Some(process) && process.is_gone();
-            signs.is_busy_in_other_process(agent) || (agent.project_id != project_id && agent.process.is_some_and(gone))
+            let gone = |process: ProcessIdentity| origin.sender.process != Some(process) && process.is_gone();
+            origin.is_busy_in_other_process(agent)
+                || (agent.project_id != project_id && agent.process.is_some_and(gone))
         };
         let on_pane = rows.list_agents_on_pane(pane)?;
-        let found = on_pane.into_iter().find(|agent| signs.is_same_pane(agent) && !moved_in(agent));
+        let found = on_pane.into_iter().find(|agent| origin.is_same_pane(agent) && !moved_in(agent));
         if let Some(agent) = found {
             return Ok(Some((agent, CorrelationMethod::TmuxPaneId)));
         }
     }
-    // Who does not say where it is shares no directory with anybody.
-    if signs.working_directory().is_none() {
+    // Without a directory there is nothing to compare.
+    if origin.working_directory().is_none() {
         return Ok(None);
     }
     let in_project = rows.list_agents_in_project(project_id)?;
     let free = |agent: &AgentRow| {
-        agent.session_id.is_none() || (can_leave_conversation(agent, signs) && !signs.is_located_elsewhere(agent))
+        agent.session_id.is_none() || (can_leave_conversation(agent, origin) && !origin.is_located_elsewhere(agent))
     };
     let found = in_project.into_iter().find(free);
     Ok(found.map(|agent| (agent, CorrelationMethod::WorkingDirectory)))
 }
 
-/// Whether an agent may have left its conversation for a new one. It must be idle, unless its own process says that the
-/// conversation was cleared or compacted.
-fn can_leave_conversation(agent: &AgentRow, signs: &EventOrigin<'_>) -> bool {
-    let same_process = agent.process.is_some() && agent.process == signs.sender.process;
-    let starts_over = matches!(signs.event.source.as_deref(), Some("clear" | "compact"));
-    agent.state == AgentState::Idle || (same_process && starts_over && signs.event.name == EventName::SessionStart)
+/// Whether an agent may have left its conversation for a new one. It must be idle, unless its own process reports that
+/// the conversation was cleared or compacted.
+fn can_leave_conversation(agent: &AgentRow, origin: &EventOrigin<'_>) -> bool {
+    let same_process = agent.process.is_some() && agent.process == origin.sender.process;
+    let starts_over = matches!(origin.event.source.as_deref(), Some("clear" | "compact"));
+    agent.state == AgentState::Idle || (same_process && starts_over && origin.event.name == EventName::SessionStart)
 }
 
-fn resolve_project(rows: &mut dyn Rows, signs: &EventOrigin<'_>) -> Result<i64> {
-    let Some(directory) = signs.working_directory() else {
-        return rows.find_or_create_project(project::UNKNOWN_PROJECT_PATH, project::UNKNOWN_PROJECT_NAME, signs.at);
+fn resolve_project(rows: &mut dyn Rows, origin: &EventOrigin<'_>) -> Result<i64> {
+    let Some(directory) = origin.working_directory() else {
+        return rows.find_or_create_project(project::UNKNOWN_PROJECT_PATH, project::UNKNOWN_PROJECT_NAME, origin.at);
     };
-    // What is on another host's disk cannot be looked for here.
-    let elsewhere = signs.sender.host.is_some() && signs.sender.host.as_deref() != signs.host;
+    // Paths of another host cannot be checked here.
+    let elsewhere = origin.sender.host.is_some() && origin.sender.host.as_deref() != origin.host;
     let root = if elsewhere { directory } else { project::find_project_root(&directory) };
-    rows.find_or_create_project(&root.to_string_lossy(), &project::derive_project_name(&root), signs.at)
+    rows.find_or_create_project(&root.to_string_lossy(), &project::derive_project_name(&root), origin.at)
 }
 
-fn create_agent(rows: &mut dyn Rows, signs: &EventOrigin<'_>, project_id: i64) -> Result<AgentRow> {
-    let mut agent = AgentRow { product: signs.sender.product.clone(), ..AgentRow::new(project_id, signs.at) };
+fn create_agent(rows: &mut dyn Rows, origin: &EventOrigin<'_>, project_id: i64) -> Result<AgentRow> {
+    let mut agent = AgentRow { product: origin.sender.product.clone(), ..AgentRow::new(project_id, origin.at) };
     rows.save_agent(&mut agent)?;
     Ok(agent)
 }
@@ -249,47 +249,47 @@ fn create_agent(rows: &mut dyn Rows, signs: &EventOrigin<'_>, project_id: i64) -
 fn attach_known_session(
     rows: &mut dyn Rows,
     seen: &mut SessionCache,
-    signs: &EventOrigin<'_>,
+    origin: &EventOrigin<'_>,
     known: CorrelatedAgent,
     conversation: ConversationRow,
 ) -> Result<CorrelatedAgent> {
     let agent = &known.agent;
     let mut replaced = false;
-    for id in signs.session_ids() {
+    for id in origin.session_ids() {
         let is_known = seen.contains_key(id) || rows.find_session_binding(id)?.is_some();
         if !is_known {
             bind_session(rows, seen, id, &conversation)?;
-        } else if Some(id) == signs.session_id() {
-            // An id that is not new, of an agent that has gone on to another one.
+        } else if Some(id) == origin.session_id() {
+            // A known id of an agent that continued in another session.
             replaced = agent.session_id.as_deref().is_some_and(|current| current != id);
         }
     }
-    // A session that was left, and goes on while its agent is at work on another one, was never left: there are two.
-    // While nobody is at work it has its agent back.
+    // A replaced session that continues while its agent works on another one belongs to an agent of its own. While the
+    // agent is idle, the session gets its agent back.
     let lives = replaced
-        && signs.shows_live_session(agent, &conversation)
-        && !is_duplicate_tool_event(rows, signs.event, conversation.conversation_id)?;
+        && origin.shows_live_session(agent, &conversation)
+        && !is_duplicate_tool_event(rows, origin.event, conversation.conversation_id)?;
     let at_work = matches!(agent.state, AgentState::Processing | AgentState::AwaitingInput);
-    if lives && (at_work || signs.is_in_other_process(agent)) {
-        return move_to_new_agent(rows, seen, signs, agent, conversation);
+    if lives && (at_work || origin.is_in_other_process(agent)) {
+        return move_to_new_agent(rows, seen, origin, agent, conversation);
     }
     let ended_by_itself = agent.state == AgentState::Ended && agent.state_source == StateSource::Hook;
-    let may_change_agent = signs.is_session_or_prompt_start() || lives || !(replaced || ended_by_itself);
+    let may_change_agent = origin.is_session_or_prompt_start() || lives || !(replaced || ended_by_itself);
     Ok(CorrelatedAgent { conversation: Some(conversation), may_change_agent, ..known })
 }
 
-/// A conversation that its agent has left, and that goes on elsewhere while the agent lives on.
+/// A conversation that its agent has left, and that continues elsewhere while the agent goes on.
 fn move_to_new_agent(
     rows: &mut dyn Rows,
     seen: &mut SessionCache,
-    signs: &EventOrigin<'_>,
+    origin: &EventOrigin<'_>,
     former: &AgentRow,
     mut conversation: ConversationRow,
 ) -> Result<CorrelatedAgent> {
-    // Only a start says where a session is now. Whatever else comes may come from any directory it has gone to.
-    let starts_there = signs.event.name == EventName::SessionStart && signs.working_directory().is_some();
-    let project_id = if starts_there { resolve_project(rows, signs)? } else { former.project_id };
-    let agent = create_agent(rows, signs, project_id)?;
+    // Only a session start reports the session's project. Other events may come from any directory.
+    let starts_there = origin.event.name == EventName::SessionStart && origin.working_directory().is_some();
+    let project_id = if starts_there { resolve_project(rows, origin)? } else { former.project_id };
+    let agent = create_agent(rows, origin, project_id)?;
     conversation.agent_id = agent.agent_id;
     rows.save_conversation(&mut conversation)?;
     for id in rows.list_session_ids(conversation.conversation_id)? {
@@ -307,22 +307,22 @@ fn move_to_new_agent(
 fn attach_new_session(
     rows: &mut dyn Rows,
     seen: &mut SessionCache,
-    signs: &EventOrigin<'_>,
+    origin: &EventOrigin<'_>,
     agent: AgentRow,
     correlation: CorrelationMethod,
 ) -> Result<CorrelatedAgent> {
     let mut conversation = None;
     let ended_by_itself = agent.state == AgentState::Ended && agent.state_source == StateSource::Hook;
-    let touches = signs.is_session_or_prompt_start() || !ended_by_itself;
-    // An id that leads to somebody else's conversation was inherited.
+    let touches = origin.is_session_or_prompt_start() || !ended_by_itself;
+    // An id of another agent's conversation is inherited.
     let mut ids = Vec::new();
-    for id in signs.session_ids() {
+    for id in origin.session_ids() {
         if find_known_session(rows, seen, id)?.is_none() {
             ids.push(id);
         }
     }
     if let Some(id) = ids.first() {
-        let mut new = ConversationRow::new(id, agent.agent_id, signs.at);
+        let mut new = ConversationRow::new(id, agent.agent_id, origin.at);
         rows.save_conversation(&mut new)?;
         for id in &ids {
             bind_session(rows, seen, id, &new)?;
@@ -345,68 +345,67 @@ fn bind_session(rows: &mut dyn Rows, seen: &mut SessionCache, id: &str, conversa
     Ok(())
 }
 
-/// Makes this the agent's current conversation, and notes what the event says about both.
+/// Makes this the agent's current conversation, and updates both from the event.
 pub(crate) fn enter_conversation(
     rows: &mut dyn Rows,
-    signs: &EventOrigin<'_>,
+    origin: &EventOrigin<'_>,
     found: &mut CorrelatedAgent,
 ) -> Result<()> {
-    assign_missing_project(rows, signs, &mut found.agent)?;
-    let (agent, sender) = (&mut found.agent, signs.sender);
+    assign_missing_project(rows, origin, &mut found.agent)?;
+    let (agent, sender) = (&mut found.agent, origin.sender);
     let Some(conversation) = &mut found.conversation else {
-        update_from_sender(agent, signs);
+        update_from_sender(agent, origin);
         return Ok(());
     };
     if agent.conversation_id != Some(conversation.conversation_id) {
         if let Some(former) = agent.conversation_id.take() {
-            end_left_conversation(rows, signs, former, agent.last_seen_at)?;
-            // A conversation that is compacted goes on, and so does what it has others do. One that is cleared does not.
-            if signs.event.source.as_deref() == Some("compact") {
+            end_left_conversation(rows, origin, former, agent.last_seen_at)?;
+            // A compacted conversation continues, and so do its workers. A cleared one does not.
+            if origin.event.source.as_deref() == Some("compact") {
                 rows.transfer_workers(former, conversation.conversation_id)?;
             }
         }
         agent.conversation_id = Some(conversation.conversation_id);
         agent.clear_context();
     }
-    // Whoever is heard of has not ended.
+    // A conversation with new events has not ended.
     conversation.ended_at = None;
     conversation.end_reason = None;
-    if signs.event.name == EventName::SessionStart
+    if origin.event.name == EventName::SessionStart
         && let Some(pane) = sender.tmux_pane.as_deref()
     {
-        end_other_pane_sessions(rows, signs, pane, conversation.conversation_id)?;
+        end_other_pane_sessions(rows, origin, pane, conversation.conversation_id)?;
     }
     set_if_some(&mut conversation.role, &sender.role);
     set_if_some(&mut conversation.mode, &sender.mode);
     set_if_some(&mut conversation.tmux_pane, &sender.tmux_pane);
-    set_if_some(&mut conversation.model, &signs.event.model);
-    set_if_some(&mut conversation.permission_mode, &signs.event.permission_mode);
+    set_if_some(&mut conversation.model, &origin.event.model);
+    set_if_some(&mut conversation.permission_mode, &origin.event.permission_mode);
     if let Some(mission) = &sender.mission_execution_id
         && conversation.mission_execution_id.as_ref() != Some(mission)
     {
         conversation.mission_execution_id = Some(mission.clone());
-        rows.link_mission(mission, &conversation.session_id, signs.at)?;
+        rows.link_mission(mission, &conversation.session_id, origin.at)?;
     }
-    update_from_sender(agent, signs);
+    update_from_sender(agent, origin);
     Ok(())
 }
 
-/// Puts an agent into its project, if nobody knew until now where it works.
-fn assign_missing_project(rows: &mut dyn Rows, signs: &EventOrigin<'_>, agent: &mut AgentRow) -> Result<()> {
-    if signs.working_directory().is_some()
+/// Sets the project of an agent without one.
+fn assign_missing_project(rows: &mut dyn Rows, origin: &EventOrigin<'_>, agent: &mut AgentRow) -> Result<()> {
+    if origin.working_directory().is_some()
         && rows.find_project_path(agent.project_id)?.as_deref() == Some(project::UNKNOWN_PROJECT_PATH)
     {
-        agent.project_id = resolve_project(rows, signs)?;
+        agent.project_id = resolve_project(rows, origin)?;
     }
     Ok(())
 }
 
-/// Notes what an event says about its agent. The tmux session is the one the agent was first seen in; the pane and the
-/// process are the latest.
-fn update_from_sender(agent: &mut AgentRow, signs: &EventOrigin<'_>) {
-    let sender = signs.sender;
-    agent.last_seen_at = agent.last_seen_at.max(signs.at);
-    if let Some(id) = signs.session_id() {
+/// Updates an agent from an event. The tmux session is the first one; the pane and the process are the latest.
+fn update_from_sender(agent: &mut AgentRow, origin: &EventOrigin<'_>) {
+    let sender = origin.sender;
+    agent.last_seen_at = agent.last_seen_at.max(origin.at);
+    if let Some(id) = origin.session_id() {
         agent.session_id = Some(id.to_owned());
     }
     set_if_none(&mut agent.product, &sender.product);
@@ -434,10 +433,10 @@ fn set_if_none(slot: &mut Option<String>, value: &Option<String>) {
     }
 }
 
-/// Ends the conversation that the agent has left for another one.
+/// Ends the conversation that the agent left for another one.
 fn end_left_conversation(
     rows: &mut dyn Rows,
-    signs: &EventOrigin<'_>,
+    origin: &EventOrigin<'_>,
     conversation_id: i64,
     last_seen_at: Timestamp,
 ) -> Result<()> {
@@ -446,16 +445,16 @@ fn end_left_conversation(
     };
     former.last_seen_at = last_seen_at;
     if former.ended_at.is_none() {
-        let same_pane = former.tmux_pane.is_some() && former.tmux_pane == signs.sender.tmux_pane;
-        former.mark_ended(if same_pane { "pane_reused" } else { REPLACED }, signs.at);
+        let same_pane = former.tmux_pane.is_some() && former.tmux_pane == origin.sender.tmux_pane;
+        former.mark_ended(if same_pane { "pane_reused" } else { REPLACED }, origin.at);
     }
     rows.save_conversation(&mut former)
 }
 
-/// A pane holds one session at a time: whoever was there before is gone, and with a session its agent.
+/// A pane has one session at a time: earlier sessions in it have ended, with their agents.
 fn end_other_pane_sessions(
     rows: &mut dyn Rows,
-    signs: &EventOrigin<'_>,
+    origin: &EventOrigin<'_>,
     pane: &str,
     conversation_id: i64,
 ) -> Result<()> {
@@ -466,21 +465,21 @@ fn end_other_pane_sessions(
         let Some(mut agent) = rows.find_agent(other.agent_id)? else {
             continue;
         };
-        if !signs.is_same_pane(&agent) || signs.is_busy_in_other_process(&agent) {
+        if !origin.is_same_pane(&agent) || origin.is_busy_in_other_process(&agent) {
             continue;
         }
-        other.mark_ended("pane_reused", signs.at);
+        other.mark_ended("pane_reused", origin.at);
         rows.save_conversation(&mut other)?;
         let current = agent.conversation_id == Some(other.conversation_id);
         if current && agent.state != AgentState::Ended {
-            agent.mark_ended(StateSource::Hook, "another session began in its pane", "pane_reused", signs.at);
+            agent.mark_ended(StateSource::Hook, "another session started in its tmux pane", "pane_reused", origin.at);
             rows.save_agent(&mut agent)?;
         }
     }
     Ok(())
 }
 
-/// The process and host that an event tells of itself, as receivers get them.
+/// The process and host in the payload, as receivers get them.
 pub(crate) fn parse_sender_process(event: &Event) -> Option<ProcessIdentity> {
     let pid = event.raw.get("pid")?.as_u64()?;
     Some(ProcessIdentity {

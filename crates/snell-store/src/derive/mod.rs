@@ -1,7 +1,6 @@
-//! Recording one event: find its agent, see what it changes, keep what was said, keep the event.
+//! Stores one event: find its agent, compute the changes, store its turns, store the event.
 //!
-//! What was observed is always kept. What follows from it is derived afterwards, and an event that changes nothing is
-//! kept all the same.
+//! The event itself is always stored, even if it changes nothing.
 
 pub(crate) mod context_usage;
 mod correlate;
@@ -39,22 +38,22 @@ use correlate::{CorrelatedAgent, EventOrigin, correlate_event, enter_conversatio
 use transition::{StateTransition, ToolChange, TransitionInput, compute_transition};
 use turns::TurnTime;
 
-/// What became of an observation.
+/// The result of storing an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct IngestReceipt {
-    /// The agent it belongs to.
+    /// Its agent.
     pub agent_id: i64,
     /// The agent's project.
     pub project_id: i64,
-    /// The agent's state, now that the event has counted.
+    /// The agent's state after the event.
     pub state: AgentState,
-    /// Whether that is another one than before.
+    /// Whether the event changed the state.
     pub state_changed: bool,
     /// Whether the agent is new.
     pub is_new_agent: bool,
     /// How the agent was found.
     pub correlation_method: CorrelationMethod,
-    /// Whether it was there already, so that nothing was stored.
+    /// Whether the event was stored before, so that nothing changed.
     pub duplicate: bool,
 }
 
@@ -72,22 +71,22 @@ impl IngestReceipt {
     }
 }
 
-/// What was read of the transcript of an event's session, before the transaction began.
+/// The new part of the transcript of an event's session, read before the transaction began.
 #[derive(Debug)]
 pub(crate) struct TranscriptDelta {
     pub(crate) path: String,
-    /// The mark from which it was read. If the store has another one by now, somebody else was faster.
+    /// The cursor from which it was read. If the store has another one by now, another process was faster.
     pub(crate) from: Option<String>,
-    /// Whether the store knew of another file.
+    /// Whether the store had another file.
     pub(crate) is_other_file: bool,
-    /// Whether it is read because the session begins.
+    /// Whether it was read because the session starts.
     pub(crate) session_begins: bool,
     /// Nothing if it could not be read.
     pub(crate) read: Option<TranscriptChunk>,
 }
 
 impl TranscriptDelta {
-    /// Whether there is anything to take in.
+    /// Whether there is anything to store.
     pub(crate) fn has_changes(&self) -> bool {
         let from: Option<TranscriptCursor> = self.from.as_deref().and_then(|mark| mark.parse().ok());
         let further = |read: &TranscriptChunk| !from.as_ref().is_some_and(|from| from.is_same_position(&read.cursor));
@@ -95,22 +94,22 @@ impl TranscriptDelta {
     }
 }
 
-/// What surrounds recording.
+/// The data that all events of a transaction share.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IngestContext<'a> {
-    /// The host this program runs on.
+    /// The host of this program.
     pub(crate) host: Option<&'a str>,
 }
 
-/// Whether an event comes in its turn.
+/// Whether an event comes in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EventOrder {
     Current,
-    /// It was delayed, and a later one has said already what the agent is doing.
+    /// It is late: a newer event has already set the agent's state.
     Outrun,
 }
 
-/// Records one observation.
+/// Stores one event.
 pub(crate) fn ingest_event(
     rows: &mut dyn Rows,
     seen: &mut SessionCache,
@@ -150,7 +149,7 @@ pub(crate) fn ingest_event(
     })
 }
 
-/// Brings the session of an event up to the event: its conversation, a start over, and what the transcript says.
+/// Updates the session of an event: its conversation, a restart, and the transcript.
 fn enter_session(
     rows: &mut dyn Rows,
     origin: &EventOrigin<'_>,
@@ -162,7 +161,7 @@ fn enter_session(
     if reset == Some(ContextReset::Restarted) {
         reset_session(found);
     }
-    // Whatever the transcript says was written before this event.
+    // The transcript's entries are older than this event.
     if let (Some(transcript), Some(session)) = (transcript, origin.session_id()) {
         apply_transcript_delta(rows, &mut found.agent, session, transcript, origin.at)?;
     }
@@ -172,7 +171,7 @@ fn enter_session(
     Ok(())
 }
 
-/// Records the event itself and what follows from it for its agent. Answers the agent's state after it.
+/// Stores the event and its effects on its agent. Returns the agent's state after it.
 fn record_state_and_turns(
     rows: &mut dyn Rows,
     observed: &NormalizedEvent,
@@ -197,8 +196,8 @@ fn record_state_and_turns(
     Ok(state)
 }
 
-/// Whether the same was told already: the same event about the same call of a tool. The id of a call alone does not say
-/// that, because not every model gives each call its own.
+/// Whether the same event about the same tool call is stored already. The id of a call alone is not enough, because
+/// some models reuse ids.
 fn is_duplicate_tool_event(rows: &mut dyn Rows, event: &Event, conversation_id: i64) -> Result<bool> {
     let Some(tool_use) = tool_calls::get_tool_call_id(event) else {
         return Ok(false);
@@ -217,14 +216,14 @@ fn save_correlated_agent(rows: &mut dyn Rows, found: &mut CorrelatedAgent) -> Re
     let Some(conversation) = &mut found.conversation else {
         return Ok(());
     };
-    // It is the same after most events, and then there is nothing to write.
+    // Most events do not change it, so there is nothing to write.
     if rows.find_conversation(conversation.conversation_id)?.as_ref() == Some(conversation) {
         return Ok(());
     }
     rows.save_conversation(conversation)
 }
 
-/// Who sent it: what the one who observed it knows, else what the payload tells.
+/// The sender: from the process that recorded it, else from the payload.
 pub(crate) fn complete_sender(mut sender: EventSender, event: &Event) -> EventSender {
     let text = |field: &str| event.raw.get(field).and_then(Value::as_str).map(str::to_owned);
     let tmux = event.tmux.as_ref();
@@ -246,8 +245,8 @@ fn derive_state_change(
     observed: &NormalizedEvent,
 ) -> Result<Option<StateTransition>> {
     let (event, judgement) = (&observed.event, observed.judgement.as_ref());
-    let told = event.raw.get("last_assistant_message").and_then(Value::as_str);
-    let remembered = if event.name == EventName::Stop && told.is_none() {
+    let sent = event.raw.get("last_assistant_message").and_then(Value::as_str);
+    let remembered = if event.name == EventName::Stop && sent.is_none() {
         turns::find_last_agent_turn(rows, &found.agent)?.map(|turn| turn.text)
     } else {
         None
@@ -260,7 +259,7 @@ fn derive_state_change(
     let before = TransitionInput {
         product: observed.product(),
         state: found.agent.state,
-        last_words: told.or(remembered.as_deref()),
+        last_words: sent.or(remembered.as_deref()),
         current_tool,
         call_summary: call.as_deref(),
         why: &found.agent.why,
@@ -268,17 +267,17 @@ fn derive_state_change(
         blocked: judgement.is_some_and(|judgement| judgement.is_block() || judgement.goes_on),
         ask_reason: judgement.and_then(DecisionRecord::ask_reason),
     };
-    let heard_again = StateTransition {
+    let revival = StateTransition {
         state: AgentState::Idle,
         tool: ToolChange::Clear,
-        why: "it was heard of again".into(),
+        why: "a new event arrived".into(),
         end_reason: None,
     };
     let revived = found.agent.state == AgentState::Ended;
-    Ok(compute_transition(event, before).or(revived.then_some(heard_again)))
+    Ok(compute_transition(event, before).or(revived.then_some(revival)))
 }
 
-/// Keeps the event itself, and answers its row.
+/// Stores the event itself, and returns its row.
 fn insert_event_row(
     rows: &mut dyn Rows,
     observed: &NormalizedEvent,
@@ -294,7 +293,7 @@ fn insert_event_row(
     let changed_input = changed.map(Value::to_string);
     let changed = judgement.and_then(|judgement| judgement.changed_output.as_ref());
     let changed_output = changed.map(Value::to_string);
-    let told = judgement.map(|judgement| judgement.told.join("\n\n"));
+    let added_context = judgement.map(|judgement| judgement.told.join("\n\n"));
     rows.insert_event(&EventRow {
         event_id: &observed.event_id,
         agent_id: found.agent.agent_id,
@@ -310,7 +309,7 @@ fn insert_event_row(
         reason: judgement.and_then(|judgement| judgement.reason.as_deref()),
         changed_input: changed_input.as_deref(),
         changed_output: changed_output.as_deref(),
-        added_context: told.as_deref().filter(|told| !told.is_empty()),
+        added_context: added_context.as_deref().filter(|text| !text.is_empty()),
         state,
         correlation: found.correlation,
         at: observed.at,
@@ -343,7 +342,7 @@ fn insert_runs_and_verdicts(
     Ok(())
 }
 
-/// What the event tells of workers, and which of them the agent was told of, whenever it comes.
+/// Updates the workers that the event names, and marks those that were reported to the agent. Late events count too.
 fn update_workers(rows: &mut dyn Rows, observed: &NormalizedEvent, found: &CorrelatedAgent) -> Result<()> {
     let Some(conversation) = &found.conversation else {
         return Ok(());
@@ -358,28 +357,27 @@ fn update_workers(rows: &mut dyn Rows, observed: &NormalizedEvent, found: &Corre
     Ok(())
 }
 
-/// What was said in the event itself.
+/// Stores the turn in the event itself.
 fn record_event_turn(rows: &mut dyn Rows, agent: &mut AgentRow, observed: &NormalizedEvent) -> Result<()> {
     let event = &observed.event;
     let blocked = observed.judgement.as_ref().is_some_and(DecisionRecord::is_block);
-    let said = TurnTime::from_server_clock(observed.at);
+    let time = TurnTime::from_server_clock(observed.at);
     match event.name {
         EventName::UserPromptSubmit if !blocked => {
-            turns::record_prompt(rows, agent, event.prompt.as_deref().unwrap_or_default(), said)
+            turns::record_prompt(rows, agent, event.prompt.as_deref().unwrap_or_default(), time)
         }
         EventName::Stop => {
-            let told = event.raw.get("last_assistant_message").and_then(Value::as_str);
-            let Some(text) = told else {
+            let Some(text) = event.raw.get("last_assistant_message").and_then(Value::as_str) else {
                 return Ok(());
             };
             let intent = if blocked { TurnIntent::Progress } else { intent::classify_last_words(text) };
-            turns::record_agent_text(rows, agent, text, intent, said)
+            turns::record_agent_text(rows, agent, text, intent, time)
         }
         _ => Ok(()),
     }
 }
 
-/// What the agent was told about itself counts for its conversation, whenever it is recorded.
+/// Notes the reminders in the conversation. Late events count too.
 fn save_reminders_shown(
     rows: &mut dyn Rows,
     observed: &NormalizedEvent,
@@ -395,14 +393,14 @@ fn save_reminders_shown(
         EventOrder::Current => conversation.reminders.record_shown(reminded),
         EventOrder::Outrun => conversation.reminders.record_outrun(reminded),
     }
-    // Where the event changes anything else, all of it is saved together.
+    // If the event changes anything else, all of it is saved together.
     if found.may_change_agent {
         return Ok(());
     }
     rows.save_conversation(conversation)
 }
 
-/// A session that starts, perhaps once more under its launcher's id: its agent has been told nothing yet, and has said nothing.
+/// Resets a session that starts, perhaps again under its launcher's id: its agent has no reminders and no messages yet.
 fn reset_session(found: &mut CorrelatedAgent) {
     found.agent.clear_context();
     if let Some(conversation) = &mut found.conversation {
@@ -411,7 +409,7 @@ fn reset_session(found: &mut CorrelatedAgent) {
     }
 }
 
-/// Nothing is left of what filled the context, so it may fill again, and the agent be told again.
+/// The context is empty, so it may fill again, and the agent may get the same warnings again.
 fn reset_context(found: &mut CorrelatedAgent) {
     found.agent.clear_context();
     if let Some(conversation) = &mut found.conversation {
@@ -437,7 +435,7 @@ fn apply_state_change(found: &mut CorrelatedAgent, change: Option<StateTransitio
     }
 }
 
-/// Takes in what was read of a transcript, unless somebody else has by now.
+/// Stores the new part of a transcript, unless another process has done so.
 pub(crate) fn apply_transcript_delta(
     rows: &mut dyn Rows,
     agent: &mut AgentRow,
@@ -452,7 +450,7 @@ pub(crate) fn apply_transcript_delta(
     reached.path = Some(caught_up.path.clone());
     if let Some(read) = &caught_up.read {
         let entries = match caught_up.from {
-            // What stands there when a session begins was said in an earlier one.
+            // Entries from before a session start belong to an earlier session.
             None if caught_up.session_begins => &[],
             None => turns::skip_finished_entries(&read.entries),
             Some(_) => read.entries.as_slice(),

@@ -1,4 +1,4 @@
-//! An event that is ready to be stored. Everything that can be done before a transaction begins has been done.
+//! An event that is ready to be stored: all work that needs no transaction is done.
 
 use serde_json::Value;
 use snell::{AgentProduct, Event, Timestamp};
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::record::event_record::{DecisionRecord, EventRecord, EventSender};
 use crate::record::masked_record::MaskedRecord;
 
-/// An event that is masked, decoded, and written out.
+/// An event that is masked, decoded and serialised.
 #[derive(Clone, Debug)]
 pub struct NormalizedEvent {
     pub(crate) event_id: String,
@@ -18,21 +18,21 @@ pub struct NormalizedEvent {
     /// The event's canonical name.
     pub(crate) name: String,
     pub(crate) event: Event,
-    /// What the call of a tool is about.
+    /// The summary of the tool call.
     pub(crate) tool_summary: Option<String>,
-    /// What the agent sent, as it is kept.
+    /// The agent's payload, as it is stored.
     pub(crate) payload: String,
-    /// Who sent it, also as the payload tells it.
+    /// The sender, completed from the payload.
     pub(crate) sender: EventSender,
     pub(crate) judgement: Option<DecisionRecord>,
 }
 
 impl NormalizedEvent {
-    /// Decodes a record, and writes its payload out.
+    /// Decodes a record, and serialises its payload.
     ///
     /// # Errors
     ///
-    /// When nothing names the event.
+    /// When the event has no name.
     pub fn from_record(record: MaskedRecord) -> Result<Self> {
         let record = record.into_inner();
         let payload = Value::Object(record.payload);
@@ -61,7 +61,7 @@ impl NormalizedEvent {
         AgentProduct::for_recorded_name(self.sender.product.as_deref())
     }
 
-    /// The record that it was made of, as far as it is kept.
+    /// The record that it was made of, as far as it is stored.
     pub(crate) fn to_masked_record(&self) -> MaskedRecord {
         MaskedRecord::from_masked_parts(EventRecord {
             event_id: self.event_id.clone(),

@@ -1,4 +1,4 @@
-//! Whether an agent's process is still there.
+//! Whether an agent's process is alive.
 
 use std::fs;
 use std::io::Read;
@@ -6,24 +6,25 @@ use std::path::Path;
 
 use crate::db::model::ProcessIdentity;
 
-/// How far up from a hook its agent is looked for.
+/// How many ancestors of a hook are searched for its agent.
 const MAX_CALLER_STEPS: usize = 8;
 
-/// How far up all processes above one are looked for.
+/// How many ancestors of a process are listed.
 const MAX_ANCESTORS: usize = 64;
 
 impl ProcessIdentity {
-    /// The process of this number, as it is now.
+    /// The process with this id.
     pub fn from_pid(pid: u32) -> Self {
         Self { pid, started: ProcessStat::read(pid).map(|stat| stat.started) }
     }
 
-    /// The agent that called us: the parent, unless that is only a shell that was told to run us.
+    /// The agent that called us: the parent, unless that is a shell that only runs us.
     pub fn find_caller() -> Option<Self> {
         Self::find_ancestor(is_one_command_shell)
     }
 
-    /// As [`ProcessIdentity::find_caller`], for what is called by a script: the shell that runs the script is not the agent either.
+    /// As [`ProcessIdentity::find_caller`], for a program that a script calls: the script's shell is not the agent
+    /// either.
     pub fn find_caller_through_script() -> Option<Self> {
         let mut scripts = 0;
         Self::find_ancestor(|pid, name| {
@@ -32,7 +33,7 @@ impl ProcessIdentity {
         })
     }
 
-    /// The nearest process above us that does more than pass a call on.
+    /// The nearest ancestor that does more than pass the call on.
     fn find_ancestor(mut passes_on: impl FnMut(u32, &str) -> bool) -> Option<Self> {
         let mut pid = rustix::process::getppid()?.as_raw_nonzero().get().cast_unsigned();
         for _ in 0..MAX_CALLER_STEPS {
@@ -47,27 +48,27 @@ impl ProcessIdentity {
         None
     }
 
-    /// Every process above us, the nearest first; none where the system does not tell.
+    /// All ancestors, the nearest first; none on systems without `/proc`.
     pub fn list_own_ancestors() -> Vec<Self> {
         let own = Self::from_pid(std::process::id());
         own.iter_with_ancestors().skip(1).collect()
     }
 
-    /// Whether it is the process of this number, or lives somewhere below it; nothing where the system does not tell.
+    /// Whether it is the process with this id or a descendant of it; nothing on systems without `/proc`.
     pub fn is_descendant_of(self, pid: u32) -> Option<bool> {
         ProcessStat::read(std::process::id())?;
         Some(!self.is_gone() && self.iter_with_ancestors().any(|process| process.pid == pid))
     }
 
-    /// Whether it reads what is typed at its terminal: not if it was stopped or put into the background. Nothing if it has
-    /// no terminal of its own, or the system does not tell.
+    /// Whether it reads its terminal: not if it was stopped or runs in the background. Nothing if it has no terminal,
+    /// or on systems without `/proc`.
     pub fn is_in_foreground(self) -> Option<bool> {
         let stat = ProcessStat::read(self.pid)?;
         let foreground = u32::try_from(stat.foreground_group).ok().filter(|group| *group > 0)?;
         Some(!stat.stopped && foreground == stat.group)
     }
 
-    /// Whether it is a shell that runs neither a script nor one command, but whatever is typed.
+    /// Whether it is an interactive shell, which runs neither a script nor one command.
     pub fn is_interactive_shell(self) -> bool {
         let is_shell =
             |stat: ProcessStat| SHELLS.contains(&stat.name.as_str()) && !is_one_command_shell(self.pid, &stat.name);
@@ -94,7 +95,7 @@ impl ProcessIdentity {
         found.next().is_none().then_some(process)
     }
 
-    /// Whether it is certain that the process is gone. Without a look into the system's list nothing is.
+    /// Whether the process is certainly gone. Without `/proc` that is never certain.
     pub fn is_gone(self) -> bool {
         if !Path::new("/proc/self/stat").exists() {
             return rustix::process::Pid::from_raw(self.pid.cast_signed())
@@ -107,7 +108,7 @@ impl ProcessIdentity {
     }
 }
 
-/// Whether this is Claude Code: by its own name, or by what its interpreter was told to run.
+/// Whether this is Claude Code: by its own name, or by its interpreter's script.
 fn is_claude_process(pid: u32) -> bool {
     let is_its_program =
         |word: &[u8]| word.ends_with(b"/claude") || word == b"claude" || word.ends_with(b"claude-code/cli.js");
@@ -118,7 +119,7 @@ fn is_claude_process(pid: u32) -> bool {
 
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "env"];
 
-/// A shell that runs a script. Its name is the script's, so it is known by what it was started as.
+/// A shell that runs a script. Its name is the script's, so the check uses its program.
 fn is_script_shell(pid: u32) -> bool {
     fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| {
         let mut words = line.split(|byte| *byte == 0).map(String::from_utf8_lossy);
@@ -129,7 +130,7 @@ fn is_script_shell(pid: u32) -> bool {
     })
 }
 
-/// A shell that was handed one command to run, as agents do: it lives no longer than the hook.
+/// A shell that runs one command, as agents start it: it ends with the hook.
 fn is_one_command_shell(pid: u32, name: &str) -> bool {
     SHELLS.contains(&name)
         && fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| {
@@ -138,29 +139,29 @@ fn is_one_command_shell(pid: u32, name: &str) -> bool {
         })
 }
 
-/// What the system says of a process.
+/// The system's data about a process.
 struct ProcessStat {
     name: String,
     parent: u32,
     group: u32,
-    /// The group that its terminal listens to; none if this is not positive.
+    /// The foreground group of its terminal; none if this is not positive.
     foreground_group: i64,
     started: u64,
-    /// It was told to pause.
+    /// It was stopped by a signal.
     stopped: bool,
-    /// It has ended, and nobody has asked how.
+    /// It is a zombie.
     dead: bool,
 }
 
 impl ProcessStat {
     fn read(pid: u32) -> Option<Self> {
-        // It is one short line; reading it in one go spares asking again and again.
+        // It is one short line, so one read is enough.
         let mut line = [0; 1024];
         let length = fs::File::open(format!("/proc/{pid}/stat")).and_then(|mut file| file.read(&mut line));
         Self::parse(&String::from_utf8_lossy(&line[..length.ok()?]))
     }
 
-    /// Reads a line such as `12 (a name) S 1 …`; the name may itself hold brackets and blanks.
+    /// Parses a line such as `12 (a name) S 1 …`; the name may contain brackets and blanks.
     fn parse(line: &str) -> Option<Self> {
         let (before, after) = line.rsplit_once(')')?;
         let (_, name) = before.split_once('(')?;
@@ -182,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_is_there_and_one_that_began_at_another_time_is_not() {
+    fn this_process_is_alive_and_one_with_another_start_time_is_not() {
         let own = ProcessIdentity::from_pid(std::process::id());
         assert!(!own.is_gone());
         let other = ProcessIdentity { started: own.started.map(|started| started + 1), ..own };
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_lives_in_those_above_it_and_in_itself() {
+    fn a_process_descends_from_its_ancestors_and_from_itself() {
         let own = ProcessIdentity::from_pid(std::process::id());
         let above = ProcessIdentity::list_own_ancestors();
         let parent = above.first().unwrap();

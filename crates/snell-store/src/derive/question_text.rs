@@ -1,14 +1,14 @@
-//! What an agent asks its user, in one line.
+//! An agent's question to its user, as one line.
 
 use serde_json::Value;
 use snell::{AgentProduct, QuestionForm, QuestionTool, ToolCall};
 
 use crate::db::workers::to_single_line;
 
-/// How many characters are kept of what is asked.
+/// The longest stored question.
 const MAX_QUESTION_CHARS: usize = 300;
 
-/// The question of a call of one of the product's question tools, with the user's answer once it is there.
+/// The question of a call of one of the product's question tools, with the user's answer if there is one.
 pub(super) fn extract_question(product: &AgentProduct, tool: &ToolCall) -> Option<String> {
     let question_tool = find_question_tool(product, &tool.name)?;
     let input = tool.input.as_ref()?;
@@ -24,12 +24,12 @@ pub(super) fn extract_question(product: &AgentProduct, tool: &ToolCall) -> Optio
     shorten_question(&question)
 }
 
-/// The tool of this name, if the product asks its user something by it.
+/// The tool of this name, if it is a question tool of the product.
 pub(super) fn find_question_tool<'a>(product: &'a AgentProduct, tool: &str) -> Option<&'a QuestionTool> {
     product.question_tools.iter().find(|question_tool| question_tool.name == tool)
 }
 
-/// A question, and the answer to it if there is one.
+/// A question, with its answer if there is one.
 fn format_question_and_answer(question: &str, tool: &ToolCall) -> String {
     let values = [tool.output.as_ref(), tool.input.as_ref()];
     let answer = values.into_iter().flatten().find_map(|value| value.get("answers")?.get(question));
@@ -40,7 +40,7 @@ fn format_question_and_answer(question: &str, tool: &ToolCall) -> String {
     }
 }
 
-/// The question among an agent's last words: the last sentence that asks, else the last line.
+/// The question in an agent's last message: the last sentence that asks, else the last line.
 pub(super) fn find_question(words: &str) -> Option<String> {
     let Some(end) = words.rfind('?') else {
         return shorten_question(words.lines().rev().find(|line| !line.trim().is_empty())?);
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_question_is_found_among_last_words() {
+    fn the_question_in_a_last_message_is_found() {
         let long = format!("{}?", "x".repeat(400));
         let cases = [
             ("Done. Shall I push it?", Some("Shall I push it?")),

@@ -1,4 +1,4 @@
-//! What is kept of a tool's call: what it is about, and how long it took.
+//! The stored data of a tool call: its summary and its duration.
 
 use serde_json::Value;
 use snell::{AgentProduct, Event, EventName, Timestamp};
@@ -10,23 +10,23 @@ use crate::error::Result;
 use crate::record::json;
 use crate::record::text_limits::truncate_with_notice;
 
-/// How many characters are kept of what a call is about.
+/// The longest summary.
 const MAX_SUMMARY_CHARS: usize = 200;
 
-/// Fields that say to whom a message goes.
+/// Fields with the addressee of a message.
 const ADDRESSEE_FIELDS: &[&str] =
     &["to", "recipient", "recipients", "channel", "channel_id", "chat_id", "email", "phone_number"];
 
-/// Fields that say what a message or a task is about, the shortest first.
+/// Fields with the subject of a message or a task, the shortest first.
 const SUBJECT_FIELDS: &[&str] = &["subject", "title", "description", "name", "message", "text", "prompt", "body"];
 
-/// How much is kept of why a call failed, beside what its agent sent.
+/// The longest stored error of a call, apart from its payload.
 const MAX_ERROR_BYTES: usize = 8_000;
 
-/// Where an agent says why a call failed.
+/// Fields with the error of a call.
 const ERROR_FIELDS: &[&str] = &["error", "tool_response", "tool_output"];
 
-/// What a call is about, in one line. Secrets are masked already, because the event's are.
+/// The summary of a call, as one line. Secrets are masked already, because the event's are.
 pub(crate) fn summarize_tool_call(product: &AgentProduct, event: &Event) -> Option<String> {
     let tool = event.tool.as_ref()?;
     if let Some(question) = question_text::extract_question(product, tool) {
@@ -40,7 +40,7 @@ pub(crate) fn summarize_tool_call(product: &AgentProduct, event: &Event) -> Opti
     (!line.is_empty()).then_some(line)
 }
 
-/// To whom something is said, and what: all that matters of a mail, and of what a subagent is given to do.
+/// The addressee and the subject: enough for a mail, and for a sub-agent's task.
 fn summarize_message(input: &Value) -> Option<String> {
     let first = |fields: &[&str]| fields.iter().find_map(|field| join_text(input.get(field)?));
     match (first(ADDRESSEE_FIELDS), first(SUBJECT_FIELDS)) {
@@ -50,7 +50,7 @@ fn summarize_message(input: &Value) -> Option<String> {
     }
 }
 
-/// A text, or several as one.
+/// A string, or several strings as one.
 fn join_text(value: &Value) -> Option<String> {
     let found = match value {
         Value::String(text) => text.clone(),
@@ -60,7 +60,7 @@ fn join_text(value: &Value) -> Option<String> {
     Some(found).filter(|found| !found.trim().is_empty())
 }
 
-/// All that a call is given, where nothing of it is known to matter more.
+/// The whole input, for tools without a field that matters more.
 fn summarize_whole_input(input: &Value) -> Option<String> {
     match input {
         Value::Null => None,
@@ -74,20 +74,20 @@ fn is_blank(value: &Value) -> bool {
     value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// The id of a call, where calls have ids.
+/// The id of a call, if it has one.
 pub(super) fn get_tool_call_id(event: &Event) -> Option<&str> {
     let id = event.tool.as_ref()?.use_id.as_deref();
     id.filter(|id| !id.is_empty())
 }
 
-/// Why a call failed; an empty text if it did not say.
+/// Why a call failed; an empty string if the agent gave no reason.
 pub(super) fn extract_tool_error(event: &Event) -> Option<String> {
     let is_end = matches!(event.name, EventName::PostToolUse | EventName::PostToolUseFailure);
     if !is_end || !event.has_tool_failed() {
         return None;
     }
-    let told = ERROR_FIELDS.iter().find_map(|field| event.raw.get(*field).filter(|told| !told.is_null()));
-    let text = match told {
+    let error = ERROR_FIELDS.iter().find_map(|field| event.raw.get(*field).filter(|error| !error.is_null()));
+    let text = match error {
         None => String::new(),
         Some(Value::String(text)) => text.clone(),
         Some(other) => match other.get("message").and_then(Value::as_str) {
@@ -98,15 +98,15 @@ pub(super) fn extract_tool_error(event: &Event) -> Option<String> {
     Some(truncate_with_notice(text.trim(), MAX_ERROR_BYTES).into_owned())
 }
 
-/// What is known of a call when it ends.
+/// The data of a call at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ToolCallEnd {
-    /// The event that began it, where no id tells.
+    /// The event that began it, if the call has no id.
     pub(super) began_by: Option<i64>,
     pub(super) took_us: Option<u64>,
 }
 
-/// What the end of a call ends, and how long that took: what its agent says, else since it was told that it begins.
+/// Finds the start of a call that ends, and its duration: the agent's figure, else the time since the start.
 pub(super) fn resolve_call_end(
     rows: &mut dyn Rows,
     event: &Event,
@@ -133,13 +133,14 @@ pub(super) fn resolve_call_end(
     })
 }
 
-/// How long its agent says that a call took.
+/// The duration of a call by the agent's own figure.
 fn parse_reported_duration_us(event: &Event) -> Option<u64> {
-    let told = event.raw.get("duration_ms").and_then(Value::as_f64);
-    told.filter(|told| *told >= 0.0).map(|told| (told * 1000.0) as u64)
+    let ms = event.raw.get("duration_ms").and_then(Value::as_f64);
+    ms.filter(|ms| *ms >= 0.0).map(|ms| (ms * 1000.0) as u64)
 }
 
-/// Whether this ends the call: it was given the same, or what a hook made of that, as far as it is told again.
+/// Whether this ends the call: the input is the same, or the one after a hook changed it, as far as the event repeats
+/// it.
 fn is_same_call(call: &OpenToolCall, event: &Event) -> bool {
     let Some(input) = event.raw.get("tool_input") else {
         return true;

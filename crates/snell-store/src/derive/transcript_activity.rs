@@ -1,4 +1,4 @@
-//! What a transcript shows of what its agent is doing, where no hook has told since.
+//! The agent's state by its transcript, if no hook has reported a newer one.
 
 use snell::Timestamp;
 
@@ -10,8 +10,8 @@ use crate::derive::intent::TurnIntent;
 use crate::derive::transcript::{ActivityKind, TranscriptActivity};
 use crate::error::Result;
 
-/// Changes the agent's state to what its transcript shows, unless a hook told of it later. `read_before` is the cursor
-/// from which the transcript was read on: with one, the activity is new.
+/// Sets the agent's state from its transcript, unless a hook reported a newer one. `read_before` is the cursor from
+/// which the transcript was read: with one, the activity is new.
 pub(super) fn apply_activity(
     rows: &mut dyn Rows,
     agent: &mut AgentRow,
@@ -27,10 +27,10 @@ pub(super) fn apply_activity(
     let by_transcript = agent.state_source == StateSource::Transcript;
     match (&activity.kind, agent.state) {
         (ActivityKind::Works, AgentState::Idle | AgentState::AwaitingInput) => {
-            agent.set_state(AgentState::Processing, StateSource::Transcript, "its transcript shows it at work", now);
+            agent.set_state(AgentState::Processing, StateSource::Transcript, "its transcript shows activity", now);
             agent.current_tool = None;
         }
-        // Tools run side by side: that one begins does not answer about another.
+        // Tools run in parallel: the start of one does not answer a question about another.
         (ActivityKind::UsesTool(tool), AgentState::Idle) => {
             let why = format!("its transcript shows that it uses {tool}");
             agent.set_state(AgentState::Processing, StateSource::Transcript, why, now);
@@ -55,9 +55,11 @@ pub(super) fn apply_activity(
     Ok(())
 }
 
-fn is_newer_than_hook(at: Option<Timestamp>, told: Option<Timestamp>, is_appended: bool) -> bool {
-    match (at, told) {
-        (Some(at), Some(told)) => at > told || (is_appended && told.duration_since(at) > MAX_WRITE_DELAY),
-        (_, told) => told.is_none(),
+fn is_newer_than_hook(at: Option<Timestamp>, reported_at: Option<Timestamp>, is_appended: bool) -> bool {
+    match (at, reported_at) {
+        (Some(at), Some(reported_at)) => {
+            at > reported_at || (is_appended && reported_at.duration_since(at) > MAX_WRITE_DELAY)
+        }
+        (_, reported_at) => reported_at.is_none(),
     }
 }

@@ -1,4 +1,4 @@
-//! What an event says about its agent's state. Nothing here looks anywhere: it is told all it needs.
+//! The effect of an event on its agent's state. Pure: the caller passes in all data.
 
 use serde_json::Value;
 use snell::{AgentProduct, Event, EventName};
@@ -9,7 +9,7 @@ use crate::db::workers::to_single_line;
 use crate::derive::intent::{self, TurnIntent};
 use crate::derive::labels;
 
-/// What an event changes.
+/// The effect of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StateTransition {
     pub(crate) state: AgentState,
@@ -19,7 +19,7 @@ pub(crate) struct StateTransition {
     pub(crate) end_reason: Option<String>,
 }
 
-/// What becomes of the current tool.
+/// The change of the current tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ToolChange {
     Keep,
@@ -27,32 +27,32 @@ pub(crate) enum ToolChange {
     Set(String),
 }
 
-/// How much is told of why the user is asked about a call.
+/// The longest reason for a question to the user.
 const MAX_REASON_CHARS: usize = 300;
 
-/// What is known when an event is judged.
+/// The data for a transition.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TransitionInput<'a> {
     /// The product that sent the event.
     pub(crate) product: &'static AgentProduct,
     pub(crate) state: AgentState,
-    /// What the agent said last, as far as it is known.
+    /// The agent's last message, if known.
     pub(crate) last_words: Option<&'a str>,
     /// The tool that runs or waits for permission.
     pub(crate) current_tool: Option<&'a str>,
-    /// What its call is about; told with a notification, which does not say so itself.
+    /// The summary of its call, added to notifications, which have none.
     pub(crate) call_summary: Option<&'a str>,
-    /// Why it is in its state.
+    /// The reason for its state.
     pub(crate) why: &'a str,
-    /// Whether nothing was told yet of what the agent is doing.
+    /// Whether the agent's state is unknown so far.
     pub(crate) is_unknown: bool,
-    /// Whether the event was kept from happening.
+    /// Whether a hook or the guard blocked the event.
     pub(crate) blocked: bool,
-    /// Why the user is asked about it, if a hook or the guard wants that.
+    /// Why the user must approve it, if a hook or the guard asks for that.
     pub(crate) ask_reason: Option<&'a str>,
 }
 
-/// What the event changes; nothing if it says nothing about the state.
+/// Computes the effect of the event; nothing if it does not change the state.
 pub(crate) fn compute_transition(event: &Event, before: TransitionInput<'_>) -> Option<StateTransition> {
     if is_irrelevant_to_state(event, before) {
         return None;
@@ -60,13 +60,13 @@ pub(crate) fn compute_transition(event: &Event, before: TransitionInput<'_>) -> 
     match &event.name {
         EventName::SessionStart => handle_session_start(event, before.state),
         EventName::SessionEnd => handle_session_end(event),
-        // Whoever is about to use a tool works, and that is the first that is heard of it.
+        // An agent that calls a tool works, and this is its first event.
         EventName::PreToolUse | EventName::PermissionRequest if before.blocked && before.is_unknown => {
             let tool = event.tool_name().unwrap_or("a tool");
-            let why = format!("it was about to use {tool}, which was blocked");
+            let why = format!("its call to {tool} was blocked");
             Some(build_transition(AgentState::Processing, ToolChange::Clear, why))
         }
-        // A prompt that was blocked never reached the agent, and a tool that was blocked never ran.
+        // A blocked prompt never reached the agent, and a blocked tool never ran.
         EventName::UserPromptSubmit | EventName::PreToolUse | EventName::PermissionRequest if before.blocked => None,
         EventName::UserPromptSubmit => {
             Some(build_transition(AgentState::Processing, ToolChange::Clear, "the user submitted a prompt"))
@@ -79,9 +79,9 @@ pub(crate) fn compute_transition(event: &Event, before: TransitionInput<'_>) -> 
         }
         EventName::PostToolUse | EventName::PostToolUseFailure => Some(handle_post_tool(event)),
         EventName::Notification => handle_notification(event, before),
-        // A stop that was blocked makes the agent go on.
+        // A blocked stop makes the agent continue.
         EventName::Stop if before.blocked => {
-            Some(build_transition(AgentState::Processing, ToolChange::Clear, "a hook told it to go on"))
+            Some(build_transition(AgentState::Processing, ToolChange::Clear, "a hook made it continue"))
         }
         EventName::Stop => Some(handle_stop(before.last_words)),
         EventName::Other(name) => handle_other_event(name, event, before.state),
@@ -89,19 +89,19 @@ pub(crate) fn compute_transition(event: &Event, before: TransitionInput<'_>) -> 
     }
 }
 
-/// Whether the event is about a tool, and says nothing about what the agent as a whole is doing.
+/// Whether the event is about a tool, and not about the state of the agent as a whole.
 fn is_irrelevant_to_state(event: &Event, before: TransitionInput<'_>) -> bool {
     let in_subagent = event.subagent.as_ref().is_some_and(|subagent| subagent.id.is_some());
     let is_tool_end = matches!(event.name.as_str(), "PostToolUse" | "PostToolUseFailure" | "PermissionDenied");
     let other_tool = before.current_tool.is_some() && before.current_tool != event.tool_name();
     match (&event.name, before.state) {
-        // The user has to be asked, whoever wants it.
+        // The user must answer, even for a sub-agent.
         (EventName::PermissionRequest, _) => false,
         (name, _) if !name.is_tool_event() && name.as_str() != "PermissionDenied" => false,
-        // What a subagent does in the background is no work of an agent that has ended its turn.
+        // Background work of a sub-agent is not work of an agent that has ended its turn.
         (_, AgentState::Idle) => in_subagent,
-        // Tools run side by side. When one ends, the user still has to answer about the other; and what a subagent does
-        // answers no question.
+        // Tools run in parallel. When one ends, the user still has to answer about the other, and a sub-agent's
+        // activity answers no question.
         (_, AgentState::AwaitingInput) => {
             (in_subagent && before.current_tool.is_none()) || (other_tool && (is_tool_end || in_subagent))
         }
@@ -123,13 +123,13 @@ fn describe_call(activity: String, event: &Event, product: &AgentProduct) -> Str
 
 fn handle_session_start(event: &Event, state: AgentState) -> Option<StateTransition> {
     let source = event.source.as_deref();
-    // An agent that compacts its conversation in the middle of its work goes on with it.
+    // An agent that compacts its conversation during its work continues afterwards.
     if source == Some("compact") && matches!(state, AgentState::Processing | AgentState::AwaitingInput) {
         return None;
     }
     let why = match source {
         Some(source) => labels::describe_session_start(source),
-        None => "a session began".to_owned(),
+        None => "a session started".to_owned(),
     };
     Some(build_transition(AgentState::Idle, ToolChange::Clear, why))
 }
@@ -149,7 +149,7 @@ fn handle_pre_tool(event: &Event, before: TransitionInput<'_>) -> StateTransitio
     let tool = event.tool_name().unwrap_or("a tool");
     let tool_change = ToolChange::Set(tool.to_owned());
     if let Some(reason) = before.ask_reason {
-        let why = describe_call(format!("the user is asked about {tool}"), event, before.product);
+        let why = describe_call(format!("the user must approve {tool}"), event, before.product);
         let reason = to_single_line(reason, MAX_REASON_CHARS);
         let why = if reason.is_empty() { why } else { format!("{why} ({reason})") };
         return build_transition(AgentState::AwaitingInput, tool_change, why);
@@ -178,7 +178,7 @@ fn handle_notification(event: &Event, before: TransitionInput<'_>) -> Option<Sta
     let describe = |kind: &str| {
         let is_permission = kind.starts_with("permission");
         match (message, before.call_summary.filter(|_| is_permission)) {
-            // What it waits for is known already, and better.
+            // The known reason is more precise.
             _ if waits_for_tool && is_permission => before.why.to_owned(),
             ("", _) => labels::describe_needed_input(kind),
             (message, Some(call)) => format!("{message}: {call}"),
@@ -194,10 +194,10 @@ fn handle_notification(event: &Event, before: TransitionInput<'_>) -> Option<Sta
         Some(kind) if kinds.input_given.contains(&kind) && state == AgentState::AwaitingInput => {
             Some(build_transition(AgentState::Processing, ToolChange::Keep, "the user answered"))
         }
-        // It has waited for a prompt for a while. If it seemed to work, or to wait for permission, its user interrupted
-        // it, and no hook told us.
+        // It has waited for a prompt for a while. If its state was working or waiting for permission, the user
+        // interrupted it without a hook event.
         Some(kind) if kinds.idle.contains(&kind) && (state == AgentState::Processing || waits_for_tool) => {
-            Some(build_transition(AgentState::Idle, ToolChange::Clear, "it says that it waits for a prompt"))
+            Some(build_transition(AgentState::Idle, ToolChange::Clear, "it waits for a prompt"))
         }
         None if kinds.permission_phrases.iter().any(|phrase| message.contains(phrase)) => {
             Some(build_transition(AgentState::AwaitingInput, ToolChange::Keep, describe("permission")))
@@ -206,7 +206,7 @@ fn handle_notification(event: &Event, before: TransitionInput<'_>) -> Option<Sta
     }
 }
 
-/// The end of a turn; the last words may be a question.
+/// The end of a turn; the last message may be a question.
 pub(crate) fn handle_stop(last_words: Option<&str>) -> StateTransition {
     if last_words.map(intent::classify_last_words) == Some(TurnIntent::Question) {
         build_transition(AgentState::AwaitingInput, ToolChange::Clear, explain_question(last_words))
@@ -215,11 +215,11 @@ pub(crate) fn handle_stop(last_words: Option<&str>) -> StateTransition {
     }
 }
 
-/// Why an agent waits whose last words are a question.
+/// Why an agent waits whose last message is a question.
 pub(crate) fn explain_question(last_words: Option<&str>) -> String {
     match last_words.and_then(question_text::find_question) {
-        Some(question) => format!("its last words are a question: {question}"),
-        None => "its last words are a question".to_owned(),
+        Some(question) => format!("its last message is a question: {question}"),
+        None => "its last message is a question".to_owned(),
     }
 }
 
@@ -232,7 +232,11 @@ fn handle_other_event(name: &str, event: &Event, state: AgentState) -> Option<St
         }
         "PermissionDenied" => {
             let tool = event.tool_name().unwrap_or("a tool");
-            Some(build_transition(AgentState::Processing, ToolChange::Clear, format!("{tool} was not permitted")))
+            Some(build_transition(
+                AgentState::Processing,
+                ToolChange::Clear,
+                format!("permission for {tool} was denied"),
+            ))
         }
         "Elicitation" => {
             let server = text("mcp_server_name").unwrap_or("a server");

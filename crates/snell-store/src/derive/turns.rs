@@ -1,4 +1,4 @@
-//! Who said what: commands, and the turns that belong to them.
+//! Commands, and the turns that belong to them.
 
 use jiff::SignedDuration;
 use sha2::{Digest, Sha256};
@@ -12,17 +12,17 @@ use crate::derive::transcript::TranscriptEntry;
 use crate::error::Result;
 use crate::record::text_limits::sanitize_text;
 
-/// The longest turn that is kept.
+/// Longer turns are truncated.
 const MAX_TURN_BYTES: usize = 64 * 1024;
 
 /// How far the clock of a transcript may be behind ours.
 const MAX_CLOCK_SKEW: SignedDuration = SignedDuration::from_secs(1);
 
-/// How late something may be written to a transcript. What says that it is older, and yet was not there before, goes by
-/// another clock than ours, and then only its place counts.
+/// How late a transcript may be written. A new entry with an older time has another clock than ours, so only its
+/// position counts.
 pub(super) const MAX_WRITE_DELAY: SignedDuration = SignedDuration::from_mins(1);
 
-/// When something was said, and by whose clock.
+/// The time of a turn, and its clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TurnTime {
     pub(crate) at: Timestamp,
@@ -42,8 +42,8 @@ impl TurnTime {
     }
 }
 
-/// A prompt opens a command, or answers the question that the last one ended with.
-pub(crate) fn record_prompt(rows: &mut dyn Rows, agent: &mut AgentRow, text: &str, said: TurnTime) -> Result<()> {
+/// Stores a prompt. It opens a command, or answers the question at the end of the last one.
+pub(crate) fn record_prompt(rows: &mut dyn Rows, agent: &mut AgentRow, text: &str, time: TurnTime) -> Result<()> {
     let text = &sanitize_text(text, MAX_TURN_BYTES);
     if text.trim().is_empty() {
         return Ok(());
@@ -57,10 +57,10 @@ pub(crate) fn record_prompt(rows: &mut dyn Rows, agent: &mut AgentRow, text: &st
         && last.actor == TurnActor::User
         && last.content_hash == hash
     {
-        // The same prompt again and again, with no word of the agent between, is one turn.
+        // The same prompt repeated, without a message of the agent in between, is one turn.
         return Ok(());
     }
-    if is_prompt_in_transcript(rows, agent, hash, said.at)? {
+    if is_prompt_in_transcript(rows, agent, hash, time.at)? {
         return Ok(());
     }
     let answers = last.is_some_and(|last| last.actor == TurnActor::Agent && last.intent == TurnIntent::Question);
@@ -68,26 +68,26 @@ pub(crate) fn record_prompt(rows: &mut dyn Rows, agent: &mut AgentRow, text: &st
         Some(command) if answers => (command, TurnIntent::Answer),
         former => {
             if let Some(former) = former {
-                rows.close_command(former, said.at)?;
+                rows.close_command(former, time.at)?;
             }
-            let command = rows.open_command(agent.agent_id, agent.conversation_id, said.at)?;
+            let command = rows.open_command(agent.agent_id, agent.conversation_id, time.at)?;
             (command, TurnIntent::Command)
         }
     };
     agent.command_id = Some(command_id);
-    insert_turn(rows, agent, build_turn(TurnActor::User, intent, text, said), command_id)
+    insert_turn(rows, agent, build_turn(TurnActor::User, intent, text, time), command_id)
 }
 
-/// Whether the transcript told of this prompt already, because it was read before the event came.
+/// Whether the transcript, read before the event came, had this prompt already.
 fn is_prompt_in_transcript(rows: &mut dyn Rows, agent: &AgentRow, hash: i64, at: Timestamp) -> Result<bool> {
-    let told = |turn: &TurnRow| {
+    let is_same_prompt = |turn: &TurnRow| {
         let late = turn.timestamp.duration_since(at);
         turn.actor == TurnActor::User && turn.timestamp_source == TimestampSource::Jsonl && late > -MAX_CLOCK_SKEW
     };
-    Ok(rows.find_turns_by_hash(agent.agent_id, hash)?.iter().any(told))
+    Ok(rows.find_turns_by_hash(agent.agent_id, hash)?.iter().any(is_same_prompt))
 }
 
-/// A prompt that comes when later ones have been worked on already: it is kept, and changes nothing.
+/// Stores a prompt that comes after later ones: it changes nothing else.
 pub(crate) fn record_late_prompt(
     rows: &mut dyn Rows,
     agent: &AgentRow,
@@ -106,13 +106,13 @@ pub(crate) fn record_late_prompt(
     rows.save_turn(&mut TurnRow { agent_id: agent.agent_id, command_id, ..turn })
 }
 
-/// Words of the agent, which belong to the command that is being worked on.
+/// Stores a message of the agent, in its current command.
 pub(crate) fn record_agent_text(
     rows: &mut dyn Rows,
     agent: &mut AgentRow,
     text: &str,
     intent: TurnIntent,
-    said: TurnTime,
+    time: TurnTime,
 ) -> Result<()> {
     let text = &sanitize_text(text, MAX_TURN_BYTES);
     if text.trim().is_empty() {
@@ -121,26 +121,26 @@ pub(crate) fn record_agent_text(
     for mut same in rows.find_turns_by_hash(agent.agent_id, hash_content(text))? {
         let known = same.actor == TurnActor::Agent
             && (Some(same.command_id) == agent.command_id
-                || (said.source == TimestampSource::Jsonl && same.timestamp == said.at));
+                || (time.source == TimestampSource::Jsonl && same.timestamp == time.at));
         if known {
-            return refine_turn(rows, &mut same, intent, said);
+            return refine_turn(rows, &mut same, intent, time);
         }
     }
     let command_id = match agent.command_id {
         Some(command) => command,
-        // An agent may speak before anybody asked it to, or before Snell was there to hear.
-        None => rows.open_command(agent.agent_id, agent.conversation_id, said.at)?,
+        // An agent may write before its first prompt, or before Snell was installed.
+        None => rows.open_command(agent.agent_id, agent.conversation_id, time.at)?,
     };
     agent.command_id = Some(command_id);
-    insert_turn(rows, agent, build_turn(TurnActor::Agent, intent, text, said), command_id)
+    insert_turn(rows, agent, build_turn(TurnActor::Agent, intent, text, time), command_id)
 }
 
-/// What is known of a turn that is there already: the transcript's time is the better one, and the end of a turn tells
-/// better than its middle what it was for.
-fn refine_turn(rows: &mut dyn Rows, turn: &mut TurnRow, intent: TurnIntent, said: TurnTime) -> Result<()> {
+/// Updates a stored turn: the transcript's time is more precise, and the end of a turn shows its intent better than its
+/// middle.
+fn refine_turn(rows: &mut dyn Rows, turn: &mut TurnRow, intent: TurnIntent, time: TurnTime) -> Result<()> {
     let mut better = turn.clone();
-    if said.source == TimestampSource::Jsonl {
-        better.timestamp = said.at;
+    if time.source == TimestampSource::Jsonl {
+        better.timestamp = time.at;
         better.timestamp_source = TimestampSource::Jsonl;
     }
     if intent != TurnIntent::Progress {
@@ -152,8 +152,8 @@ fn refine_turn(rows: &mut dyn Rows, turn: &mut TurnRow, intent: TurnIntent, said
     Ok(())
 }
 
-/// A turn that belongs to no command yet.
-fn build_turn(actor: TurnActor, intent: TurnIntent, text: &str, said: TurnTime) -> TurnRow {
+/// A turn without a command.
+fn build_turn(actor: TurnActor, intent: TurnIntent, text: &str, time: TurnTime) -> TurnRow {
     TurnRow {
         turn_id: 0,
         agent_id: 0,
@@ -162,8 +162,8 @@ fn build_turn(actor: TurnActor, intent: TurnIntent, text: &str, said: TurnTime) 
         intent,
         content_hash: hash_content(text),
         text: text.to_owned(),
-        timestamp: said.at,
-        timestamp_source: said.source,
+        timestamp: time.at,
+        timestamp_source: time.source,
     }
 }
 
@@ -172,7 +172,7 @@ fn insert_turn(rows: &mut dyn Rows, agent: &mut AgentRow, turn: TurnRow, command
     rows.save_turn(&mut TurnRow { agent_id: agent.agent_id, command_id, ..turn })
 }
 
-/// What was said last. That is not always what was stored last: a transcript may show later what was said earlier.
+/// The turn with the latest time. The last stored one may be earlier, because transcripts are read late.
 fn find_last_turn(rows: &mut dyn Rows, command_id: i64) -> Result<Option<TurnRow>> {
     let (stored, latest) = (rows.find_last_stored_turn(command_id)?, rows.find_latest_turn(command_id)?);
     let earlier =
@@ -183,7 +183,7 @@ fn find_last_turn(rows: &mut dyn Rows, command_id: i64) -> Result<Option<TurnRow
     })
 }
 
-/// What the agent said last about what it is working on.
+/// The agent's last turn in its current command.
 pub(crate) fn find_last_agent_turn(rows: &mut dyn Rows, agent: &AgentRow) -> Result<Option<TurnRow>> {
     let Some(command) = agent.command_id else {
         return Ok(None);
@@ -191,7 +191,7 @@ pub(crate) fn find_last_agent_turn(rows: &mut dyn Rows, agent: &AgentRow) -> Res
     Ok(find_last_turn(rows, command)?.filter(|turn| turn.actor == TurnActor::Agent))
 }
 
-/// The turn is over: its last words show what it was for.
+/// Ends a turn: its last message shows its intent.
 pub(crate) fn conclude_turn(rows: &mut dyn Rows, agent: &mut AgentRow, at: Timestamp) -> Result<()> {
     let Some(mut last) = find_last_agent_turn(rows, agent)? else {
         return Ok(());
@@ -207,14 +207,14 @@ pub(crate) fn conclude_turn(rows: &mut dyn Rows, agent: &mut AgentRow, at: Times
     Ok(())
 }
 
-/// What a transcript that is read for the first time says about what is going on: the last prompt, and the words since. What
-/// was said before, perhaps days ago, was not heard by us.
+/// The current part of a transcript that is read for the first time: the last prompt, and the messages since. Earlier
+/// entries may be days old.
 pub(crate) fn skip_finished_entries(entries: &[TranscriptEntry]) -> &[TranscriptEntry] {
     let last = entries.iter().rposition(|entry| matches!(entry, TranscriptEntry::Prompt { .. }));
     &entries[last.unwrap_or(0)..]
 }
 
-/// What a transcript has to say that no event said: words, prompts that were missed, and turns that ended without one.
+/// Stores the part of a transcript that no event had: messages, missed prompts, and turns that ended without an event.
 pub(crate) fn record_transcript_entries(
     rows: &mut dyn Rows,
     agent: &mut AgentRow,
@@ -233,7 +233,7 @@ pub(crate) fn record_transcript_entries(
                 record_missed_prompt(rows, agent, text, TurnTime::from_transcript(*at, now))?;
                 (cut_short, spoke) = (None, false);
             }
-            // What happened before a hook last told what the agent is doing is over.
+            // Entries from before the last hook event are outdated.
             TranscriptEntry::Interrupted { at } | TranscriptEntry::ApiError { at, .. }
                 if is_superseded_by_hook(agent, *at) => {}
             TranscriptEntry::Interrupted { .. } => cut_short = Some("the user interrupted it".to_owned()),
@@ -249,7 +249,7 @@ pub(crate) fn record_transcript_entries(
                 agent.set_state(AgentState::Idle, StateSource::Transcript, why, now);
             }
         }
-        // The turn had ended before its last words were written.
+        // The turn had ended before its last message was written.
         AgentState::Idle if spoke => {
             conclude_turn(rows, agent, now)?;
             let words = find_last_agent_turn(rows, agent)?;
@@ -263,28 +263,28 @@ pub(crate) fn record_transcript_entries(
     Ok(())
 }
 
-/// Whether a hook has told since what the agent is doing. A hook tells it a little later than it is.
+/// Whether a hook has reported a newer state. Hook events come a little late.
 fn is_superseded_by_hook(agent: &AgentRow, at: Option<Timestamp>) -> bool {
-    let since = |at: Timestamp| agent.state_reported_at.map(|told| told.duration_since(at));
+    let since = |at: Timestamp| agent.state_reported_at.map(|reported_at| reported_at.duration_since(at));
     at.and_then(since).is_some_and(|since| since > MAX_CLOCK_SKEW && since < MAX_WRITE_DELAY)
 }
 
-/// A prompt in the transcript. Usually an event told of it already, and only its time becomes better.
-fn record_missed_prompt(rows: &mut dyn Rows, agent: &mut AgentRow, text: &str, said: TurnTime) -> Result<()> {
+/// Stores a prompt from the transcript. Usually an event had it already, and only its time becomes more precise.
+fn record_missed_prompt(rows: &mut dyn Rows, agent: &mut AgentRow, text: &str, time: TurnTime) -> Result<()> {
     for mut same in rows.find_turns_by_hash(agent.agent_id, hash_content(&sanitize_text(text, MAX_TURN_BYTES)))? {
         if same.actor != TurnActor::User {
             continue;
         }
         let unconfirmed = same.timestamp_source == TimestampSource::Server;
-        if unconfirmed || same.timestamp == said.at {
+        if unconfirmed || same.timestamp == time.at {
             let intent = same.intent;
-            return refine_turn(rows, &mut same, intent, said);
+            return refine_turn(rows, &mut same, intent, time);
         }
     }
-    record_prompt(rows, agent, text, said)
+    record_prompt(rows, agent, text, time)
 }
 
-/// The words without their blanks, as a number: an agent's payload and its transcript differ in blanks.
+/// A hash of the text without white space: payload and transcript differ in white space.
 pub(crate) fn hash_content(text: &str) -> i64 {
     let mut hash = Sha256::new();
     for word in text.split_whitespace() {

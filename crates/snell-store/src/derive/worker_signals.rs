@@ -1,4 +1,4 @@
-//! What an event tells of workers. Nothing here looks anywhere; what cannot be understood tells nothing.
+//! Reads the workers in an event. Pure; data that cannot be read is ignored.
 
 use serde_json::Value;
 use snell::{Event, EventName};
@@ -6,15 +6,15 @@ use snell::{Event, EventName};
 use crate::db::workers::{WorkerKind, normalize_name};
 use crate::record::event_record::DecisionRecord;
 
-/// What an event tells of workers.
+/// The workers that an event names.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct WorkerSignals {
     pub(super) workers: Vec<WorkerSignal>,
-    /// Whether no other worker runs in the background any more.
+    /// Whether no other worker runs in the background.
     pub(super) no_others: bool,
 }
 
-/// What is told of one worker.
+/// An event's data about one worker.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct WorkerSignal {
     pub(super) kind: WorkerKind,
@@ -24,18 +24,18 @@ pub(super) struct WorkerSignal {
     pub(super) phase: WorkerPhase,
 }
 
-/// How a worker stands.
+/// The phase of a worker.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum WorkerPhase {
-    /// It begins, perhaps once more.
+    /// It starts, perhaps again.
     Begins,
-    /// It runs, and is not known to begin just now.
+    /// It runs, and may have started earlier.
     Runs,
     /// It has finished.
     Finished { succeeded: bool, summary: Option<String> },
 }
 
-/// Fields that may hold the id of what a tool has started in the background, and what that then is.
+/// Fields with the id of a tool's background work, and its kind.
 const STARTED_IDS: &[(&str, WorkerKind)] = &[
     ("backgroundTaskId", WorkerKind::Task),
     ("background_task_id", WorkerKind::Task),
@@ -50,7 +50,7 @@ const STARTED_IDS: &[(&str, WorkerKind)] = &[
     ("id", WorkerKind::Task),
 ];
 
-/// The same, of what an agent lists among its tasks in the background.
+/// The same, for an agent's list of background tasks.
 const LISTED_IDS: &[(&str, WorkerKind)] = &[
     ("id", WorkerKind::Task),
     ("task_id", WorkerKind::Task),
@@ -62,13 +62,13 @@ const LISTED_IDS: &[(&str, WorkerKind)] = &[
     ("backgroundTaskId", WorkerKind::Task),
 ];
 
-/// What says what a worker does: the first of these that is there.
+/// Fields with a description, in order of preference.
 const LABEL_FIELDS: &[&str] = &["description", "command", "type", "prompt"];
 
-/// What says what came of it.
+/// Fields with a result.
 const SUMMARY_FIELDS: &[&str] = &["summary", "result"];
 
-/// Words for having finished, and whether they are good news. All others mean that it goes on.
+/// Words for a finished worker, and whether they mean success. All others mean that it runs.
 const FINISHED_STATUSES: &[(&str, bool)] = &[
     ("completed", true),
     ("complete", true),
@@ -89,10 +89,10 @@ const FINISHED_STATUSES: &[(&str, bool)] = &[
     ("timeout", false),
 ];
 
-/// How a prompt begins by which an agent is told of its own tasks.
+/// The start of a prompt that reports tasks to their agent.
 const NOTIFICATION_PREFIX: &str = "<task-notification>";
 
-/// What the event says about workers. If a hook blocked what it reports or had its agent go on, that has not happened.
+/// The workers in an event. If a hook blocked the event or made its agent continue, it has not happened.
 pub(super) fn extract_worker_signals(event: &Event, judgement: Option<&DecisionRecord>) -> WorkerSignals {
     let held_up = judgement.is_some_and(|judgement| judgement.is_block() || judgement.goes_on);
     match &event.name {
@@ -122,8 +122,8 @@ pub(super) fn extract_worker_signals(event: &Event, judgement: Option<&DecisionR
 }
 
 impl WorkerSignals {
-    fn from_signal(told: Option<WorkerSignal>) -> Self {
-        Self { workers: told.into_iter().collect(), no_others: false }
+    fn from_signal(signal: Option<WorkerSignal>) -> Self {
+        Self { workers: signal.into_iter().collect(), no_others: false }
     }
 }
 
@@ -142,7 +142,7 @@ fn parse_subagent(event: &Event, how: WorkerPhase) -> Option<WorkerSignal> {
     })
 }
 
-/// A task that the agent has set itself.
+/// A task in the agent's own list.
 fn parse_task(event: &Event, how: WorkerPhase) -> Option<WorkerSignal> {
     Some(WorkerSignal {
         kind: WorkerKind::Task,
@@ -153,7 +153,7 @@ fn parse_task(event: &Event, how: WorkerPhase) -> Option<WorkerSignal> {
     })
 }
 
-/// What a tool has started that runs on.
+/// Background work that a tool has started.
 fn parse_background_start(event: &Event) -> Option<WorkerSignal> {
     let tool = event.tool.as_ref()?;
     let input = tool.input.as_ref()?;
@@ -170,7 +170,7 @@ fn parse_background_start(event: &Event) -> Option<WorkerSignal> {
     })
 }
 
-/// What the agent lists as its tasks in the background. What it does not list has finished, if all of it is understood.
+/// The agent's list of background tasks. A task that is not in it has finished, if the whole list is readable.
 fn parse_background_list(event: &Event) -> WorkerSignals {
     let Some(Value::Array(tasks)) = event.raw.get("background_tasks") else {
         return WorkerSignals::default();
@@ -191,13 +191,13 @@ fn parse_listed_task(task: &Value) -> Option<WorkerSignal> {
     })
 }
 
-/// What a prompt tells by which the agent is told of its own tasks.
+/// The tasks in a prompt that reports them to their agent.
 fn parse_task_notification(prompt: &str) -> WorkerSignals {
     let prompt = prompt.trim_start();
     if !prompt.starts_with(NOTIFICATION_PREFIX) {
         return WorkerSignals::default();
     }
-    let told = |notification: &str| {
+    let parse = |notification: &str| {
         Some(WorkerSignal {
             kind: WorkerKind::Task,
             name: normalize_name(extract_tag(notification, "task-id")?)?,
@@ -209,7 +209,7 @@ fn parse_task_notification(prompt: &str) -> WorkerSignals {
             ),
         })
     };
-    WorkerSignals { workers: prompt.split(NOTIFICATION_PREFIX).filter_map(told).collect(), no_others: false }
+    WorkerSignals { workers: prompt.split(NOTIFICATION_PREFIX).filter_map(parse).collect(), no_others: false }
 }
 
 fn parse_worker_status(status: &str, summary: Option<&str>) -> WorkerPhase {
@@ -221,7 +221,7 @@ fn parse_worker_status(status: &str, summary: Option<&str>) -> WorkerPhase {
     })
 }
 
-/// What stands between `<name>` and `</name>`.
+/// The text between `<name>` and `</name>`.
 fn extract_tag<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;
     let (inside, _) = rest.split_once(&format!("</{name}>"))?;

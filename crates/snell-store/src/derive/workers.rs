@@ -1,4 +1,4 @@
-//! What becomes of workers by what an event tells of them.
+//! Updates workers from an event.
 
 use snell::Timestamp;
 
@@ -7,7 +7,7 @@ use crate::db::rows::Rows;
 use crate::db::workers::{SessionWorker, WorkerKind, WorkerStatus};
 use crate::error::Result;
 
-/// Notes what an event of a conversation tells of its workers.
+/// Updates the workers of a conversation from an event.
 pub(super) fn apply_worker_signals(
     rows: &mut dyn Rows,
     conversation_id: i64,
@@ -16,21 +16,21 @@ pub(super) fn apply_worker_signals(
 ) -> Result<()> {
     if news.no_others {
         for mut worker in rows.list_background_workers(conversation_id)? {
-            let is_told = news.workers.iter().any(|told| told.name == worker.name);
-            // It may have begun since, if the event comes late.
-            if !is_told && worker.started_at.is_none_or(|started| started <= at) {
+            let is_listed = news.workers.iter().any(|signal| signal.name == worker.name);
+            // If the event is late, the worker may have started after it.
+            if !is_listed && worker.started_at.is_none_or(|started| started <= at) {
                 worker.mark_finished(WorkerStatus::Done, None, at);
                 rows.save_worker(&mut worker)?;
             }
         }
     }
-    for told in &news.workers {
-        let known = find_known_worker(rows, conversation_id, told)?;
+    for signal in &news.workers {
+        let known = find_known_worker(rows, conversation_id, signal)?;
         let mut worker = match &known {
             Some(known) => known.clone(),
-            None => SessionWorker::new(conversation_id, told.kind, &told.name),
+            None => SessionWorker::new(conversation_id, signal.kind, &signal.name),
         };
-        apply_worker_signal(&mut worker, told, known.is_some(), at);
+        apply_worker_signal(&mut worker, signal, known.is_some(), at);
         if known.as_ref() != Some(&worker) {
             rows.save_worker(&mut worker)?;
         }
@@ -38,32 +38,36 @@ pub(super) fn apply_worker_signals(
     Ok(())
 }
 
-/// A subagent in the background is told of as both, under one id.
-fn find_known_worker(rows: &mut dyn Rows, conversation_id: i64, told: &WorkerSignal) -> Result<Option<SessionWorker>> {
+/// A background sub-agent appears as both kinds, with one id.
+fn find_known_worker(
+    rows: &mut dyn Rows,
+    conversation_id: i64,
+    signal: &WorkerSignal,
+) -> Result<Option<SessionWorker>> {
     for kind in [WorkerKind::Subagent, WorkerKind::Task] {
-        if let Some(worker) = rows.find_worker(conversation_id, kind, &told.name)? {
+        if let Some(worker) = rows.find_worker(conversation_id, kind, &signal.name)? {
             return Ok(Some(worker));
         }
     }
     Ok(None)
 }
 
-/// What is known of a worker, once this is told of it. Events may come late, so their times count, not their order.
-fn apply_worker_signal(worker: &mut SessionWorker, told: &WorkerSignal, was_known: bool, at: Timestamp) {
-    if told.kind == WorkerKind::Subagent {
+/// Updates a worker. Events may come late, so their times count, not their order.
+fn apply_worker_signal(worker: &mut SessionWorker, signal: &WorkerSignal, was_known: bool, at: Timestamp) {
+    if signal.kind == WorkerKind::Subagent {
         worker.kind = WorkerKind::Subagent;
     }
-    worker.label = worker.label.take().or_else(|| told.label.clone());
-    worker.in_background |= told.in_background;
-    match &told.phase {
-        WorkerPhase::Begins if !was_known || is_restart(worker, told, at) => worker.mark_started(at),
-        // It was heard of before it was told that it began.
+    worker.label = worker.label.take().or_else(|| signal.label.clone());
+    worker.in_background |= signal.in_background;
+    match &signal.phase {
+        WorkerPhase::Begins if !was_known || is_restart(worker, signal, at) => worker.mark_started(at),
+        // An earlier signal did not have the start.
         WorkerPhase::Begins if is_earlier_start(worker, at) => worker.started_at = Some(at),
         WorkerPhase::Begins | WorkerPhase::Runs => {}
         WorkerPhase::Finished { succeeded, summary } => {
-            // What finished before it began is an earlier run.
+            // An end before the start belongs to an earlier run.
             let is_this_run = worker.started_at.is_none_or(|started| started <= at);
-            // Its agent was told how it ended; that stays.
+            // Its agent got the report of its end, which stays.
             if is_this_run && worker.reported_at.is_none() {
                 let first = worker.finished_at.map_or(at, |finished| finished.min(at));
                 let status = if *succeeded { WorkerStatus::Done } else { WorkerStatus::Failed };
@@ -77,7 +81,7 @@ fn is_earlier_start(worker: &SessionWorker, at: Timestamp) -> bool {
     worker.started_at.is_none_or(|started| at < started) && worker.finished_at.is_none_or(|finished| at <= finished)
 }
 
-/// Whether a worker that had finished begins once more. What runs in the background has an id of its own each time.
-fn is_restart(worker: &SessionWorker, told: &WorkerSignal, at: Timestamp) -> bool {
-    !told.in_background && !worker.is_running() && worker.finished_at.is_none_or(|finished| finished <= at)
+/// Whether a finished worker starts again. Background work has a new id each time.
+fn is_restart(worker: &SessionWorker, signal: &WorkerSignal, at: Timestamp) -> bool {
+    !signal.in_background && !worker.is_running() && worker.finished_at.is_none_or(|finished| finished <= at)
 }

@@ -1,4 +1,4 @@
-//! A directory in which items wait on disk until another process, or a later one, has taken them.
+//! A directory of items that wait on disk until another process, or a later one, has taken them.
 //!
 //! | configuration | on disk | an item is | order | who takes it |
 //! |---|---|---|---|---|
@@ -6,7 +6,7 @@
 //! | [`EventSpool`](super::spool::EventSpool) | `handed/` | a line of one of a few shared files | as appended | the holder of the file's lock |
 //! | [`Outbox`](super::outbox::Outbox) | `outbox/` | a file, complete from the first moment | by number | the holder of the delivery lock |
 //!
-//! An item that cannot be read is moved to `unreadable/`, where people can look at it and it holds up no other.
+//! An item that cannot be read is moved to `unreadable/`, where users can inspect it and it blocks no other.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -23,12 +23,12 @@ use crate::record::json;
 /// The directory of items that cannot be read, in the data directory.
 const UNREADABLE_DIR: &str = "unreadable";
 
-/// How much a queue holds.
+/// The limits of a queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueueLimits {
-    /// How many items.
+    /// The number of items.
     pub(crate) items: usize,
-    /// How many bytes one item has. A larger file is none.
+    /// The bytes of one item. A larger file is not an item.
     pub(crate) item_bytes: u64,
 }
 
@@ -46,9 +46,9 @@ pub(crate) enum QueueItem<T> {
     Ready(T),
     /// Another process has taken it.
     Gone,
-    /// It is no item, or not all of one.
+    /// It is not an item, or incomplete.
     Damaged(serde_json::Error),
-    /// It was no file, or too large, and is now in `unreadable/`.
+    /// It was not a file, or too large, and is now in `unreadable/`.
     SetAside(PathBuf, String),
 }
 
@@ -66,7 +66,7 @@ impl DurableQueue {
         self.directory.join(name)
     }
 
-    /// Writes a new file that only its owner can read. If it cannot be written whole, none is left.
+    /// Writes a new file that only its owner can read. A failed write leaves no file.
     pub(crate) fn write_file(&self, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
         let path = self.item_path(name);
         write_private_file(&path, bytes)
@@ -80,7 +80,7 @@ impl DurableQueue {
             .map(|()| path)
     }
 
-    /// Whether there is no item. This is asked for every event, so it must cost nothing when there is none.
+    /// Whether there is no item. Every event asks this, so it must be cheap.
     pub(crate) fn is_empty(&self) -> bool {
         fs::read_dir(&self.directory).map_or(true, |mut entries| entries.next().is_none())
     }
@@ -97,7 +97,7 @@ impl DurableQueue {
         self.list_at_most(usize::MAX).unwrap_or_default()
     }
 
-    /// Reads an item. Something else than a file, and a file that is too large, is set aside.
+    /// Reads an item. Anything but a regular file of limited size is set aside.
     pub(crate) fn read<T: DeserializeOwned>(&self, path: &Path) -> io::Result<QueueItem<T>> {
         match read_file(path, self.limits.item_bytes) {
             Ok(text) => Ok(json::parse_stored_json(&text).map_or_else(QueueItem::Damaged, QueueItem::Ready)),
@@ -109,7 +109,7 @@ impl DurableQueue {
         }
     }
 
-    /// Where items are that cannot be read.
+    /// The directory for items that cannot be read.
     pub(crate) fn unreadable_dir(data_dir: &Path) -> PathBuf {
         data_dir.join(UNREADABLE_DIR)
     }
@@ -121,7 +121,7 @@ impl DurableQueue {
         fs::rename(path, &aside).map(|()| aside)
     }
 
-    /// Keeps bytes of a file that cannot be read in `unreadable/`, and returns their path.
+    /// Saves bytes of a file that cannot be read in `unreadable/`, and returns their path.
     pub(crate) fn set_bytes_aside(&self, origin: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
         let name = origin.file_name().unwrap_or_default().to_string_lossy();
         let time = Timestamp::now().as_nanosecond();
@@ -140,12 +140,12 @@ fn write_private_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes).inspect_err(|_| drop(fs::remove_file(path)))
 }
 
-/// A field of a file's name, which are separated by dashes.
+/// A field of a file's name; dashes separate the fields.
 pub(crate) fn name_field(path: &Path, place: usize) -> Option<&str> {
     path.file_name()?.to_str()?.split('-').nth(place)
 }
 
-/// Whether the process lives whose number is in this field of a file's name.
+/// Whether the process with the id in this field of a file's name is alive.
 pub(crate) fn is_process_alive(path: &Path, place: usize) -> bool {
     let pid = name_field(path, place).and_then(|pid| pid.parse().ok());
     pid.and_then(Pid::from_raw).is_some_and(|pid| test_kill_process(pid).is_ok())

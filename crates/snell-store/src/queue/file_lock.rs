@@ -15,11 +15,11 @@ use snell::{FileAccess, RegularFile};
 /// How often a lock is tried while it is waited for.
 const RETRY_INTERVAL: Duration = Duration::from_micros(200);
 
-/// A lock on a file. It belongs to the open file, so it can be handed to another process without a moment in which no
-/// process holds it. It ends when this is dropped, or with the process.
+/// A lock on a file. It belongs to the open file, so another process can take it over without a gap. It ends when this
+/// is dropped, or with the process.
 #[derive(Debug)]
 pub(crate) struct FileLock {
-    /// There until the lock is handed on.
+    /// Present until the lock is handed on.
     file: Option<File>,
 }
 
@@ -29,8 +29,8 @@ impl FileLock {
         Self::try_lock(open_lock_file(path)?)
     }
 
-    /// The lock on the file at this path once no other process holds it. A process holds it for a moment only: if that
-    /// takes longer than `timeout` something is wrong with that process, and the file is used without its lock.
+    /// Waits for the lock on the file at this path. Processes hold it only for a moment: after `timeout` the file is
+    /// used without its lock.
     pub(crate) fn acquire_within(path: &Path, timeout: Duration) -> io::Result<File> {
         let file = open_lock_file(path)?;
         let started = Instant::now();
@@ -40,8 +40,7 @@ impl FileLock {
         Ok(file)
     }
 
-    /// The lock on the file at this path that another process took and handed on as an open file. Nothing if `handed` is
-    /// another file.
+    /// Takes over a lock that another process passed on as an open file. Nothing if `handed` is another file.
     pub(crate) fn adopt(path: &Path, handed: File) -> io::Result<Option<Self>> {
         let (own, other) = (path.metadata()?, handed.metadata()?);
         if (own.dev(), own.ino()) != (other.dev(), other.ino()) {
@@ -75,7 +74,7 @@ impl FileLock {
 impl Drop for FileLock {
     fn drop(&mut self) {
         if let Some(file) = &self.file {
-            // Not left to the closing of the file, because another one may be open that shares the lock.
+            // Explicit, because another open file may share the lock, and then closing this one does not release it.
             let _ = flock(file, FlockOperation::Unlock);
         }
     }

@@ -1,8 +1,8 @@
-//! Events that wait on disk to be stored: because their process is about to answer and may be killed before it records,
-//! or because the database could not be written.
+//! Events that wait on disk to be stored: because their process is about to answer and may be killed before it records
+//! them, or because the database could not be written.
 //!
-//! One file each. The next process that writes to the database stores them; each event has an id, so storing it twice
-//! keeps it once. A file that is not complete belongs to a process that was ended before it had answered its agent.
+//! Each event is one file. The next process that writes to the database stores them; each event has an id, so storing
+//! it twice has no effect. An incomplete file belongs to a process that ended before it answered its agent.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,18 +14,18 @@ use std::time::Duration;
 use crate::queue::durable_queue::{DurableQueue, QueueItem, QueueLimits, file_age, is_process_alive};
 use crate::record::masked_record::MaskedRecord;
 
-/// More events are not kept: a database that cannot be written for so long needs a person. A larger file is no event: the
-/// record of an event is truncated long before.
+/// More events are not kept: a database that cannot be written for so long needs a person. A larger file is no event,
+/// because records are truncated long before.
 pub(crate) const EVENT_LIMITS: QueueLimits = QueueLimits { items: 20_000, item_bytes: 80 * 1024 * 1024 };
 
-/// The file of a process that still lives is its own to record, for as long as a hook may take. A number that old may have
-/// been given to another process.
+/// A live process stores its own file, for as long as a hook may run. After this time its process id may belong to
+/// another process.
 const MAX_HOOK_DURATION: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A file that is not complete after so long will not be.
+/// A file that is incomplete after this time stays so.
 const UNFINISHED_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Where in a file's name the process stands that is to store it, and where the one that wrote it.
+/// The fields of a file's name with the process that stores the event, and the process that wrote it.
 const OWNER_FIELD: usize = 1;
 const WRITER_FIELD: usize = 2;
 
@@ -35,7 +35,7 @@ pub struct PendingQueue {
     queue: DurableQueue,
 }
 
-/// Who is to store a pending event.
+/// The process that is to store a pending event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PendingClaim {
     /// The process that wrote it, while it lives.
@@ -49,9 +49,9 @@ pub enum PendingClaim {
 pub(crate) enum PendingFile {
     /// An event that can be stored.
     Ready(PendingEvent, Box<MaskedRecord>),
-    /// Nothing, or an event that its own process stores or still writes.
+    /// No event, or one that its own process stores or still writes.
     Skipped,
-    /// Something that can never be stored, moved there for this reason.
+    /// Something that can never be stored, its new path, and the reason.
     SetAside(PathBuf, String),
 }
 
@@ -62,12 +62,12 @@ pub struct PendingEvent {
 }
 
 impl PendingQueue {
-    /// The events that wait beside the database of this directory.
+    /// The pending events in this data directory.
     pub fn in_data_dir(data_directory: &Path) -> Self {
         Self { queue: DurableQueue::new(data_directory, "pending", EVENT_LIMITS) }
     }
 
-    /// Writes an event down.
+    /// Writes an event to disk.
     ///
     /// # Errors
     ///
@@ -84,17 +84,17 @@ impl PendingQueue {
         self.queue.write_file(&name, &serde_json::to_vec(record)?).map(|path| PendingEvent { path })
     }
 
-    /// Whether nothing waits.
+    /// Whether there are no pending events.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// How many events wait.
+    /// The number of pending events.
     pub fn count(&self) -> usize {
         self.list_paths().len()
     }
 
-    /// How long the oldest one has been waiting.
+    /// The age of the oldest one.
     pub fn oldest_age(&self) -> Option<Duration> {
         file_age(self.list_paths().first()?)
     }
@@ -104,8 +104,8 @@ impl PendingQueue {
         self.is_empty() || self.count() < self.queue.limits.items
     }
 
-    /// The paths of the pending files, the oldest first, if there are no more than so many. Listing more takes too long for
-    /// a process that others wait for.
+    /// The paths of the pending files, the oldest first, if there are no more than so many. Listing more takes too long
+    /// for a process that an agent waits for.
     pub(crate) fn list_paths_if_few(&self, at_most: usize) -> Option<Vec<PathBuf>> {
         self.queue.list_at_most(at_most).map(sort_event_files)
     }
@@ -124,7 +124,7 @@ impl PendingQueue {
         self.list_paths().into_iter().filter_map(ready).collect()
     }
 
-    /// The event in this file, unless its process is about to store it by itself. A file that cannot be read is set aside.
+    /// The event in this file, unless its own process stores it. A file that cannot be read is set aside.
     pub(crate) fn load(&self, path: PathBuf) -> PendingFile {
         let is_younger_than = |limit: Duration| file_age(&path).is_some_and(|age| age < limit);
         if is_process_alive(&path, OWNER_FIELD) && is_younger_than(MAX_HOOK_DURATION) {
@@ -140,13 +140,13 @@ impl PendingQueue {
                 record.mark_delayed();
                 PendingFile::Ready(PendingEvent { path }, Box::new(record))
             }
-            // It may still be written to.
+            // Its process may still write it.
             Ok(QueueItem::Damaged(_))
                 if is_younger_than(UNFINISHED_TIMEOUT) && is_process_alive(&path, WRITER_FIELD) =>
             {
                 PendingFile::Skipped
             }
-            // Its process was ended before it had answered its agent.
+            // Its process ended before it answered its agent.
             Ok(QueueItem::Damaged(error)) if error.is_eof() => {
                 let _ = fs::remove_file(&path);
                 PendingFile::Skipped
@@ -165,7 +165,7 @@ impl PendingQueue {
         }
     }
 
-    /// Sets an event aside that the database does not take.
+    /// Sets an event aside that the database rejects.
     pub(crate) fn reject(&self, file: PendingEvent) {
         let _ = self.queue.set_aside(&file.path);
     }
@@ -182,14 +182,14 @@ impl PendingEvent {
         let mut parts: Vec<_> = self.name().to_str().unwrap_or_default().split('-').collect();
         if let Some(owner) = parts.get_mut(OWNER_FIELD) {
             *owner = "0";
-            // If it keeps its name, it waits until this process has ended.
+            // If it keeps its name, it waits until this process ends.
             let _ = fs::rename(&self.path, self.path.with_file_name(parts.join("-")));
         }
     }
 
     /// Removes the file: its event is stored.
     pub fn remove(self) {
-        // If it stays, the event is found to be stored already.
+        // If it stays, storing the event again has no effect.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -197,7 +197,7 @@ impl PendingEvent {
 /// The paths of events among these, the oldest first.
 fn sort_event_files(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    // All are in one directory, so their bytes decide, which is much faster than comparing their components.
+    // All are in one directory, so comparing bytes is enough, and much faster than comparing components.
     paths.sort_unstable_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
     paths
 }

@@ -1,4 +1,4 @@
-//! Sessions that no hook ever reported: their transcripts are found where their agent writes them.
+//! Finds sessions without hook events by their transcripts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,19 +16,19 @@ use crate::derive::{self, TranscriptDelta};
 use crate::error::Result;
 use crate::store::{Store, read_transcript_delta};
 
-/// Transcripts that were written to so recently belong to sessions that may go on.
+/// A transcript with a write in this time may belong to a live session.
 const RECENT_WINDOW: Duration = Duration::from_secs(60 * 60);
 
-/// Of these the session goes on, even if no process shows that it does.
+/// With a write in this time the session is live, even without a known process.
 const ACTIVE_WINDOW: Duration = Duration::from_secs(5 * 60);
 
-/// No more are looked at: they are those of one hour.
+/// The largest number of transcripts: those of one hour.
 const MAX_TRANSCRIPTS: usize = 1_000;
 
-/// What subagents write stands beside what their agents write.
+/// The prefix of sub-agents' transcripts, which are beside those of their agents.
 const SUBAGENT_PREFIX: &str = "agent-";
 
-/// A transcript of a session that nobody has told of.
+/// A transcript of a session without hook events.
 struct UnreportedTranscript {
     session_id: String,
     path: String,
@@ -36,7 +36,7 @@ struct UnreportedTranscript {
     is_very_recent: bool,
 }
 
-/// A session that nobody has told of, and what its transcript shows.
+/// A session without hook events, and its transcript's data.
 struct DiscoveredSession {
     session_id: String,
     delta: TranscriptDelta,
@@ -46,8 +46,8 @@ struct DiscoveredSession {
 }
 
 impl Store {
-    /// Finds sessions of Claude Code that no hook ever reported, by their transcripts in these directories (each holds one
-    /// directory for each project). Answers how many are new.
+    /// Finds sessions of Claude Code without hook events by their transcripts in these directories (each has one
+    /// directory per project). Returns how many are new.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ impl Store {
         self.run_transaction("discovered", now, &mut |journal| {
             let mut count = 0;
             for session in &discovered {
-                // A hook may have told of it meanwhile.
+                // A hook may have reported it meanwhile.
                 if journal.find_session_binding(&session.session_id)?.is_none() {
                     session.insert_session(journal, host.as_deref(), now)?;
                     count += 1;
@@ -85,7 +85,7 @@ impl Store {
     }
 }
 
-/// Transcripts below this directory that were written to recently.
+/// Transcripts below this directory with recent writes.
 fn list_recent_transcripts(directory: &Path) -> Vec<UnreportedTranscript> {
     let projects = fs::read_dir(directory).into_iter().flatten().flatten();
     let files = projects.flat_map(|project| fs::read_dir(project.path()).into_iter().flatten().flatten());
@@ -107,7 +107,7 @@ fn inspect_transcript(path: &Path) -> Option<UnreportedTranscript> {
     })
 }
 
-/// The directory that a transcript's own directory is named after, with hyphens for what parts its names.
+/// The project's directory by the name of a transcript's directory, which has hyphens instead of slashes.
 fn decode_project_dir(path: &str) -> Option<PathBuf> {
     let name = Path::new(path).parent()?.file_name()?.to_str()?;
     let directory = PathBuf::from(name.replace('-', "/"));
@@ -115,12 +115,12 @@ fn decode_project_dir(path: &str) -> Option<PathBuf> {
 }
 
 impl UnreportedTranscript {
-    /// What it shows, if it is the transcript of a session that goes on.
+    /// The transcript's data, if its session is live.
     fn read_session(&self) -> Option<DiscoveredSession> {
         let ids = [self.session_id.clone()];
         let caught_up = read_transcript_delta(self.path.clone(), TranscriptProgress::default(), &ids);
         let read = caught_up.read.as_ref()?;
-        // A file in which nothing of this session stands is something else.
+        // A file without entries of this session is something else.
         read.activity.as_ref()?;
         let cwd = read.cwd.as_deref().map(PathBuf::from).or_else(|| decode_project_dir(&self.path))?;
         let process = ProcessIdentity::find_claude_in_directory(&cwd);
@@ -143,7 +143,7 @@ impl DiscoveredSession {
             product: Some("claude".to_owned()),
             session_id: Some(self.session_id.clone()),
             process: self.process,
-            // Nothing else runs there that could be it.
+            // No other process there could be it.
             process_is_certain: self.process.is_some(),
             host: host.map(str::to_owned),
             ..AgentRow::new(project_id, self.written)
@@ -151,7 +151,7 @@ impl DiscoveredSession {
         agent.set_state(
             AgentState::Idle,
             StateSource::Transcript,
-            "its transcript was found; no hook told of it",
+            "found by its transcript, without hook events",
             self.written,
         );
         agent.confidence = StateConfidence::Low;

@@ -1,7 +1,7 @@
-//! Looking after agents of which nothing was heard: their transcripts, processes and terminals tell what no hook does.
+//! The reconciler: checks agents without recent events by their transcripts, processes and terminals.
 //!
-//! Whoever looks reads first and writes afterwards, and in between a hook may have told more. So what was seen counts only
-//! if nothing newer is known by the time it is written, and it is never more than moderately sure.
+//! It reads first and writes later, and a hook event may come in between. So a finding is used only if nothing newer is
+//! known when it is written, and its confidence is never high.
 
 mod discovery;
 mod panes;
@@ -18,30 +18,29 @@ use crate::store::{Store, read_transcript_delta};
 
 pub use panes::{TmuxPane, TmuxServerPanes};
 
-/// A turn of which only the transcript tells may have ended without a word there, if it has been quiet for so long.
+/// A turn that only the transcript reports has ended if nothing was written for this long.
 const QUIET_TURN: Duration = Duration::from_secs(60);
 
-/// An agent of which no hook ever told, and whose process is not known, is gone if its transcript has been quiet for so
-/// long.
+/// An agent without hook events and without a known process has ended if its transcript has not changed for this long.
 const QUIET_AGENT: Duration = Duration::from_secs(30 * 60);
 
-/// Which agents are looked after.
+/// The agents to check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReconcileScope {
-    /// Every one that is not ended.
+    /// All that have not ended.
     All,
     /// This one.
     Agent(i64),
 }
 
-/// An agent, and what is to be read of it.
+/// An agent, and its data to read.
 struct ReconcileCandidate {
     agent: AgentRow,
     progress: TranscriptProgress,
     ids: Vec<String>,
 }
 
-/// What was seen of an agent.
+/// The finding about an agent.
 struct ReconcileFinding {
     before: AgentRow,
     delta: Option<TranscriptDelta>,
@@ -49,7 +48,7 @@ struct ReconcileFinding {
     quiet: Option<QuietConclusion>,
 }
 
-/// What follows from a transcript to which nothing is written.
+/// The conclusion from a transcript that does not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum QuietConclusion {
     TurnIsOver,
@@ -57,8 +56,7 @@ enum QuietConclusion {
 }
 
 impl Store {
-    /// Looks after agents of which nothing was heard: their transcripts and their processes tell what no hook does.
-    /// Doing it twice changes nothing.
+    /// Checks agents without recent events by their transcripts and processes. Running it twice has no further effect.
     ///
     /// # Errors
     ///
@@ -109,13 +107,13 @@ impl Store {
         is_news.then_some(ReconcileFinding { before: agent, delta: caught_up, gone, quiet })
     }
 
-    /// Whether the agent's process is certainly gone. Only those of this host can be looked for.
+    /// Whether the agent's process is certainly gone. Only processes of this host can be checked.
     fn is_process_gone(&self, agent: &AgentRow) -> bool {
         let known = agent.process.filter(|_| agent.process_is_certain);
         self.is_local_agent(agent) && agent.state != AgentState::Ended && known.is_some_and(ProcessIdentity::is_gone)
     }
 
-    /// Whether the agent runs on this host, as far as is known.
+    /// Whether the agent runs on this host, as far as known.
     pub(crate) fn is_local_agent(&self, agent: &AgentRow) -> bool {
         agent.host.is_none() || agent.host == self.host
     }
@@ -131,10 +129,10 @@ impl ReconcileFinding {
         {
             derive::apply_transcript_delta(rows, &mut agent, session, caught_up, now)?;
         }
-        // It may have come back in another process meanwhile.
+        // It may run in another process again.
         if self.gone.is_some() && agent.process == self.gone && agent.state != AgentState::Ended {
             let pid = agent.process.map_or(0, |process| process.pid);
-            let why = format!("its process ({pid}) is gone, and it did not say goodbye");
+            let why = format!("its process ({pid}) exited without a SessionEnd event");
             end_agent(
                 rows,
                 &mut agent,
@@ -142,7 +140,7 @@ impl ReconcileFinding {
                 now,
             )?;
         }
-        // Or it may have been heard of.
+        // It may have sent an event.
         if let Some(quiet) = self.quiet.filter(|_| agent == self.before) {
             quiet.apply(rows, &mut agent, now)?;
         }
@@ -154,11 +152,11 @@ impl QuietConclusion {
     fn apply(self, rows: &mut dyn Rows, agent: &mut AgentRow, now: Timestamp) -> Result<()> {
         match self {
             Self::TurnIsOver => {
-                let why = "nothing has been written to its transcript for a while";
+                let why = "its transcript has not changed for a while";
                 agent.set_state(AgentState::Idle, StateSource::Transcript, why, now);
             }
             Self::AgentIsGone => {
-                let why = "no hook ever told of it, and nothing has been written to its transcript for long";
+                let why = "no hook events, and its transcript has not changed for a long time";
                 end_agent(rows, agent, AgentEnding { source: StateSource::Transcript, why, reason: "silent" }, now)?;
             }
         }
@@ -167,7 +165,7 @@ impl QuietConclusion {
     }
 }
 
-/// How an agent ended that did not say so itself.
+/// The end of an agent without a `SessionEnd` event.
 struct AgentEnding<'a> {
     source: StateSource,
     /// For people.
@@ -176,7 +174,7 @@ struct AgentEnding<'a> {
     reason: &'a str,
 }
 
-/// Ends an agent, and the conversation that it held.
+/// Ends an agent and its current conversation.
 fn end_agent(rows: &mut dyn Rows, agent: &mut AgentRow, ending: AgentEnding<'_>, now: Timestamp) -> Result<()> {
     agent.mark_ended(ending.source, ending.why, ending.reason, now);
     if let Some(id) = agent.conversation_id
@@ -188,12 +186,12 @@ fn end_agent(rows: &mut dyn Rows, agent: &mut AgentRow, ending: AgentEnding<'_>,
     Ok(())
 }
 
-/// What follows from it that nothing is written to a transcript. Where hooks tell what is going on, nothing does.
+/// The conclusion from a transcript that does not change; nothing if hooks report the agent's state.
 fn conclude_from_silence(agent: &AgentRow, path: &str) -> Option<QuietConclusion> {
     let written = std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok()?;
     let since = SystemTime::now().duration_since(written).ok()?;
-    let untold = agent.state_reported_at.is_none() && agent.process.is_none();
-    if untold && agent.state != AgentState::Ended && since > QUIET_AGENT {
+    let is_unreported = agent.state_reported_at.is_none() && agent.process.is_none();
+    if is_unreported && agent.state != AgentState::Ended && since > QUIET_AGENT {
         return Some(QuietConclusion::AgentIsGone);
     }
     let by_transcript = agent.state == AgentState::Processing && agent.state_source == StateSource::Transcript;

@@ -1,4 +1,4 @@
-//! What the terminals show: a pane that is closed, or in which a shell waits for its user, holds no agent any more.
+//! Checks tmux panes: an agent has ended if its pane is closed or shows a shell prompt.
 
 use std::collections::HashMap;
 
@@ -10,16 +10,16 @@ use crate::db::rows::Rows;
 use crate::error::Result;
 use crate::store::Store;
 
-/// What a pane shows when its agent has left it.
+/// Foreground commands that show that the agent has left its pane.
 const SHELLS: &[&str] =
     &["ash", "bash", "csh", "dash", "elvish", "fish", "ksh", "nu", "pwsh", "sh", "tcsh", "xonsh", "zsh"];
 
-/// A tmux server, and every pane that it has.
+/// A tmux server with all its panes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TmuxServerPanes {
-    /// Its socket; nothing stands for the one that is asked when none is named.
+    /// Its socket; nothing for the default server.
     pub socket: Option<String>,
-    /// Its panes; none if it is not running any more.
+    /// Its panes; empty if it does not run.
     pub panes: Vec<TmuxPane>,
 }
 
@@ -28,20 +28,20 @@ pub struct TmuxServerPanes {
 pub struct TmuxPane {
     /// Its id, such as `%3`.
     pub id: String,
-    /// Whether what ran in it has ended.
+    /// Whether its command has ended.
     pub is_dead: bool,
-    /// What runs in its foreground.
+    /// Its foreground command.
     pub command: String,
 }
 
 impl TmuxPane {
-    /// Whether a shell is in its foreground, which would run whatever is typed.
+    /// Whether a shell is in its foreground, which would run any input.
     pub fn is_showing_shell(&self) -> bool {
         SHELLS.contains(&self.command.trim_start_matches('-'))
     }
 }
 
-/// What a pane says about its agent.
+/// How an agent left its pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PaneDeparture {
     Closed,
@@ -49,7 +49,7 @@ enum PaneDeparture {
 }
 
 impl Store {
-    /// The tmux servers of agents that run on this host and have not ended; nothing stands for one that is not named.
+    /// The tmux servers of agents that run on this host and have not ended; nothing stands for the default server.
     ///
     /// # Errors
     ///
@@ -61,8 +61,8 @@ impl Store {
         Ok(servers)
     }
 
-    /// Ends agents whose panes show that they are gone. What was heard of an agent since `looked_at` counts for more, and
-    /// so does a process that lives.
+    /// Ends agents whose panes show that they are gone. Events since `looked_at` take precedence, and so does a live
+    /// process.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl Store {
                 };
                 let (why, reason) = match left {
                     PaneDeparture::Closed => ("its tmux pane is closed", "pane_closed"),
-                    PaneDeparture::ShellPrompt => ("its tmux pane shows a shell that waits", "left_pane"),
+                    PaneDeparture::ShellPrompt => ("its tmux pane shows a shell prompt", "left_pane"),
                 };
                 end_agent(rows, &mut agent, AgentEnding { source: StateSource::Poll, why, reason }, looked_at)?;
                 if *left == PaneDeparture::ShellPrompt {
@@ -121,8 +121,8 @@ fn has_live_process(agent: &AgentRow) -> bool {
     process.is_some_and(|process: ProcessIdentity| !process.is_gone())
 }
 
-/// Whether the agent has left its pane. A shell may be there because the agent was put into the background, or because it
-/// was never more than a messenger that we took for one; so that counts only where no process is known.
+/// Whether the agent has left its pane. A shell may be there because the agent runs in the background, or because the
+/// pane's process was only a wrapper. So a shell counts only if no process is known.
 fn detect_departure(pane: Option<&TmuxPane>, agent: &AgentRow) -> Option<PaneDeparture> {
     match pane {
         None => Some(PaneDeparture::Closed),

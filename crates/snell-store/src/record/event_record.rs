@@ -1,4 +1,4 @@
-//! What is recorded of one event: what the agent sent, who sent it, and what was decided.
+//! The record of one event: the agent's payload, its sender, and the decision.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,45 +12,45 @@ use crate::record::masked_record::mask_hook_run;
 use crate::record::words;
 use crate::views::session_snapshot::ReminderRecord;
 
-/// One event as it was observed. Also what one process hands another, and what waits on disk to be stored.
+/// One event. Processes pass it on in this form, and it waits on disk in this form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EventRecord {
-    /// An id by which the same event is known if it comes twice.
+    /// An id that identifies the event if it comes twice.
     pub event_id: String,
-    /// When it was received.
+    /// The time when it was received.
     pub at: Timestamp,
-    /// Whether it comes to the store late, so that newer events may be there already.
+    /// Whether it is late, so that newer events may be stored already.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub delayed: bool,
     /// The event's canonical name.
     pub event: String,
-    /// Every field as the agent sent it.
+    /// The payload, with every field as the agent sent it.
     pub payload: Map<String, Value>,
-    /// Who sent it.
+    /// The sender.
     #[serde(default)]
     pub sender: EventSender,
-    /// What was decided.
+    /// The decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judgement: Option<DecisionRecord>,
 }
 
-/// What is known of the agent beside its payload.
+/// Data about the agent apart from its payload.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EventSender {
-    /// Which agent it is: `claude`, `gemini` …
+    /// Its product: `claude`, `gemini` …
     #[serde(skip_serializing_if = "Option::is_none")]
     pub product: Option<String>,
     /// The agent's process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessIdentity>,
-    /// Whether the agent itself named its process, rather than somebody who looked for it.
+    /// Whether the agent itself reported its process. Otherwise Snell found it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub process_is_told: bool,
     /// The host it runs on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// The directory it is in, where its payload does not say.
+    /// Its directory, if the payload has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<PathBuf>,
     /// The session id that its launcher gave it (`CLAUDE_SESSION_ID`).
@@ -59,10 +59,10 @@ pub struct EventSender {
     /// The id that its launcher gave it (`CLAUDE_HEADSPACE_SESSION_ID`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headspace_session_id: Option<String>,
-    /// The tmux pane it sits in.
+    /// Its tmux pane.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tmux_pane: Option<String>,
-    /// The tmux session it sits in.
+    /// Its tmux session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tmux_session: Option<String>,
     /// The tmux server's socket.
@@ -77,15 +77,15 @@ pub struct EventSender {
     /// The mission that it carries out (`MISSION_EXECUTION_ID`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mission_execution_id: Option<String>,
-    /// How many tokens fit into its context, where its user says so.
+    /// The size of its context in tokens, if the user set it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u32>,
 }
 
-/// What was decided about an event.
+/// The decision about an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecisionRecord {
-    /// Written as `allow`, `ask` or `block`, and left out if there was no opinion.
+    /// Serialised as `allow`, `ask` or `block`, and omitted if there is none.
     #[serde(
         default,
         skip_serializing_if = "words::is_undecided",
@@ -93,80 +93,80 @@ pub struct DecisionRecord {
         deserialize_with = "words::deserialize_decision"
     )]
     pub decision: Decision,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What the tool was given instead of what the agent wanted, if a hook changed it.
+    /// The tool's input after a hook changed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_input: Option<Value>,
-    /// What the agent is told that a tool answered, if a hook changed it.
+    /// The tool's output after a hook changed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_output: Option<Value>,
-    /// What the agent was given to read with the answer.
+    /// The texts that the agent got with the answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<String>,
-    /// Whether the agent, which was about to stop, was given something to go on with.
+    /// Whether a hook made the agent continue instead of stopping.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_on: bool,
-    /// How long judging took.
+    /// The time that the decision took.
     pub took_us: u64,
-    /// Every hook that matched, and what became of it.
+    /// The runs of all matching hooks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<HookRunRecord>,
-    /// What the guard said.
+    /// The guard's verdicts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guard: Vec<GuardVerdictRecord>,
-    /// What the agent was told about itself.
+    /// The reminders that the agent got.
     #[serde(default, skip_serializing_if = "ReminderRecord::is_empty")]
     pub reminded: ReminderRecord,
 }
 
-/// What became of one hook.
+/// The run of one hook.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HookRunRecord {
-    /// The contract it was run under.
+    /// Its contract.
     pub contract: String,
-    /// The file it is written in.
+    /// The file that configures it.
     pub source: String,
-    /// The line there.
+    /// The line in that file.
     pub line: u32,
-    /// What it runs.
+    /// Its command.
     pub command: String,
     /// Its matcher, as written.
     pub matcher: Option<String>,
-    /// Nothing if another version wrote a status that this one does not know.
+    /// The status; nothing if another version wrote a status that this one does not know.
     #[serde(serialize_with = "words::serialize_status", deserialize_with = "words::deserialize_status")]
     pub status: Option<HookRunStatus>,
     /// Its exit code.
     pub exit_code: Option<i32>,
-    /// The signal it died by.
+    /// The signal that ended it.
     pub signal: Option<i32>,
-    /// How long it took.
+    /// Its duration.
     pub duration_us: u64,
-    /// What it wrote to standard output.
+    /// Its standard output.
     pub stdout: String,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub stderr: String,
-    /// Why it was skipped, or what else there is to know.
+    /// Why it was skipped, or another remark.
     pub why: Option<String>,
 }
 
-/// How a hook ended that nobody waited for.
+/// The end of a background hook run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinishedHookRun {
     /// The session of the event that started it.
     pub session_id: String,
     /// That event.
     pub event: String,
-    /// When it ended.
+    /// The time of its end.
     pub at: Timestamp,
-    /// What became of it.
+    /// The result.
     pub run: HookRunRecord,
 }
 
 impl FinishedHookRun {
-    /// What the store keeps of it.
+    /// The record of a finished background run.
     pub fn from_finished(finished: &BackgroundResult, session_id: &str) -> Self {
         let hook = &finished.hook;
         let mut run = HookRunRecord {
@@ -181,7 +181,7 @@ impl FinishedHookRun {
             duration_us: (hook.duration_ms * 1000.0) as u64,
             stdout: hook.stdout.clone(),
             stderr: hook.stderr.clone(),
-            // Until now it says that the outcome is still to come.
+            // This replaces the remark that the run has not ended.
             why: Some(hook.why.clone().unwrap_or_else(|| BACKGROUND_RUN_NOTE.to_owned())),
         };
         mask_hook_run(&mut run);
@@ -189,17 +189,17 @@ impl FinishedHookRun {
     }
 }
 
-/// Why a run that went well had no part in what was decided.
-const BACKGROUND_RUN_NOTE: &str = "ran in the background; nobody waited for it";
+/// The remark on a background run without errors.
+const BACKGROUND_RUN_NOTE: &str = "ran in the background; Snell did not wait for it";
 
-/// What the guard said about a tool call.
+/// A verdict of the guard on a tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuardVerdictRecord {
-    /// Written as `allow`, `ask` or `deny`.
+    /// Serialised as `allow`, `ask` or `deny`.
     #[serde(serialize_with = "words::serialize_guard_decision", deserialize_with = "words::deserialize_decision")]
     pub decision: Decision,
-    /// The decision if the guard did not only watch: `ask` or `deny`. Of a call that was denied, `ask`: the user should have
-    /// been asked, and could not be.
+    /// The decision without audit mode: `ask` or `deny`. For a denied call it is `ask` if the guard wanted to ask the
+    /// user and could not.
     #[serde(
         default,
         skip_serializing_if = "words::is_undecided",
@@ -209,43 +209,42 @@ pub struct GuardVerdictRecord {
     pub would: Decision,
     /// The rule that decided.
     pub rule: String,
-    /// How grave it is.
+    /// The tier of the rule.
     pub tier: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// What to do instead.
+    /// The recommended alternative.
     pub advice: Option<String>,
-    /// Whether it is about what a hook made of the call, rather than about what the agent wanted.
+    /// Whether it is about the input after a hook changed it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_changed_input: bool,
 }
 
 impl GuardVerdictRecord {
-    /// The word for its decision. A decision that this version does not know counts as one that allows the call.
+    /// The word for its decision. An unknown decision counts as `allow`.
     pub(crate) fn decision_word(&self) -> &'static str {
         words::guard_decision_word(self.decision).unwrap_or("allow")
     }
 
-    /// The word for the decision if the guard did not only watch.
+    /// The word for the decision without audit mode.
     pub(crate) fn would_word(&self) -> Option<&'static str> {
         words::guard_decision_word(self.would)
     }
 }
 
 impl EventRecord {
-    /// What is recorded of an event, before anything was decided about it. The sender's id of it counts; an event that
-    /// has none gets one, which is told from all others by when and by whom it was received. Of an event that was made rather
-    /// than sent, what it would be as JSON is kept.
+    /// The record of an event before the decision. It keeps the sender's id. An event without one gets an id made of
+    /// the time and the receiving process. For an event that was not sent as JSON, it stores the JSON form.
     pub fn new(event: &Event, at: Timestamp) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let told = event.raw.get("event_id").and_then(Value::as_str).filter(|id| !id.trim().is_empty());
+        let sent_id = event.raw.get("event_id").and_then(Value::as_str).filter(|id| !id.trim().is_empty());
         let own = || {
             let clock = Timestamp::now().as_nanosecond();
             let (process, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
             format!("{clock:x}-{process:x}-{count:x}")
         };
         Self {
-            event_id: told.map_or_else(own, str::to_owned),
+            event_id: sent_id.map_or_else(own, str::to_owned),
             at,
             delayed: false,
             event: event.name.as_str().to_owned(),
@@ -255,11 +254,11 @@ impl EventRecord {
         }
     }
 
-    /// The event as the engine knows it.
+    /// Decodes the event.
     ///
     /// # Errors
     ///
-    /// When nothing names the event.
+    /// When the event has no name.
     pub fn decode(&self) -> Result<Event, EventError> {
         let product = AgentProduct::for_recorded_name(self.sender.product.as_deref());
         product.decode(Some(&self.event), self.payload.clone())
@@ -267,7 +266,7 @@ impl EventRecord {
 }
 
 impl DecisionRecord {
-    /// What happened if the agent could be told nothing but a "no", for this reason, whatever else was decided.
+    /// Replaces the decision by a denial with this reason, for agents that only accept a denial.
     pub fn override_with_refusal(&mut self, reason: &str) {
         self.decision = Decision::Deny;
         self.reason = Some(reason.to_owned());
@@ -276,7 +275,7 @@ impl DecisionRecord {
         }
     }
 
-    /// What the store keeps of a verdict.
+    /// The record of a verdict.
     pub fn from_verdict(verdict: &Verdict, took: std::time::Duration) -> Self {
         Self {
             decision: verdict.decision,
@@ -292,12 +291,12 @@ impl DecisionRecord {
         }
     }
 
-    /// Why the user is asked, if that was decided; empty if nobody said why.
+    /// Why the user must approve it, if that was decided; empty without a reason.
     pub fn ask_reason(&self) -> Option<&str> {
         (self.decision == Decision::Ask).then(|| self.reason.as_deref().unwrap_or_default())
     }
 
-    /// Whether the event was kept from happening.
+    /// Whether the event was blocked.
     pub fn is_block(&self) -> bool {
         self.decision == Decision::Deny
     }
@@ -328,7 +327,7 @@ impl HookRunRecord {
     }
 }
 
-/// Every field of an event: as it was sent, or as it would be.
+/// All fields of an event: as sent, or in JSON form.
 fn build_payload(event: &Event) -> Map<String, Value> {
     if !event.raw.is_empty() {
         return event.raw.clone();

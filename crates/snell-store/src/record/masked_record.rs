@@ -1,4 +1,4 @@
-//! A record fit to be written: secrets are masked, and long texts are truncated.
+//! A record that may be written: secrets are masked, and long texts are truncated.
 
 use std::ops::Deref;
 
@@ -10,26 +10,24 @@ use crate::record::event_record::{DecisionRecord, EventRecord, EventSender, Hook
 use crate::record::redaction;
 use crate::record::text_limits::{sanitize_text, truncate_json_strings, truncate_with_notice};
 
-/// The longest text that is kept of one field. What agents read and write may be as large as any file.
+/// The longest text of one field. Agents read and write files of any size.
 const MAX_TEXT_BYTES: usize = 64 * 1024;
 
-/// The longest name that is kept.
+/// Longer names are truncated.
 const MAX_NAME_BYTES: usize = 1024;
 
-/// The longest output of a hook that is kept.
+/// Longer outputs of hooks are truncated.
 const MAX_OUTPUT_BYTES: usize = 16 * 1024;
 
-/// A record whose secrets are masked and whose long texts are truncated. Only this form is written to disk, handed to
-/// another process or stored, and it is made once for each event: everything that is added later is masked when it is
-/// added.
+/// A record whose secrets are masked and whose long texts are truncated. Only this form is written to disk, sent to
+/// another process or stored. It is made once per event: everything that is added later is masked when it is added.
 ///
-/// As JSON it says `"masked": true`. A record that does not say so comes from an older version, and is masked when it is
-/// read.
+/// Its JSON has `"masked": true`. A record without that comes from an older version, and is masked when it is read.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(from = "RecordWire")]
 pub struct MaskedRecord(EventRecord);
 
-/// A record as it is read.
+/// A record as it is parsed.
 #[derive(Deserialize)]
 struct RecordWire {
     event_id: String,
@@ -104,22 +102,22 @@ impl From<EventRecord> for MaskedRecord {
 }
 
 impl MaskedRecord {
-    /// A record that was made of the parts of a masked one.
+    /// A record made of parts of a masked one.
     pub(crate) fn from_masked_parts(record: EventRecord) -> Self {
         Self(record)
     }
 
-    /// The record, to be taken apart. Its parts stay masked.
+    /// The record itself. Its parts stay masked.
     pub(crate) fn into_inner(self) -> EventRecord {
         self.0
     }
 
-    /// Adds what was decided.
+    /// Sets the decision.
     pub fn set_decision(&mut self, decision: DecisionRecord) {
         self.0.judgement = Some(mask_decision(decision));
     }
 
-    /// Notes that newer events may be stored before it.
+    /// Marks it as late: newer events may be stored before it.
     pub fn mark_delayed(&mut self) {
         self.0.delayed = true;
     }
@@ -132,7 +130,7 @@ impl MaskedRecord {
     }
 }
 
-/// A decision fit to be written.
+/// Masks and truncates a decision.
 fn mask_decision(mut decision: DecisionRecord) -> DecisionRecord {
     mask_text(&mut decision.reason, MAX_TEXT_BYTES);
     [&mut decision.changed_input, &mut decision.changed_output].into_iter().flatten().for_each(mask_value);
@@ -141,7 +139,7 @@ fn mask_decision(mut decision: DecisionRecord) -> DecisionRecord {
     }
     decision.runs.iter_mut().for_each(mask_hook_run);
     for verdict in &mut decision.guard {
-        // Only a graver decision than the one that counts is worth a word.
+        // Only a stricter decision than the actual one is stored.
         if verdict.would < Decision::Ask {
             verdict.would = Decision::None;
         }
@@ -151,7 +149,7 @@ fn mask_decision(mut decision: DecisionRecord) -> DecisionRecord {
     decision
 }
 
-/// Makes the run of a hook fit to be written.
+/// Masks and truncates a hook run.
 pub(super) fn mask_hook_run(run: &mut HookRunRecord) {
     for text in [&mut run.command, &mut run.stdout, &mut run.stderr] {
         *text = sanitize_text(text, MAX_OUTPUT_BYTES);
@@ -177,7 +175,7 @@ mod tests {
     const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
     #[test]
-    fn a_record_is_masked_unless_it_says_that_it_is() {
+    fn a_record_without_the_masked_mark_is_masked() {
         let wire = |masked: Value| json!({"event_id": "e", "at": "2026-03-01T12:00:00Z", "event": "Stop", "payload": {"a": SECRET}, "masked": masked});
         let mut old = wire(Value::Null);
         old.as_object_mut().unwrap().remove("masked");
@@ -202,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_other_versions_are_read_and_known_ones_are_written_as_before() {
+    fn words_of_other_versions_are_read_and_known_words_are_unchanged() {
         let cases = [
             (json!({"decision": "block", "took_us": 1}), Decision::Deny, Some("block")),
             (json!({"decision": "ask", "took_us": 1}), Decision::Ask, Some("ask")),

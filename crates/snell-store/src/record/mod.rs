@@ -1,5 +1,4 @@
-//! What is kept of one event: the record itself, its size limits, and the redaction of secrets before anything is
-//! written.
+//! The stored form of one event: the record itself, its size limits, and the redaction of secrets.
 
 pub(crate) mod event_record;
 pub(crate) mod json;

@@ -1,25 +1,25 @@
-//! What is missing from what was kept: before anything is written, secrets are masked and long texts are cut.
+//! Detects what was removed before a value was stored: masked secrets and truncated texts.
 
 use serde_json::Value;
 
 use crate::record::redaction::is_masked;
 use crate::record::text_limits::OMISSION_NOTICE;
 
-/// What was taken out of a value before it was written. Known by the marks that stand in its place, so that a text which
-/// had such a mark already looks as if something was taken out of it.
+/// The redactions in a stored value. They are detected by their marks, so a text that had such a mark originally looks
+/// redacted too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Redactions {
     /// Secrets.
     pub masked: bool,
-    /// The middle of a text that was too long.
+    /// The middle of long texts.
     pub shortened: bool,
 }
 
 impl Redactions {
-    /// What is missing from a value that was kept.
+    /// Finds the redactions in a stored value.
     pub fn from_value(value: &Value) -> Self {
         let mut losses = Self::default();
-        // A stack rather than recursion, as where they are made.
+        // A stack instead of recursion, as in the code that makes them.
         let mut rest = vec![value];
         while let Some(value) = rest.pop() {
             match value {
@@ -37,7 +37,7 @@ impl Redactions {
         losses
     }
 
-    /// Whether something is missing.
+    /// Whether anything was removed.
     pub fn has_any(self) -> bool {
         self.masked || self.shortened
     }
@@ -58,7 +58,7 @@ mod tests {
     use crate::record::masked_record::MaskedRecord;
 
     #[test]
-    fn what_is_taken_out_of_a_payload_is_seen_afterwards() {
+    fn redactions_of_a_payload_are_detected() {
         let cases = [
             (json!({"command": "ls -l", "list": [1, null, {"a": "b"}]}), (false, false)),
             (json!({"command": format!("echo {}", "x".repeat(100_000))}), (false, true)),

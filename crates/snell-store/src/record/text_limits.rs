@@ -1,4 +1,4 @@
-//! Texts fit to be kept: secrets are masked, and the middle of a text that is too long is left out.
+//! Prepares texts for storage: secrets are masked, and the middle of long texts is removed.
 
 use std::borrow::Cow;
 
@@ -6,26 +6,26 @@ use serde_json::Value;
 
 use crate::record::redaction;
 
-/// What stands between the beginning and the end of a text, where nothing may be longer than is said.
+/// The mark between the start and the end of a text with a strict limit.
 const TRUNCATION_MARK: &str = "\n[…]\n";
 
-/// What stands before and behind the number of bytes that were left out of a text.
+/// The text before and after the number of removed bytes.
 pub(crate) const OMISSION_NOTICE: (&str, &str) = ("… [", " bytes left out] …");
 
-/// They and the longest number.
+/// The length of both with the longest number.
 const MAX_NOTICE_BYTES: usize = OMISSION_NOTICE.0.len() + OMISSION_NOTICE.1.len() + 20;
 
-/// A text fit to be written.
+/// Masks and truncates a text.
 pub(crate) fn sanitize_text(text: &str, most: usize) -> String {
     truncate_with_notice(&redaction::mask_secrets(text), most).into_owned()
 }
 
-/// As [`sanitize_text`], but never longer than `most`: as much of the end is kept as of the beginning.
+/// As [`sanitize_text`], but never longer than `most`, with equal parts of the start and the end.
 pub(crate) fn sanitize_text_within(text: &str, most: usize) -> String {
     truncate_middle(&redaction::mask_secrets(text), most).into_owned()
 }
 
-/// The beginning and the end of a text that is longer than this, with a mark between.
+/// The start and the end of a text that is longer than this, with a mark in between.
 pub(crate) fn truncate_middle(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {
         return text.into();
@@ -45,8 +45,8 @@ pub(crate) fn truncate_json_strings(value: &mut Value, most: usize) {
     }
 }
 
-/// The beginning and the end of a text that is too long, with a notice of how much was left out between. The notice fits
-/// in as well: a record of an older version is truncated again when it is stored, and must stay as it is.
+/// The start and the end of a long text, with a notice of the number of removed bytes in between. The limit includes
+/// the notice: a record of an older version is truncated again when it is stored, and must not change.
 pub(crate) fn truncate_with_notice(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {
         return text.into();
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_cut_is_not_cut_again() {
+    fn a_truncated_text_is_not_truncated_again() {
         const MOST: usize = 16 * 1024;
         for text in ["a".repeat(17_000), "ä".repeat(9_000), "€".repeat(100_000)] {
             let once = truncate_with_notice(&text, MOST).into_owned();

@@ -1,5 +1,5 @@
-//! Decisions and statuses as the words that records and rows have for them. A word of another version that is not in
-//! these tables is read as no decision or no status, so that the rest of the record is not lost.
+//! The words for decisions and statuses in records and rows. An unknown word of another version is read as no decision
+//! or no status, so that the rest of the record is not lost.
 
 use serde::{Deserialize, Deserializer, Serializer};
 use snell::{Decision, HookRunStatus};

@@ -1,19 +1,19 @@
-//! The list of events as people look at it: line by line, searched for a text, and one event in full.
+//! The list of events for people: lines, a text search, and one event in full.
 
 use serde_json::Value;
 
 use crate::views::query_types::{GuardVerdictView, HookRunView, LogEntry, LogFilter};
 
-/// How many events are looked at in one search, and how much text. Those of one project or one kind lie apart, and each costs
-/// several times what it costs to read on.
+/// The largest number of events and bytes of one search. Events of one project or one kind are scattered, so each costs
+/// several times more.
 const MAX_SCANNED_EVENTS: usize = 4000;
 const MAX_SCANNED_FILTERED_EVENTS: usize = 2000;
 pub(crate) const MAX_SCANNED_BYTES: usize = 8 * 1024 * 1024;
 
-/// By what a subagent is known.
+/// Fields that identify a sub-agent.
 const SUBAGENT_FIELDS: &[&str] = &["agent_type", "agent_id"];
 
-/// Events that say something in words, by the names of the fields in which they do; the first one that is there counts.
+/// Events with a text, and the fields of that text, in order of preference.
 pub(crate) const EVENT_TEXT_FIELDS: &[(&str, &[&str])] = &[
     ("UserPromptSubmit", &["prompt"]),
     ("Notification", &["message"]),
@@ -35,29 +35,29 @@ pub(crate) const EVENT_TEXT_FIELDS: &[(&str, &[&str])] = &[
 /// An event in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogLine {
-    /// The event, without what the agent sent.
+    /// The event, without its payload.
     pub entry: LogEntry,
-    /// What it says in words, if it is of a kind that does.
+    /// Its text, if it has one.
     pub message: Option<String>,
 }
 
-/// Some lines of the list.
+/// A page of the list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LogSearchResult {
     /// The lines, in the order of the list.
     pub lines: Vec<LogLine>,
-    /// The last event that was looked at, if there are more and a search looked no further.
+    /// The last scanned event, if a search stopped before the end.
     pub last_scanned_id: Option<i64>,
 }
 
-/// One event, and everything that hangs on it.
+/// One event with its hook runs and verdicts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventDetails {
     /// The event.
     pub entry: LogEntry,
-    /// Every hook that matched, and what became of it.
+    /// The runs of all matching hooks.
     pub hook_runs: Vec<HookRunView>,
-    /// What the guard said.
+    /// The guard's verdicts.
     pub guard_verdicts: Vec<GuardVerdictView>,
 }
 
@@ -70,7 +70,7 @@ pub struct ProjectView {
     pub path: String,
 }
 
-/// How many events are looked at in a search among these.
+/// How many events one search with this filter scans.
 pub(crate) fn max_events_to_scan(filter: &LogFilter) -> usize {
     let numbers = [filter.agent_id, filter.project_id];
     let words = [&filter.session, &filter.event, &filter.tool, &filter.decision];
@@ -78,7 +78,7 @@ pub(crate) fn max_events_to_scan(filter: &LogFilter) -> usize {
     if is_narrowed { MAX_SCANNED_FILTERED_EVENTS } else { MAX_SCANNED_EVENTS }
 }
 
-/// What an event says in words.
+/// The text of an event.
 pub(crate) fn extract_event_text(event: &str, payload: &Value) -> Option<String> {
     let (_, fields) = EVENT_TEXT_FIELDS.iter().find(|(name, _)| *name == event)?;
     let text = |field: &str| payload.get(field)?.as_str().filter(|text| !text.trim().is_empty());
@@ -86,7 +86,7 @@ pub(crate) fn extract_event_text(event: &str, payload: &Value) -> Option<String>
     if event != "SubagentStop" {
         return words.map(str::to_owned);
     }
-    // Several of them run at a time, so it matters whose words they are.
+    // Several sub-agents run at a time, so the text names its author.
     let who = SUBAGENT_FIELDS.iter().find_map(|field| text(field));
     match (who, words) {
         (Some(who), Some(words)) => Some(format!("{who}: {words}")),
@@ -94,11 +94,11 @@ pub(crate) fn extract_event_text(event: &str, payload: &Value) -> Option<String>
     }
 }
 
-/// What is looked for.
+/// A text to search for.
 #[derive(Debug)]
 pub(crate) struct SearchText {
     plain: String,
-    /// The same as it stands in JSON.
+    /// The same, escaped as in JSON.
     within_json: String,
 }
 
@@ -121,7 +121,7 @@ fn contains_ignoring_case(text: &[u8], wanted: &[u8]) -> bool {
     let Some(first) = wanted.first() else { return true };
     let (small, large) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
     let mut rest = text;
-    // Most places are passed by their first letter alone.
+    // Most positions differ in the first letter already.
     while let Some(at) = rest.iter().position(|byte| *byte == small || *byte == large) {
         rest = &rest[at..];
         match rest.get(..wanted.len()) {
@@ -139,7 +139,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_text_is_found_wherever_it_stands() {
+    fn a_text_is_found_at_any_position() {
         let cases = [
             ("", "", true),
             ("abc", "", true),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_found_as_it_stands_in_json() {
+    fn a_text_is_found_in_its_json_form() {
         let payload = json!({"command": "echo \"a\\b\"\n\tö"}).to_string();
         for wanted in ["\"a\\b\"", "\"\n\tö", "ECHO"] {
             assert!(SearchText::new(wanted).is_in_json(&payload), "{wanted:?} in {payload}");

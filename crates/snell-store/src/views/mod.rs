@@ -1,4 +1,4 @@
-//! Questions about what was recorded, and the rows that answer them: agents, sessions, timelines, the log, rollups.
+//! Queries and their results: agents, sessions, timelines, the log, rollups.
 
 pub(crate) mod log_search;
 pub(crate) mod queries;

@@ -1,4 +1,4 @@
-//! What can be asked of the store, and what it answers.
+//! The parameters of queries, and their results.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -8,56 +8,56 @@ use crate::db::model::{AgentState, StateConfidence, StateSource, TimestampSource
 use crate::derive::intent::TurnIntent;
 use crate::views::rollups::GuardOutcome;
 
-/// Which agents.
+/// Selects agents.
 #[derive(Clone, Debug, Default)]
 pub struct AgentFilter {
-    /// Only this one.
+    /// Only this agent.
     pub agent_id: Option<i64>,
-    /// Ended ones too, if they ended after this.
+    /// Also agents that ended after this time.
     pub ended_after: Option<Timestamp>,
-    /// Only those of this project.
+    /// Only agents of this project.
     pub project_id: Option<i64>,
-    /// Only those in this state.
+    /// Only agents in this state.
     pub state: Option<AgentState>,
-    /// Only those after this one in the order of the list, to page on.
+    /// Only agents after this one in the list, for the next page.
     pub after: Option<(Timestamp, i64)>,
-    /// At most so many; all of them if it is not said.
+    /// The largest number of results; all if not set.
     pub limit: Option<u32>,
 }
 
-/// Which turns.
+/// Selects turns.
 #[derive(Clone, Debug, Default)]
 pub struct TurnFilter {
-    /// Of this agent.
+    /// Turns of this agent.
     pub agent_id: i64,
-    /// Before this one, to page on.
+    /// Turns before this one, for the next page.
     pub before_id: Option<i64>,
-    /// After this one, the oldest first, to follow.
+    /// Turns after this one, the oldest first, to follow.
     pub after_id: Option<i64>,
-    /// Only what this one said.
+    /// Only turns of this author.
     pub actor: Option<TurnActor>,
-    /// At most so many.
+    /// The largest number of results.
     pub limit: u32,
 }
 
-/// Which of the guard's verdicts.
+/// Selects verdicts of the guard.
 #[derive(Clone, Debug, Default)]
 pub struct GuardFilter {
-    /// About this agent.
+    /// Verdicts on this agent's calls.
     pub agent_id: Option<i64>,
-    /// By this rule.
+    /// Verdicts of this rule.
     pub rule: Option<String>,
-    /// Of this gravity.
+    /// Verdicts of this tier.
     pub tier: Option<String>,
-    /// Of which this came.
+    /// Verdicts with this outcome.
     pub outcome: Option<GuardOutcome>,
-    /// Before this one, to page on.
+    /// Verdicts before this one, for the next page.
     pub before_id: Option<i64>,
-    /// At most so many.
+    /// The largest number of results.
     pub limit: u32,
 }
 
-/// An agent as people and programs see it.
+/// An agent, as the page and the API show it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the names are those of the table that the design gives")]
 pub struct AgentView {
@@ -90,110 +90,110 @@ pub struct AgentView {
     pub end_reason: Option<String>,
 }
 
-/// Which events.
+/// Selects events.
 #[derive(Clone, Debug, Default)]
 pub struct LogFilter {
-    /// Of this agent.
+    /// Events of this agent.
     pub agent_id: Option<i64>,
-    /// Of agents of this project.
+    /// Events of this project.
     pub project_id: Option<i64>,
-    /// Of a session whose id begins like this.
+    /// Events of a session with an id that has this prefix.
     pub session: Option<String>,
-    /// With this canonical name.
+    /// Events with this canonical name.
     pub event: Option<String>,
-    /// About this tool, whether its letters from A to Z are small or not.
+    /// Events of this tool; ASCII case is ignored.
     pub tool: Option<String>,
-    /// Decided like this: `allow`, `ask` or `block`.
+    /// Events with this decision: `allow`, `ask` or `block`.
     pub decision: Option<String>,
-    /// At this time or later.
+    /// Events at this time or later.
     pub since: Option<Timestamp>,
-    /// Before this time.
+    /// Events before this time.
     pub until: Option<Timestamp>,
-    /// Before this entry, to page on.
+    /// Events before this one, for the next page.
     pub before_id: Option<i64>,
-    /// After this entry, the oldest first, to follow.
+    /// Events after this one, the oldest first, to follow.
     pub after_id: Option<i64>,
-    /// At most so many.
+    /// The largest number of results.
     pub limit: u32,
 }
 
 /// One event in the log.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LogEntry {
-    /// Its number in the log.
+    /// Its id in the log.
     pub id: i64,
     /// When it was received.
     pub at: Timestamp,
-    /// The agent.
+    /// Its agent.
     pub agent_id: i64,
     /// The agent's project.
     pub project: String,
-    /// Its number, by which it is told from others of that name.
+    /// The project's id: several projects may have the same name.
     #[serde(skip)]
     pub project_id: i64,
-    /// The session.
+    /// Its session.
     pub session_id: Option<String>,
     /// The event's canonical name.
     pub event: String,
-    /// The tool it is about.
+    /// Its tool.
     pub tool: Option<String>,
-    /// What the call of the tool is about, in one line.
+    /// The summary of the tool call, as one line.
     pub tool_summary: Option<String>,
-    /// How long the tool took, once it has ended.
+    /// The duration of the tool call, once it has ended.
     pub tool_duration_ms: Option<f64>,
-    /// What was decided: `allow`, `ask` or `block`; nothing if nobody had an opinion.
+    /// The decision: `allow`, `ask` or `block`; nothing if there is none.
     pub decision: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
-    /// What the guard would have decided if it did not only watch: `ask` or `deny`.
+    /// The guard's decision if it did not only audit: `ask` or `deny`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub would: Option<String>,
-    /// The agent's state, once the event had counted.
+    /// The agent's state after the event.
     pub state: AgentState,
     /// How the agent was found.
     pub correlation_method: String,
-    /// How long judging it took.
+    /// The time that the decision took.
     pub took_us: Option<i64>,
-    /// How many hooks matched.
+    /// The number of matching hooks.
     pub hooks: i64,
-    /// What the tool was given instead of what the agent wanted, if a hook changed it.
+    /// The tool's input after a hook changed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed_input: Option<Value>,
-    /// What the agent is told that the tool answered, if a hook changed it.
+    /// The tool's output after a hook changed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed_output: Option<Value>,
-    /// What the agent was given to read with the answer.
+    /// The texts that the agent got with the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub told: Option<String>,
-    /// What the agent sent.
+    /// The agent's payload.
     pub payload: Value,
 }
 
 impl LogEntry {
-    /// What would have come of it if the guard did not only watch; nothing if that makes no difference.
+    /// The outcome if the guard did not only audit; nothing if it would be the same.
     pub fn unaudited_outcome(&self) -> Option<GuardOutcome> {
         let would = self.would.as_deref()?;
         Some(GuardOutcome::from_decision(GuardOutcome::Allowed.as_str(), Some(would)))
     }
 }
 
-/// A session as the store knows it.
+/// A session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SessionView {
-    /// The id that it is known by.
+    /// Its id.
     pub session_id: String,
-    /// Its number.
+    /// The id of its conversation.
     #[serde(skip)]
     pub conversation_id: i64,
     /// Its agent.
     pub agent_id: i64,
     /// Its project.
     pub project_path: String,
-    /// Every id that leads to it.
+    /// All its ids.
     pub session_ids: Vec<String>,
-    /// When it began.
+    /// The time of its first event.
     pub started_at: Timestamp,
-    /// When it was last heard of.
+    /// The time of its last event.
     pub last_seen_at: Timestamp,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
@@ -205,23 +205,23 @@ pub struct SessionView {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ExportLine {
-    /// The session itself; always the first line.
+    /// The session itself, always the first line.
     Session(SessionView),
-    /// An event, with what became of its hooks.
+    /// An event with its hook runs and verdicts.
     Event {
         /// The event.
         #[serde(flatten)]
         event: Box<LogEntry>,
-        /// Every hook that matched, and what became of it.
+        /// The runs of all matching hooks.
         hook_runs: Vec<HookRunView>,
-        /// What the guard said.
+        /// The guard's verdicts.
         guard_verdicts: Vec<GuardVerdictView>,
     },
-    /// Something that was said.
+    /// A turn.
     Turn(TurnView),
 }
 
-/// A turn as people and programs see it.
+/// A turn, as the page and the API show it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the names are those of the table that the design gives")]
 pub struct TurnView {
@@ -235,7 +235,7 @@ pub struct TurnView {
     pub timestamp_source: TimestampSource,
 }
 
-/// What became of one hook.
+/// The run of one hook.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the names are those of `snell run`'s result")]
 pub struct HookRunView {
@@ -253,7 +253,7 @@ pub struct HookRunView {
     pub why: Option<String>,
 }
 
-/// What the guard said. `would` is what it would have decided if it did not only watch; or `ask`, if the user could not be asked
+/// A verdict of the guard. `would` is its decision if it did not only audit; or `ask`, if the user could not be asked
 /// and the call was denied.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the names are those of the guard's judgement")]
@@ -264,82 +264,82 @@ pub struct GuardVerdictView {
     pub tier: String,
     pub reason: String,
     pub advice: Option<String>,
-    /// Whether it is about what a hook made of the call, rather than about what the agent wanted.
+    /// Whether it is about the input after a hook changed it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub of_changed_input: bool,
 }
 
-/// One verdict of the guard, and the call that it is about.
+/// A verdict of the guard with its call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GuardLogEntry {
-    /// Its number.
+    /// Its id.
     pub guard_verdict_id: i64,
-    /// When.
+    /// Its time.
     pub at: Timestamp,
-    /// The agent.
+    /// Its agent.
     pub agent_id: Option<i64>,
-    /// The event's number in the log.
+    /// The event's id in the log.
     pub event_row: Option<i64>,
-    /// The tool.
+    /// Its tool.
     pub tool: Option<String>,
-    /// What the agent sent.
+    /// The agent's payload.
     pub payload: Value,
     /// The input that was judged, if a hook had changed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed_input: Option<Value>,
-    /// What the guard said.
+    /// The verdict.
     #[serde(flatten)]
     pub verdict: GuardVerdictView,
 }
 
-/// What one hook costs, and how it fares.
+/// The statistics of one hook.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct HookStats {
-    /// Its number here.
+    /// Its id in the database.
     #[serde(skip)]
     pub hook_id: i64,
-    /// The contract it is run under.
+    /// Its contract.
     pub contract: String,
-    /// The file it is written in.
+    /// The file that configures it.
     pub source: String,
-    /// The line there.
+    /// The line in that file.
     pub line: i64,
-    /// What it runs.
+    /// Its command.
     pub command: String,
     /// How often it ran.
     pub runs: i64,
     /// How often it failed.
     pub failures: i64,
-    /// How often it took too long.
+    /// How often it timed out.
     pub timeouts: i64,
     /// How often it blocked.
     pub blocks: i64,
-    /// Half of its runs took no longer than this.
+    /// The median duration.
     pub p50_ms: f64,
-    /// 95 of 100 runs took no longer than this.
+    /// The 95th percentile of the durations.
     pub p95_ms: f64,
-    /// None took longer than this.
+    /// The longest duration.
     pub max_ms: f64,
-    /// All runs together.
+    /// The total duration.
     pub total_ms: f64,
     /// When it last ran.
     pub last_run_at: Timestamp,
 }
 
-/// What was heard of agents.
+/// The latest events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventActivity {
-    /// How many events came since.
+    /// The number of new events.
     pub events: u64,
-    /// The number of the newest event; 0 if there is none.
+    /// The id of the newest event; 0 if there is none.
     pub last_row: i64,
-    /// When the latest of the newest events happened.
+    /// The latest time among the newest events.
     pub last_at: Option<Timestamp>,
     /// The newest event's name.
     pub last_event: Option<String>,
 }
 
-/// How much there is.
+/// The totals of the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StoreTotals {
     /// Events.
@@ -355,9 +355,9 @@ pub struct StoreTotals {
     /// Agents by state, in the order of [`AgentState::ALL`].
     #[serde(serialize_with = "serialize_agent_counts")]
     pub agents: Vec<(AgentState, i64)>,
-    /// When the first event that is kept was received.
+    /// The time of the first stored event.
     pub first_event_at: Option<Timestamp>,
-    /// When the last one was.
+    /// The time of the last one.
     pub last_event_at: Option<Timestamp>,
 }
 
@@ -368,7 +368,7 @@ fn serialize_agent_counts<S: serde::Serializer>(
     serializer.collect_map(agents.iter().copied())
 }
 
-/// What was removed, or would be.
+/// The rows that were removed, or would be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PruneCounts {
     /// Events, with their payloads, hook runs and guard verdicts.
@@ -377,9 +377,9 @@ pub struct PruneCounts {
     pub turns: usize,
     /// Sessions that their agents have left behind.
     pub sessions: usize,
-    /// Agents of which nothing is left, with all their sessions.
+    /// Agents without any rows left, with all their sessions.
     pub agents: usize,
-    /// What hung on any of these and nobody else.
+    /// Rows that only belonged to these.
     #[serde(skip)]
     pub(crate) rest: usize,
 }
@@ -395,13 +395,13 @@ impl std::ops::AddAssign for PruneCounts {
 }
 
 impl PruneCounts {
-    /// Whether there was nothing left to remove.
+    /// Whether there was nothing to remove.
     pub fn is_empty(self) -> bool {
         self == Self::default()
     }
 }
 
-/// The beginning of a text, if it is long.
+/// The start of a long text.
 pub(crate) fn truncate_with_ellipsis(text: &str, at_most: usize) -> String {
     if text.len() <= at_most {
         return text.to_owned();

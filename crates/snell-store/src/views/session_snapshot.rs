@@ -1,4 +1,4 @@
-//! What is known of a session before its agent is answered, and what the agent was then told about itself.
+//! The data of a session before its agent gets an answer, and the reminders in that answer.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::derive::transcript::ContextUsage;
 use crate::error::{Result, StoreError, format_error_chain};
 use crate::store::{Store, read_transcript_delta, transcript_may_have_grown};
 
-/// Of more workers than this an agent is told another time.
+/// How many workers one answer reports. The others are reported later.
 const MAX_REPORTED_WORKERS: u32 = 100;
 
 /// A question about the session of an event that is not recorded yet.
@@ -21,96 +21,96 @@ const MAX_REPORTED_WORKERS: u32 = 100;
 pub struct SnapshotQuery {
     /// The ids of the session, the launcher's first.
     pub session_ids: Vec<String>,
-    /// The agent's own id of the session, to which the transcript belongs.
+    /// The agent's own id of the session, which is the transcript's.
     pub own_session_id: Option<String>,
     /// The transcript, which may have grown since the last event.
     pub transcript_path: Option<PathBuf>,
-    /// How many tokens fit into the context, where the user says so.
+    /// The size of the context in tokens, if the user set it.
     pub context_window: Option<u32>,
-    /// Whether finished workers are asked for as well.
+    /// Whether to include finished workers.
     pub workers: bool,
 }
 
-/// What is known of a session. Of one that nobody has heard of, nothing but what its transcript shows.
+/// The data of a session. For an unknown session it is only the transcript's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionSnapshot {
-    /// When it began.
+    /// The time of its first event.
     pub started_at: Option<Timestamp>,
-    /// How full its context is, in percent.
+    /// Its context usage, in percent.
     pub context_percent: Option<f64>,
-    /// The highest threshold of context use, in percent, that its agent was told of when it stopped.
+    /// The highest threshold of context usage, in percent, that a reminder at a stop named.
     pub stop_level: u8,
     /// The same, with a prompt.
     pub prompt_level: u8,
-    /// What its agent says that it is working on.
+    /// Its agent's own report of its work.
     pub status_text: Option<String>,
-    /// Whether the agent was told to say what it is working on.
+    /// Whether the agent got the reminder to report a status.
     pub status_reminded: bool,
-    /// Whether the agent has given a sign of itself.
+    /// Whether the agent has sent a ping.
     pub pinged: bool,
-    /// Whether the agent was told to give a sign of itself before it ends.
+    /// Whether the agent got the reminder to ping before it ends.
     pub ping_reminded: bool,
-    /// Workers that have finished and of which the agent was not told, the earliest first.
+    /// Finished workers that are not reported to the agent yet, the earliest first.
     pub workers: Vec<FinishedWorker>,
 }
 
-/// A worker that has finished.
+/// A finished worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FinishedWorker {
-    /// Its number.
+    /// Its id.
     pub worker_id: i64,
-    /// What it is: `subagent`, `task` or `other`.
+    /// Its kind: `subagent`, `task` or `other`.
     pub kind: String,
-    /// By which it is told from others.
+    /// Its name.
     pub name: String,
-    /// What it is or does, in a few words.
+    /// A short description.
     pub label: Option<String>,
-    /// Whether it did what it should.
+    /// Whether it succeeded.
     pub succeeded: bool,
-    /// How long it took, if that is known.
+    /// Its duration, if known.
     pub took_us: Option<u64>,
-    /// Its last words.
+    /// Its last message.
     pub summary: Option<String>,
 }
 
-/// What an agent was told about itself with the answer to an event.
+/// The reminders in the answer to an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReminderRecord {
-    /// The threshold of context use that counts as told when it stops, from now on.
+    /// The threshold of context usage in the reminder at a stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_level: Option<u8>,
     /// The same, with a prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_level: Option<u8>,
-    /// That it should say what it is working on.
+    /// The reminder to report a status.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub status: bool,
-    /// That it should give a sign of itself before it ends.
+    /// The reminder to ping before the session ends.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ping: bool,
-    /// Workers that have finished, by their numbers.
+    /// The ids of the finished workers in it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<i64>,
 }
 
 impl ReminderRecord {
-    /// Whether the agent was told nothing.
+    /// Whether there were no reminders.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl Store {
-    /// What is known of a session, before an event of it is recorded. Nothing is written.
+    /// Loads the data of a session before its event is recorded. Writes nothing.
     ///
     /// # Errors
     ///
-    /// When the database cannot be read. A transcript that cannot be read says nothing.
+    /// When the database cannot be read. A transcript that cannot be read is ignored.
     pub fn load_session_snapshot(&mut self, query: &SnapshotQuery) -> Result<SessionSnapshot> {
         let known = self.read_rows(&mut |rows| StoredSession::load(rows, query))?;
-        // Nobody waits for the database while a file is read.
+        // Outside of a transaction, so that other processes do not wait while a file is read.
         let context_percent = known.compute_context_percent(query);
         let Some(conversation) = known.conversation else {
             return Ok(SessionSnapshot { context_percent, ..SessionSnapshot::default() });
@@ -129,21 +129,21 @@ impl Store {
     }
 }
 
-/// What people are told when an agent is answered without what is known of its session.
+/// The warning about an answer without the session's data.
 pub fn format_snapshot_error(error: &StoreError) -> String {
     let error = format_error_chain(error);
-    format!("cannot look up what is known of the session ({error}); no reminders are given")
+    format!("cannot read the session ({error}), so Snell gives no reminders")
 }
 
-/// What the database has about a session.
+/// The database's data of a session.
 #[derive(Debug, Default)]
 struct StoredSession {
     conversation: Option<ConversationRow>,
-    /// Its agent, unless that has left it for another one.
+    /// Its agent, unless that left it for another session.
     agent: Option<AgentRow>,
-    /// How far its transcript was read.
+    /// The position in its transcript.
     progress: TranscriptProgress,
-    /// The ids under which its transcript may speak of it.
+    /// The session ids that its transcript may use.
     ids: Vec<String>,
     workers: Vec<SessionWorker>,
 }
@@ -167,11 +167,11 @@ impl StoredSession {
         })
     }
 
-    /// What the agent's status line says, else what was counted last.
+    /// The percentage of the agent's status line, else the last count.
     fn compute_context_percent(&self, query: &SnapshotQuery) -> Option<f64> {
         let path = query.transcript_path.as_deref().and_then(|path| path.to_str());
         let Some(agent) = &self.agent else {
-            // What the store has read of it was about an agent that is elsewhere now.
+            // The stored position is that of an agent that is elsewhere now.
             let usage = path.and_then(|path| read_last_usage(path, &TranscriptProgress::default(), &self.ids));
             return usage.map(|usage| context_usage::compute_context_percent(&usage, query.context_window));
         };
@@ -185,8 +185,8 @@ impl StoredSession {
     }
 }
 
-/// The conversation that the ids lead to, and its agent. The agent's own id comes first: the launcher's may have been
-/// inherited, and it was if whoever has it is in the middle of something under another id.
+/// The conversation with these ids, and its agent. The agent's own id comes first: the launcher's may be inherited, and
+/// it is if its agent is busy under another id.
 fn find_conversation(rows: &mut dyn Rows, query: &SnapshotQuery) -> Result<Option<(AgentRow, ConversationRow)>> {
     let own = query.own_session_id.as_deref();
     for id in own.into_iter().chain(query.session_ids.iter().map(String::as_str)) {
@@ -205,7 +205,7 @@ fn find_conversation(rows: &mut dyn Rows, query: &SnapshotQuery) -> Result<Optio
     Ok(None)
 }
 
-/// What was counted last in a transcript after this. Of very much that is new, the end counts.
+/// The last token count in a transcript after this position. If there is very much new content, only its end is read.
 fn read_last_usage(path: &str, reached: &TranscriptProgress, ids: &[String]) -> Option<ContextUsage> {
     if !transcript_may_have_grown(path, reached) {
         return None;

@@ -1,5 +1,5 @@
-//! What is asked about sessions, and what agents and people say about them beside events: what a session works on, that it
-//! is still there, and what it has others do.
+//! Queries about sessions, and reports that are no events of an agent: the status of a session, its pings, and its
+//! workers.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -16,10 +16,10 @@ use crate::record::masked_record::MaskedRecord;
 use crate::record::text_limits::sanitize_text_within;
 use crate::store::Store;
 
-/// The longest status that is kept.
+/// Longer statuses are truncated.
 const MAX_STATUS_BYTES: usize = 1024;
 
-/// The events that stand in the log for what is said here.
+/// The names of these reports in the log.
 const STATUS_EVENT: &str = "Status";
 const PING_EVENT: &str = "Ping";
 
@@ -51,70 +51,70 @@ pub struct SessionRow {
     pub current_tool: Option<String>,
 }
 
-/// Which sessions.
+/// Selects sessions.
 #[derive(Clone, Debug, Default)]
 pub struct SessionFilter {
-    /// Only this one.
+    /// Only this session.
     pub conversation_id: Option<i64>,
-    /// Only those of this agent.
+    /// Only sessions of this agent.
     pub agent_id: Option<i64>,
-    /// Ended ones too.
+    /// Also sessions that ended.
     pub ended_too: bool,
-    /// At most so many; all of them if it is not said.
+    /// The largest number of results; all if not set.
     pub limit: Option<u32>,
 }
 
-/// A session that is open on this host, and where its agent sits.
+/// An open session on this host, and the location of its agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenSession {
     /// The session.
     pub row: SessionRow,
     /// Its agent's process.
     pub process: Option<ProcessIdentity>,
-    /// The tmux pane its agent was last seen in.
+    /// Its agent's last tmux pane.
     pub tmux_pane: Option<String>,
-    /// The socket of the server that the pane belongs to.
+    /// The socket of that pane's tmux server.
     pub tmux_server: Option<String>,
 }
 
-/// Where an agent is to be found.
+/// The location of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentLocation {
-    /// Its number.
+    /// Its id.
     pub agent_id: i64,
-    /// The session it is in, by its number.
+    /// The id of its session.
     pub conversation_id: Option<i64>,
-    /// What it is doing.
+    /// Its state.
     pub state: AgentState,
-    /// Since when.
+    /// The time of the last change of state.
     pub state_since: Timestamp,
-    /// By what that is known, in words.
+    /// The reason for the state, in words.
     pub why: String,
-    /// The host it runs on.
+    /// Its host.
     pub host: Option<String>,
-    /// Whether that is this one, as far as is known.
+    /// Whether that is this host, as far as known.
     pub is_here: bool,
-    /// The tmux pane it was last seen in.
+    /// Its last tmux pane.
     pub tmux_pane: Option<String>,
-    /// The socket of the server that the pane belongs to.
+    /// The socket of that pane's tmux server.
     pub tmux_server: Option<String>,
     /// Its process.
     pub process: Option<ProcessIdentity>,
-    /// Whether that is certain: what calls us once may be a mere messenger.
+    /// Whether that process is certain: a process that was seen once may be a wrapper.
     pub process_is_certain: bool,
 }
 
-/// A mission that a session carries out.
+/// A mission of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MissionView {
     /// Its id.
     pub mission_execution_id: String,
-    /// When the session took it up.
+    /// The time when the session started it.
     pub linked_at: Option<Timestamp>,
 }
 
 impl Store {
-    /// The mission that a session carries out, if it carries out one.
+    /// The mission of a session, if it has one.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl Store {
         }
     }
 
-    /// The current sessions of agents on this host that have not ended, the one that was last heard of first.
+    /// The current sessions of agents on this host that have not ended, the one with the latest event first.
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ impl Store {
         Ok(rows.into_iter().filter_map(of_agent).collect())
     }
 
-    /// Where an agent is to be found; nothing if there is no such agent.
+    /// The location of an agent; nothing if there is no such agent.
     ///
     /// # Errors
     ///
@@ -170,8 +170,7 @@ impl Store {
         }))
     }
 
-    /// Sets what a session works on, or that nothing is said about that any more. Answers the text as it is kept: on one
-    /// line, masked and cut.
+    /// Sets or clears the status of a session. Returns the text as it is stored: on one line, masked and truncated.
     ///
     /// # Errors
     ///
@@ -185,7 +184,7 @@ impl Store {
         Ok(text)
     }
 
-    /// Notes that a session has given a sign of itself, with what it has to say.
+    /// Stores a ping of a session, with its message.
     ///
     /// # Errors
     ///
@@ -196,8 +195,8 @@ impl Store {
         })
     }
 
-    /// Keeps what is said as an event of the session, and what it changes. It is no event of the agent's own: what the agent
-    /// is doing stays as it was, and one that has ended is not revived.
+    /// Stores a report as an event of the session, with its changes. It is no event of the agent: the agent's state
+    /// does not change, and an ended agent stays ended.
     fn record_session_message(
         &mut self,
         event: &str,
@@ -209,9 +208,9 @@ impl Store {
         let at = to_stored_precision(at);
         self.run_transaction(event, at, &mut |journal| {
             let mut conversation = journal.require_conversation(conversation_id)?;
-            let said = build_session_event(event, &conversation.session_id, message, at)?;
-            insert_session_event(journal, &conversation, &said)?;
-            journal.set_message(said.payload.get("message").and_then(Value::as_str));
+            let record = build_session_event(event, &conversation.session_id, message, at)?;
+            insert_session_event(journal, &conversation, &record)?;
+            journal.set_message(record.payload.get("message").and_then(Value::as_str));
             change(&mut conversation, at);
             journal.save_conversation(&mut conversation)?;
             journal.refresh_card(conversation.agent_id)
@@ -219,7 +218,7 @@ impl Store {
     }
 }
 
-/// What is said, as an event fit to be kept.
+/// The report as an event, masked and truncated.
 fn build_session_event(event: &str, session_id: &str, message: Option<&str>, at: Timestamp) -> Result<MaskedRecord> {
     let mut payload = Map::new();
     payload.insert("session_id".into(), session_id.into());
@@ -230,14 +229,14 @@ fn build_session_event(event: &str, session_id: &str, message: Option<&str>, at:
     Ok(EventRecord::new(&event, at).into())
 }
 
-fn insert_session_event(journal: &mut Journal<'_>, conversation: &ConversationRow, said: &EventRecord) -> Result<()> {
+fn insert_session_event(journal: &mut Journal<'_>, conversation: &ConversationRow, record: &EventRecord) -> Result<()> {
     let agent = journal.find_agent(conversation.agent_id)?;
     let state = agent.map_or(AgentState::Ended, |agent| agent.state);
     journal.insert_event(&EventRow {
-        event_id: &said.event_id,
+        event_id: &record.event_id,
         agent_id: conversation.agent_id,
         conversation_id: Some(conversation.conversation_id),
-        name: &said.event,
+        name: &record.event,
         tool: None,
         tool_use_id: None,
         decision: None,
@@ -247,18 +246,18 @@ fn insert_session_event(journal: &mut Journal<'_>, conversation: &ConversationRo
         added_context: None,
         state,
         correlation: CorrelationMethod::DbSessionId,
-        at: said.at,
+        at: record.at,
         took_us: None,
         tool_summary: None,
         tool_us: None,
         ends: None,
         error: None,
-        payload: &Value::Object(said.payload.clone()).to_string(),
+        payload: &Value::Object(record.payload.clone()).to_string(),
     })?;
     Ok(())
 }
 
-/// A text on one line: breaks become blanks, and an escape stands for whatever else nobody sees.
+/// A text on one line: line breaks become blanks, and other invisible characters become escapes.
 fn to_visible_line(text: &str) -> String {
     let parts: Vec<_> = text.split(['\n', '\r', '\t']).map(str::trim).filter(|part| !part.is_empty()).collect();
     reveal_invisible_chars(&parts.join(" ")).into_owned()

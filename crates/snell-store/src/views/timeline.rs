@@ -1,5 +1,4 @@
-//! What an agent did, event by event, with everything that hangs on each: what a person reads who wants to know how it came
-//! to this.
+//! The timeline of an agent: its events with their hook runs, verdicts and changes of state.
 
 use serde_json::Value;
 use snell::Timestamp;
@@ -7,126 +6,126 @@ use snell::Timestamp;
 use crate::db::model::{AgentState, StateConfidence, StateSource};
 use crate::views::query_types::{GuardVerdictView, HookRunView};
 
-/// Which events.
+/// Selects events.
 #[derive(Clone, Debug, Default)]
 pub struct TimelineFilter {
-    /// Of this agent.
+    /// Events of this agent.
     pub agent_id: i64,
-    /// Before this one, to page on.
+    /// Events before this one, for the next page.
     pub before_id: Option<i64>,
-    /// After this one: without [`Self::before_id`] the oldest first, to follow.
+    /// Events after this one: without [`Self::before_id`] the oldest first, to follow.
     pub after_id: Option<i64>,
-    /// Only those with which something of these kinds comes; all if none is named.
+    /// Only events with one of these aspects; all if empty.
     pub with: Vec<TimelineAspect>,
-    /// At most so many.
+    /// The largest number of results.
     pub limit: u32,
 }
 
-/// What may come with an event.
+/// An aspect of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimelineAspect {
-    /// It is about a call of a tool.
+    /// A tool call.
     Call,
-    /// The guard said something about it. Events of which nothing else is asked are found without a look at the others.
+    /// A verdict of the guard. A filter with only this aspect does not scan other events.
     Verdict,
-    /// A hook ran.
+    /// A hook run.
     Run,
-    /// The agent does something else than before, or was seen to.
+    /// A change of the agent's state, by this event or after it.
     Change,
-    /// It is a prompt that was blocked, of which no turn tells.
+    /// A blocked prompt, which has no turn.
     BlockedPrompt,
-    /// It is told for its own sake: neither a call nor something that was said; or its agent was given something to read.
+    /// An event that is neither a tool call nor a turn, or that gave the agent a text.
     Itself,
 }
 
-/// One event of an agent, and what hangs on it.
+/// One event of an agent, with its hook runs, verdicts and changes of state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimelineEvent {
-    /// Its number in the log.
+    /// Its id in the log.
     pub id: i64,
     /// When it was received.
     pub at: Timestamp,
     /// Its canonical name.
     pub event: String,
-    /// The tool it is about.
+    /// Its tool.
     pub tool: Option<String>,
-    /// What the call of the tool is about, in one line.
+    /// The summary of the tool call, as one line.
     pub tool_summary: Option<String>,
-    /// How long the tool took: of its end, and of its beginning once it has ended.
+    /// The duration of the tool call: at its end, and at its start once it has ended.
     pub tool_duration_ms: Option<f64>,
-    /// The event that told of the tool's end, if this is its beginning.
+    /// The event that ended the call, if this is its start.
     pub ended_by: Option<String>,
-    /// Why the tool failed, of its end and of its beginning; empty if it failed without a word.
+    /// Why the tool failed, at its end and at its start; empty if it failed without a message.
     pub error: Option<String>,
-    /// Whether this is the end of a tool whose beginning was told.
+    /// Whether this ends a call whose start is stored.
     pub is_end_of_call: bool,
-    /// What was decided: `allow`, `ask` or `block`; nothing if nobody had an opinion.
+    /// The decision: `allow`, `ask` or `block`; nothing if there is none.
     pub decision: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
-    /// What the tool was given, if that is not what the agent wanted.
+    /// The tool's input before and after a hook changed it.
     pub changed_input: Option<ChangedInput>,
-    /// What the agent is told that the tool answered, if a hook changed it: of the call's end, and of its beginning.
+    /// The tool's output after a hook changed it: at the call's end, and at its start.
     pub changed_output: Option<Value>,
-    /// What the agent was given to read with the answer.
+    /// The texts that the agent got with the answer.
     pub told: Option<String>,
-    /// Whether this is the beginning of a call whose turn is over, and of whose end nothing was told.
+    /// Whether this starts a call that has no end, although its turn is over.
     pub is_unended: bool,
-    /// Whether events that happened clearly later were there before it.
+    /// Whether events that happened clearly later were stored before it.
     pub is_late: bool,
-    /// The agent's state, once the event had counted.
+    /// The agent's state after the event.
     pub state: AgentState,
-    /// Its state before; nothing if this is the first that was heard of it.
+    /// Its state before; nothing for its first event.
     pub state_before: Option<AgentState>,
-    /// What came with it in words, if it is one of those that say something.
+    /// Its text, if it has one.
     pub message: Option<String>,
-    /// Every hook that matched, and what became of it.
+    /// The runs of all matching hooks.
     pub hook_runs: Vec<HookRunView>,
-    /// What the guard said.
+    /// The guard's verdicts.
     pub guard_verdicts: Vec<GuardVerdictView>,
-    /// What was seen of the agent afterwards, before its next event.
+    /// Changes of the agent's state afterwards, before its next event.
     pub seen_after: Vec<SightingView>,
 }
 
-/// The input of a tool that a hook changed.
+/// The input of a tool, changed by a hook.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChangedInput {
-    /// What the agent wanted; null where that is not kept.
+    /// The original input; null if that is not stored.
     pub before: Value,
-    /// What the tool was given.
+    /// The new input.
     pub after: Value,
 }
 
-/// Which sightings.
+/// Selects changes of state without an event.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SightingFilter {
-    /// Of this agent.
+    /// Changes of this agent.
     pub agent_id: i64,
-    /// Before this event of it; all if none is named.
+    /// Changes before this event of it; all if not set.
     pub first_event: Option<i64>,
-    /// Before this one, to page on.
+    /// Changes before this one, for the next page.
     pub before_id: Option<i64>,
-    /// At most so many.
+    /// The largest number of results.
     pub limit: u32,
 }
 
-/// An agent was seen to do something else than before, and no event of its own said so.
+/// A change of an agent's state without an event of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SightingView {
-    /// Its number.
+    /// Its id.
     pub id: i64,
-    /// The agent's newest event then; 0 if there was none.
+    /// The agent's newest event at that time; 0 if there was none.
     pub after_event: i64,
-    /// When.
+    /// Its time.
     pub at: Timestamp,
-    /// What the agent did before; nothing if it was seen for the first time.
+    /// The state before; nothing for a new agent.
     pub state_before: Option<AgentState>,
-    /// What it does.
+    /// The new state.
     pub state: AgentState,
-    /// How that is known.
+    /// The source of the state.
     pub source: StateSource,
-    /// How sure that is.
+    /// The confidence in the state.
     pub confidence: StateConfidence,
-    /// Why, in words.
+    /// The reason for the state, in words.
     pub why: String,
 }

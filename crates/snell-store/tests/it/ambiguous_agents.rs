@@ -1,4 +1,4 @@
-//! Agents that live side by side, and could be taken for each other.
+//! Agents that run in parallel, and must not be confused with each other.
 
 use snell_store::{AgentState, CorrelationMethod};
 
@@ -8,13 +8,13 @@ fn build_session_start(session: &str, source: &str) -> SentEvent {
     build_event("SessionStart", session).with_field("source", source)
 }
 
-/// Whatever a process inherits from the agent that starts it.
+/// The variables and the process that a child inherits from its agent.
 fn with_inherited_sender(sent: SentEvent) -> SentEvent {
     sent.with_pane("%1").with_tmux_server("/tmp/tmux").with_launcher("l").with_headspace("h")
 }
 
 #[test]
-fn an_agent_that_is_started_by_one_at_work_is_another_one_from_beginning_to_end() {
+fn an_agent_started_by_a_working_agent_stays_another_one() {
     let mut kept = TestStore::new();
     let [one, other] = [LiveProcess::new(), LiveProcess::new()];
     let parent = |sent: SentEvent| with_inherited_sender(sent).with_process(&one);
@@ -45,7 +45,7 @@ fn an_agent_that_is_started_by_one_at_work_is_another_one_from_beginning_to_end(
 }
 
 #[test]
-fn a_session_that_its_agent_has_left_and_that_is_resumed_elsewhere_is_a_new_agents() {
+fn a_replaced_session_that_is_resumed_elsewhere_gets_a_new_agent() {
     for begins in [build_session_start("a", "resume"), build_prompt("a", "Where were we?")] {
         let mut kept = TestStore::new();
         let [one, other] = [LiveProcess::new(), LiveProcess::new()];
@@ -63,7 +63,7 @@ fn a_session_that_its_agent_has_left_and_that_is_resumed_elsewhere_is_a_new_agen
         );
         assert_eq!(kept.list_agents()[0], before, "{begins:?}");
         assert_eq!(kept.expect_session("b").ended_at, None, "{begins:?}");
-        // From now on each has its own.
+        // From now on each session has its own agent.
         let tool = |session: &str| build_event("PreToolUse", session).with_field("tool_name", "Grep");
         let theirs =
             [kept.ingest_event(first(tool("b")).at_second(4)), kept.ingest_event(second(tool("a")).at_second(5))];
@@ -74,8 +74,7 @@ fn a_session_that_its_agent_has_left_and_that_is_resumed_elsewhere_is_a_new_agen
     }
 }
 
-/// Two sessions in one directory of which nothing else is known. The second has taken the place of the first, which was
-/// idle.
+/// Two sessions in one directory without other data. The second has replaced the first, which was idle.
 fn create_twin_sessions() -> TestStore {
     let mut kept = TestStore::new();
     kept.ingest_event(build_session_start("s1", "startup"));
@@ -86,27 +85,27 @@ fn create_twin_sessions() -> TestStore {
     kept
 }
 
-/// Everything by which a session shows that it goes on, and the state it is in then.
+/// Every event that shows activity of a session, and the state after it.
 fn list_activity_events() -> Vec<(SentEvent, AgentState)> {
     let bash = |name: &str| build_event(name, "s1").with_field("tool_name", "Bash").with_field("tool_use_id", "t1");
-    let told = |kind: &str| build_event("Notification", "s1").with_field("notification_type", kind);
+    let notification = |kind: &str| build_event("Notification", "s1").with_field("notification_type", kind);
     vec![
         (build_session_start("s1", "resume"), AgentState::Idle),
         (build_prompt("s1", "Go on."), AgentState::Processing),
         (bash("PreToolUse"), AgentState::Processing),
         (bash("PostToolUse"), AgentState::Processing),
         (bash("PermissionRequest"), AgentState::AwaitingInput),
-        (told("permission_prompt"), AgentState::AwaitingInput),
-        (told("idle_prompt"), AgentState::Idle),
+        (notification("permission_prompt"), AgentState::AwaitingInput),
+        (notification("idle_prompt"), AgentState::Idle),
         (build_stop("s1", "Shall I go on?"), AgentState::AwaitingInput),
         (build_stop("s1", "It is done."), AgentState::Idle),
     ]
 }
 
 #[test]
-fn a_session_that_goes_on_while_its_agent_is_at_work_on_another_one_is_an_agent_of_its_own() {
+fn a_replaced_session_that_continues_while_its_agent_works_becomes_its_own_agent() {
     for (event, state) in list_activity_events() {
-        // Also when it says itself when it happened.
+        // Also if the event is late.
         for event in [event.clone(), event.clone().with_delay()] {
             let mut kept = create_twin_sessions();
             kept.ingest_event(build_prompt("s2", "Go, too.").at_second(11));
@@ -118,7 +117,7 @@ fn a_session_that_goes_on_while_its_agent_is_at_work_on_another_one_is_an_agent_
             assert_eq!(agents[1].session_id.as_deref(), Some("s1"), "{event:?}");
             assert_eq!(kept.expect_session("s1").ended_at, None, "{event:?}");
             assert_eq!(kept.expect_session("s2").ended_at, None, "{event:?}");
-            // From now on each has its own.
+            // From now on each session has its own agent.
             assert_eq!(kept.ingest_event(build_stop("s2", "Done.").at_second(13)).agent_id, before.agent_id);
             assert_eq!(kept.ingest_event(build_stop("s1", "Done.").at_second(14)).agent_id, receipt.agent_id);
             assert_eq!(kept.list_agents().len(), 2, "{event:?}");
@@ -127,7 +126,7 @@ fn a_session_that_goes_on_while_its_agent_is_at_work_on_another_one_is_an_agent_
 }
 
 #[test]
-fn a_session_that_goes_on_while_nobody_is_at_work_has_its_agent_back() {
+fn a_replaced_session_that_continues_while_its_agent_is_idle_gets_its_agent_back() {
     for (event, state) in list_activity_events() {
         for ends_first in [false, true] {
             let mut kept = create_twin_sessions();
@@ -144,12 +143,12 @@ fn a_session_that_goes_on_while_nobody_is_at_work_has_its_agent_back() {
 }
 
 #[test]
-fn what_a_replaced_session_sends_late_or_at_its_end_makes_no_agent() {
+fn late_and_final_events_of_a_replaced_session_create_no_agent() {
     let bash = |name: &str| build_event(name, "s1").with_field("tool_name", "Bash").with_field("tool_use_id", "t0");
     let mut rows = vec![
         build_event("SessionEnd", "s1").with_field("reason", "other").at_second(12),
         build_event("SessionEnd", "s1").with_field("reason", "clear").at_second(12),
-        // What was told before, told once more.
+        // Repetitions of earlier events.
         bash("PreToolUse").at_second(12),
     ];
     rows.extend(list_activity_events().into_iter().map(|(event, _)| event.at_second(3).with_delay()));
@@ -172,7 +171,7 @@ fn what_a_replaced_session_sends_late_or_at_its_end_makes_no_agent() {
 }
 
 #[test]
-fn a_late_event_of_a_session_whose_launcher_has_begun_another_one_makes_no_agent() {
+fn a_late_event_of_a_session_whose_launcher_started_another_one_creates_no_agent() {
     for (late, _) in list_activity_events().into_iter().skip(2) {
         let mut kept = TestStore::new();
         kept.ingest_event(build_prompt("s1", "Go.").with_headspace("h"));
@@ -184,8 +183,8 @@ fn a_late_event_of_a_session_whose_launcher_has_begun_another_one_makes_no_agent
 }
 
 #[test]
-fn a_session_that_becomes_an_agent_of_its_own_keeps_its_project() {
-    // What it sends, whether it says that it is elsewhere, and whether it then belongs there.
+fn a_session_that_becomes_its_own_agent_keeps_its_project() {
+    // Columns: the event, whether it names another place, and whether it then belongs there.
     let rows = [
         (build_prompt("s1", "Go on."), false, false),
         (build_stop("s1", "Which?"), false, false),
@@ -198,9 +197,9 @@ fn a_session_that_becomes_an_agent_of_its_own_keeps_its_project() {
         kept.ingest_event(build_prompt("s2", "Go, too.").at_second(11));
         let project = kept.expect_single_agent().project_path;
         let elsewhere = kept.create_other_project("elsewhere");
-        let told = if says_elsewhere { elsewhere.as_str() } else { "" };
-        kept.ingest_event(event.clone().with_field("cwd", told).at_second(12));
+        let cwd = if says_elsewhere { elsewhere.as_str() } else { "" };
+        kept.ingest_event(event.clone().with_field("cwd", cwd).at_second(12));
         let expected = if belongs_elsewhere { &elsewhere } else { &project };
-        assert_eq!(&kept.list_agents()[1].project_path, expected, "{event:?} {told}");
+        assert_eq!(&kept.list_agents()[1].project_path, expected, "{event:?} {cwd}");
     }
 }

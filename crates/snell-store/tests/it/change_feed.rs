@@ -1,4 +1,4 @@
-//! What those who watch are told: every change, once, in order, whoever made it.
+//! The change feed: every change of every process, once and in order.
 
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ impl TestStore {
         self.store.change_range().unwrap().newest
     }
 
-    /// What was told of the only change of this kind.
+    /// The data of the only change of this kind.
     fn expect_single_change(&mut self, kind: ChangeKind) -> Value {
         let mut found = self.list_changes();
         found.retain(|change| change.kind == kind);
@@ -42,7 +42,7 @@ fn parse_change_data(change: &ChangeRow) -> Value {
 }
 
 #[test]
-fn each_event_tells_what_it_changes() {
+fn each_event_adds_its_changes_to_the_feed() {
     let mut kept = TestStore::new();
     let transcript = kept.write_transcript(&[]);
     let rows = [
@@ -68,12 +68,12 @@ fn each_event_tells_what_it_changes() {
 }
 
 #[test]
-fn a_turn_is_told_with_everything_that_a_page_needs() {
+fn a_change_of_a_turn_has_all_data_that_a_page_needs() {
     let mut kept = TestStore::new();
     let receipt = kept.ingest_event(build_prompt("s", "Why?").at_second(3));
-    let told = kept.expect_single_change(ChangeKind::TurnCreated);
+    let change = kept.expect_single_change(ChangeKind::TurnCreated);
     assert_eq!(
-        told,
+        change,
         json!({
             "agent_id": receipt.agent_id, "project_id": receipt.project_id, "turn_id": 1, "command_id": 1,
             "actor": "USER", "intent": "command", "text": "Why?",
@@ -89,14 +89,14 @@ fn a_turn_is_told_with_everything_that_a_page_needs() {
 }
 
 #[test]
-fn what_is_told_has_the_times_that_are_kept() {
+fn changes_have_the_stored_times() {
     let mut kept = TestStore::new();
     let mut observation = build_prompt("s", "When?").into_record_in(&kept.project_dir());
     observation.at = "2026-03-01T12:00:00.123456789Z".parse().unwrap();
     kept.store.ingest(observation).unwrap();
-    let told = kept.expect_single_change(ChangeKind::TurnCreated);
+    let change = kept.expect_single_change(ChangeKind::TurnCreated);
     let turn = &kept.list_turns("s")[0];
-    assert_eq!(told["timestamp"], turn.timestamp.to_string());
+    assert_eq!(change["timestamp"], turn.timestamp.to_string());
     assert_eq!(
         kept.expect_single_change(ChangeKind::CardRefresh)["last_seen_at"],
         kept.expect_single_agent().last_seen_at.to_string()
@@ -104,7 +104,7 @@ fn what_is_told_has_the_times_that_are_kept() {
 }
 
 #[test]
-fn the_transcripts_time_and_missed_turns_are_told_as_well() {
+fn the_transcripts_time_and_missed_turns_are_changes_too() {
     let mut kept = TestStore::new();
     let path = kept.write_transcript(&[]);
     let with_path = |event: crate::support::SentEvent| event.with_field("transcript_path", path.as_str());
@@ -114,14 +114,14 @@ fn the_transcripts_time_and_missed_turns_are_told_as_well() {
     kept.write_transcript(&[build_prompt_line("s", 2, "Count."), build_answer_line("s", 4, "One, two.")]);
     kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(5)).unwrap();
     let changes = kept.store.list_changes_after(before, 100).unwrap();
-    let told: Vec<_> = changes
+    let times: Vec<_> = changes
         .iter()
         .map(|change| (change.kind.as_str(), parse_change_data(change)))
         .filter(|(kind, _)| kind.starts_with("turn"))
         .map(|(kind, data)| format!("{kind} {} {} {}", data["text"], data["timestamp"], data["timestamp_source"]))
         .collect();
     assert_eq!(
-        told,
+        times,
         [
             format!("turn_updated \"Count.\" \"{}\" \"jsonl\"", make_timestamp(2)),
             format!("turn_created \"One, two.\" \"{}\" \"jsonl\"", make_timestamp(4)),
@@ -133,7 +133,7 @@ fn the_transcripts_time_and_missed_turns_are_told_as_well() {
 }
 
 #[test]
-fn several_events_in_one_transaction_tell_of_each_state_between() {
+fn several_events_in_one_transaction_give_a_change_for_each_state() {
     let mut kept = TestStore::new();
     let project = kept.project_dir();
     let events = [
@@ -156,7 +156,7 @@ fn several_events_in_one_transaction_tell_of_each_state_between() {
 }
 
 #[test]
-fn what_hooks_and_the_guard_did_is_told() {
+fn hook_runs_and_verdicts_are_changes() {
     let mut kept = TestStore::new();
     let mut observation =
         build_event("PreToolUse", "s").with_field("tool_name", "Bash").into_record_in(&kept.project_dir());
@@ -199,7 +199,7 @@ fn what_hooks_and_the_guard_did_is_told() {
 }
 
 #[test]
-fn an_event_that_comes_twice_is_told_once() {
+fn a_repeated_event_is_one_change() {
     let mut kept = TestStore::new();
     let observation = build_prompt("s", "Once.").into_record_in(&kept.project_dir());
     kept.store.ingest(observation.clone()).unwrap();
@@ -209,7 +209,7 @@ fn an_event_that_comes_twice_is_told_once() {
 }
 
 #[test]
-fn a_process_that_is_gone_is_told() {
+fn the_end_of_a_process_is_a_change() {
     let mut living = LiveProcess::new();
     let mut kept = TestStore::new();
     kept.ingest_event(build_prompt("s", "One.").with_process(&living).at_second(1));
@@ -221,7 +221,7 @@ fn a_process_that_is_gone_is_told() {
 }
 
 #[test]
-fn numbers_increase_and_are_never_given_twice() {
+fn ids_increase_and_are_never_reused() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_prompt("s", "One.").at_second(1));
     let newest = kept.newest_change_id();
@@ -235,7 +235,7 @@ fn numbers_increase_and_are_never_given_twice() {
 }
 
 #[test]
-fn whoever_waits_is_let_go_when_another_writes() {
+fn a_wait_ends_when_another_connection_writes() {
     let mut kept = TestStore::new();
     let path = kept.path_of("snell.db");
     let mut tail = ChangeWatcher::open(&path).unwrap();
@@ -246,7 +246,7 @@ fn whoever_waits_is_let_go_when_another_writes() {
         go.recv().unwrap();
         other.ingest(build_prompt("s", "Hello.").into_record_in(&project)).unwrap();
     });
-    // Nothing is written, so it waits as long as it may.
+    // No process writes, so it waits until the time limit.
     wait_until_idle(&mut tail);
     ready.send(()).unwrap();
     let begun = Instant::now();
@@ -255,14 +255,14 @@ fn whoever_waits_is_let_go_when_another_writes() {
         assert!(begun.elapsed() < Duration::from_secs(50), "nobody told");
     }
     writer.join().unwrap();
-    // And it can be woken.
+    // A waker ends the wait.
     let waker = tail.waker().unwrap();
     wait_until_idle(&mut tail);
     waker.wake();
     assert!(measure_wait(&mut tail, Duration::from_secs(60)) < Duration::from_secs(50));
 }
 
-/// Waits until it waits as long as it may.
+/// Waits until a whole wait passes without a write.
 fn wait_until_idle(tail: &mut ChangeWatcher) {
     let (begun, long) = (Instant::now(), Duration::from_millis(150));
     while measure_wait(tail, long) < long {
@@ -277,16 +277,16 @@ fn measure_wait(tail: &mut ChangeWatcher, at_most: Duration) -> Duration {
 }
 
 #[test]
-fn how_much_was_heard_since_is_known() {
+fn events_since_a_row_are_counted() {
     let mut kept = TestStore::new();
     let nothing = kept.store.summarize_events_since(None).unwrap();
     assert_eq!((nothing.last_row, nothing.last_at), (0, None));
     kept.ingest_event(build_prompt("s", "One.").at_second(5));
     kept.ingest_event(build_stop("s", "Done.").at_second(9));
     kept.ingest_event(build_event("Notification", "s").at_second(7).with_delay());
-    let heard = kept.store.summarize_events_since(Some(1)).unwrap();
+    let activity = kept.store.summarize_events_since(Some(1)).unwrap();
     assert_eq!(
-        (heard.events, heard.last_row, heard.last_at, heard.last_event.as_deref()),
+        (activity.events, activity.last_row, activity.last_at, activity.last_event.as_deref()),
         (2, 3, Some(make_timestamp(9)), Some("Notification"))
     );
     assert_eq!(kept.store.summarize_events_since(Some(3)).unwrap().events, 0);

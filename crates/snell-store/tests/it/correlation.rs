@@ -1,4 +1,4 @@
-//! Which agent an event belongs to.
+//! The agent of an event.
 
 use serde_json::json;
 use snell_store::{AgentState, CorrelationMethod};
@@ -11,12 +11,12 @@ fn build_session_start(session: &str) -> SentEvent {
 }
 
 #[test]
-fn each_strategy_finds_what_the_ones_before_it_cannot() {
+fn each_strategy_finds_agents_that_the_earlier_ones_cannot() {
     use CorrelationMethod::{Created, DbSessionId, HeadspaceSessionId, SessionId, TmuxPaneId, WorkingDirectory};
     let [one, other] = [LiveProcess::new(), LiveProcess::new()];
     let mut gone = LiveProcess::new();
     gone.terminate();
-    // What there was, what comes, how its agent is found.
+    // Columns: the name, the events before, the event, and the expected method.
     let cases: Vec<(&str, Vec<SentEvent>, SentEvent, CorrelationMethod)> = vec![
         ("nothing is known", vec![], build_session_start("s1"), Created),
         ("the session is known", vec![build_session_start("s1")], build_prompt("s1", "Go."), SessionId),
@@ -75,7 +75,7 @@ fn each_strategy_finds_what_the_ones_before_it_cannot() {
             Created,
         ),
         (
-            "the same pane, busy until its process was gone",
+            "the same pane, busy until its process exited",
             vec![
                 build_session_start("s1").with_pane("%1").with_process(&gone),
                 build_prompt("s1", "Go.").with_pane("%1").with_process(&gone),
@@ -245,7 +245,7 @@ fn a_process_of_another_host_is_never_known_to_be_gone() {
 }
 
 #[test]
-fn a_pane_in_which_another_project_is_worked_on_has_another_agent_once_the_first_is_gone() {
+fn a_pane_with_another_project_has_another_agent_once_the_first_is_gone() {
     let mut kept = TestStore::new();
     let elsewhere = kept.create_other_project("elsewhere");
     let mut one = LiveProcess::new();
@@ -265,7 +265,7 @@ fn any_of_its_session_ids_finds_an_agent() {
     let mut kept = TestStore::new();
     let first = kept.ingest_event(build_session_start("own").with_launcher("launched"));
     assert_eq!(kept.expect_session("own").session_id, "launched");
-    // The launcher's alone, the agent's own alone, and the launcher's with a new one.
+    // The launcher's id alone, the agent's own id alone, and the launcher's with a new one.
     let elsewhere = kept.create_other_project("elsewhere");
     for sent in [
         build_event("PreToolUse", "launched"),
@@ -322,7 +322,7 @@ fn a_replaced_session_that_is_resumed_is_the_current_one_again() {
 }
 
 #[test]
-fn a_delayed_beginning_of_a_replaced_session_does_not_touch_the_new_one_either() {
+fn a_late_start_of_a_replaced_session_does_not_touch_the_new_one_either() {
     let late = [build_session_start("s1"), build_prompt("s1", "Go.")];
     for late in late {
         let mut kept = TestStore::new();
@@ -364,7 +364,7 @@ fn the_same_event_twice_is_stored_once() {
         (json!({"tool_use_id": "t1", "tool_name": "Bash"}), json!({"tool_use_id": "t1", "tool_name": "Bash"}), 1),
         (json!({"tool_use_id": "t1", "tool_name": "Bash"}), json!({"tool_use_id": "t2", "tool_name": "Bash"}), 2),
         (json!({"tool_name": "Bash"}), json!({"tool_name": "Bash"}), 2),
-        // Not every model gives each call an id of its own.
+        // Some models reuse the ids of calls.
         (call("functions.Bash:0", "ls"), call("functions.Bash:0", "ls"), 1),
         (call("functions.Bash:0", "ls"), call("functions.Bash:0", "pwd"), 2),
         (call("", "ls"), call("", "ls"), 2),
@@ -375,7 +375,7 @@ fn the_same_event_twice_is_stored_once() {
         let receipt = kept.ingest_event(build_event("PreToolUse", "s").with_fields(&second).at_second(1));
         assert_eq!((receipt.duplicate, kept.list_events().len()), (expected == 1, expected), "{first} {second}");
     }
-    // The same use of a tool has a beginning and an end, and another agent's is another one.
+    // The same call has a start and an end, and another agent's call is another one.
     let mut kept = TestStore::new();
     let elsewhere = kept.create_other_project("elsewhere");
     let tool = json!({"tool_use_id": "t1", "tool_name": "Bash"});
@@ -399,7 +399,7 @@ fn a_call_of_the_same_id_in_another_session_is_another_one() {
 }
 
 #[test]
-fn an_event_that_comes_twice_leaves_no_trace_of_its_second_coming() {
+fn a_repeated_event_changes_nothing() {
     let mut kept = TestStore::new();
     let elsewhere = kept.create_other_project("elsewhere");
     kept.ingest_event(build_session_start("s1").with_field("event_id", "e1"));
@@ -409,7 +409,7 @@ fn an_event_that_comes_twice_leaves_no_trace_of_its_second_coming() {
 }
 
 #[test]
-fn a_new_agent_is_known_since_its_first_event() {
+fn a_new_agent_starts_with_its_first_event() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_session_start("s").at_second(7));
     let agent = kept.expect_single_agent();
@@ -420,7 +420,7 @@ fn a_new_agent_is_known_since_its_first_event() {
 }
 
 #[test]
-fn two_that_are_at_work_in_one_project_are_two_whoever_took_whose_place() {
+fn two_working_sessions_in_one_project_are_two_agents() {
     let mut kept = TestStore::new();
     let first = kept.ingest_event(build_session_start("s1")).agent_id;
     assert_eq!(kept.ingest_event(build_session_start("s2").at_second(1)).agent_id, first, "nobody was at work");
@@ -433,8 +433,8 @@ fn two_that_are_at_work_in_one_project_are_two_whoever_took_whose_place() {
 }
 
 #[test]
-fn what_runs_on_another_host_is_another_agent() {
-    // What both events have in common beside the directory.
+fn a_session_on_another_host_is_another_agent() {
+    // The data that both events share apart from the directory.
     let rows: [fn(crate::support::SentEvent) -> crate::support::SentEvent; 3] =
         [|sent| sent, |sent| sent.with_pane("%1"), |sent| sent.with_headspace("h")];
     for common in rows {
@@ -446,7 +446,7 @@ fn what_runs_on_another_host_is_another_agent() {
 }
 
 #[test]
-fn who_does_not_say_where_it_is_shares_no_directory_with_anybody() {
+fn events_without_a_directory_are_not_matched_by_directory() {
     for told in ["", ".", "~/x", "some/where"] {
         let mut kept = TestStore::new();
         let first = kept.ingest_event(build_session_start("s1").with_field("cwd", told)).agent_id;
@@ -463,7 +463,7 @@ fn who_does_not_say_where_it_is_shares_no_directory_with_anybody() {
 }
 
 #[test]
-fn a_transcript_on_another_host_is_not_looked_for_here() {
+fn a_transcript_of_another_host_is_not_read() {
     let mut kept = TestStore::new();
     let path = kept.write_transcript(&[crate::support::build_prompt_line("s", 1, "Of another machine.")]);
     let event = build_event("PreToolUse", "s").with_field("transcript_path", path.as_str()).with_host("far-away");

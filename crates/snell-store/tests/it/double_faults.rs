@@ -1,4 +1,4 @@
-//! Faults that meet another fault: a line that was not finished, a log that is removed while it is open, a FIFO in a queue.
+//! Two faults at once: an incomplete line, a log that is removed while it is open, a FIFO in a queue.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -23,7 +23,7 @@ fn append_event(directory: &Path, text: &str) {
     EventSpool::in_data_dir(directory).append(&observation.into()).unwrap();
 }
 
-/// Empties the spool, and answers the texts of its events, and how many remarks there were.
+/// Drains the spool, and returns the texts of its events and the number of warnings.
 fn drain_spool(directory: &Path) -> (Vec<String>, usize) {
     let mut texts = Vec::new();
     let remarks = EventSpool::in_data_dir(directory).drain(&mut |observations| {
@@ -35,7 +35,7 @@ fn drain_spool(directory: &Path) -> (Vec<String>, usize) {
 }
 
 #[test]
-fn a_line_that_is_cut_anywhere_costs_that_line_only_and_is_reported() {
+fn a_line_that_is_cut_anywhere_loses_only_itself_and_is_reported() {
     let root = tempfile::tempdir().unwrap();
     let directory = root.path();
     append_event(directory, "first");
@@ -69,7 +69,7 @@ fn a_line_that_is_cut_anywhere_costs_that_line_only_and_is_reported() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
-    fn each_cut_costs_at_most_one_event(cuts in proptest::collection::vec(0_u64..600, 1..8)) {
+    fn each_cut_loses_at_most_one_event(cuts in proptest::collection::vec(0_u64..600, 1..8)) {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path();
         let mut last_end = 0;
@@ -77,7 +77,7 @@ proptest! {
             append_event(directory, &number.to_string());
             let file = File::options().write(true).open(find_spool_file(directory)).unwrap();
             let length = file.metadata().unwrap().len();
-            // No more than the event that was being written is cut.
+            // Cut only the last event, which was being written.
             file.set_len(length - cut.min(&(length - last_end))).unwrap();
             last_end = file.metadata().unwrap().len();
         }
@@ -91,7 +91,7 @@ proptest! {
 }
 
 #[test]
-fn files_that_are_removed_while_they_are_open_cost_nothing() {
+fn removing_open_files_loses_nothing() {
     type LogFileRemoval = fn(&Path);
     let ways: [(&str, LogFileRemoval); 4] = [
         ("the log", |directory| fs::remove_file(directory.join("snell.db-wal")).unwrap()),
@@ -111,20 +111,20 @@ fn files_that_are_removed_while_they_are_open_cost_nothing() {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path();
         let mut recorder = EventRecorder::new(directory).with_copies();
-        let mut said = Vec::new();
+        let mut warnings = Vec::new();
         for round in 0..20 {
             for event in 0..3 {
                 let observation = build_prompt(&format!("s{round}"), &event.to_string()).into_record_in(directory);
                 assert_eq!(recorder.record_events(vec![observation]).len(), 1, "{what}");
             }
-            said.extend(recorder.take_warnings());
+            warnings.extend(recorder.take_warnings());
             remove(directory);
         }
         recorder.reopen_if_replaced().unwrap();
-        said.extend(recorder.take_warnings());
-        assert_eq!(said.len(), 20, "{what}: {said:?}");
-        assert!(said.iter().all(|remark| remark.ends_with("nothing is lost")), "{what}: {said:?}");
-        // As if it had been killed.
+        warnings.extend(recorder.take_warnings());
+        assert_eq!(warnings.len(), 20, "{what}: {warnings:?}");
+        assert!(warnings.iter().all(|remark| remark.ends_with("nothing is lost")), "{what}: {warnings:?}");
+        // As after a kill.
         recorder.abandon_store();
         assert_eq!(count_stored_events(directory), 60, "{what}");
     }
@@ -136,10 +136,10 @@ fn count_stored_events(directory: &Path) -> usize {
     store.query_log(&all).unwrap().len()
 }
 
-/// Something else than a file, and how it is made.
+/// Something else than a regular file, and a function that creates it.
 type SpecialFileCase = (&'static str, fn(&Path));
 
-/// Everything that can lie in the place of a file.
+/// Everything that can be in the place of a file.
 const KINDS: [SpecialFileCase; 6] = [
     ("a FIFO", |path| {
         mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
@@ -152,7 +152,7 @@ const KINDS: [SpecialFileCase; 6] = [
 ];
 
 #[test]
-fn something_else_among_notes_is_put_aside_and_holds_up_no_other() {
+fn a_special_file_among_pending_events_is_set_aside_and_blocks_no_other() {
     for (what, make) in KINDS {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path();
@@ -169,7 +169,7 @@ fn something_else_among_notes_is_put_aside_and_holds_up_no_other() {
 }
 
 #[test]
-fn something_else_in_the_spool_is_put_aside_and_holds_up_no_other() {
+fn a_special_file_in_the_spool_is_set_aside_and_blocks_no_other() {
     for (what, make) in KINDS {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path();
@@ -186,7 +186,7 @@ fn something_else_in_the_spool_is_put_aside_and_holds_up_no_other() {
 }
 
 #[test]
-fn something_else_among_letters_is_put_aside_and_holds_up_no_other() {
+fn a_special_file_in_the_outbox_is_set_aside_and_blocks_no_other() {
     for (what, make) in KINDS {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path();

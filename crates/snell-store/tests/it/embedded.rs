@@ -1,4 +1,4 @@
-//! An agent that embeds the engine and records by itself: the example is what everybody starts from, so it must work.
+//! The example of an agent that embeds the engine and records its events must work.
 
 use snell_store::{AgentFilter, AgentState, EventRecorder, LogFilter};
 
@@ -7,7 +7,7 @@ use snell_store::{AgentFilter, AgentState, EventRecorder, LogFilter};
 mod example;
 
 #[tokio::test]
-async fn what_the_example_does_is_kept() {
+async fn the_events_of_the_example_are_stored() {
     let directory = tempfile::tempdir().unwrap();
     example::run_session(directory.path()).await;
     let mut recorder = EventRecorder::new(directory.path());

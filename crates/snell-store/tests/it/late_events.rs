@@ -1,4 +1,4 @@
-//! Observations that come late, out of order, or more than once.
+//! Events that come late, out of order, or more than once.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use snell_store::EventRecord;
 
 use crate::support::{TestStore, build_event, build_prompt, build_stop};
 
-/// What two agents in two projects do, in the order in which they do it.
+/// The events of two agents in two projects, in order.
 fn build_story(kept: &TestStore) -> Vec<EventRecord> {
     let other = kept.create_other_project("other");
     let in_other = |mut observation: EventRecord| {
@@ -41,13 +41,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn whatever_comes_when_and_how_often_is_stored_once(
+    fn events_in_any_order_and_number_are_stored_once(
         order in prop::collection::vec(0_usize..14, 0..30),
         batch in 1_usize..6,
     ) {
         let mut kept = TestStore::new();
         let story = build_story(&kept);
-        // In any order and as often as it likes; then everything, so that nothing is missing.
+        // A random sequence with repetitions, then every event once, so that none is missing.
         let sequence: Vec<_> = order.iter().copied().chain(0..story.len()).map(|index| story[index].clone()).collect();
         for some in sequence.chunks(batch) {
             kept.store.ingest_all(some.to_vec()).unwrap();
@@ -60,7 +60,7 @@ proptest! {
         prop_assert!(seen.values().all(|count| *count == 1));
         let agents = kept.list_agents();
         prop_assert_eq!(agents.len(), 2);
-        // The latest event says how it stands, whenever it came.
+        // The latest event determines the state, in any order of arrival.
         for agent in agents {
             prop_assert_eq!(agent.state.as_str(), "idle");
             prop_assert_eq!(agent.current_tool, None);
@@ -69,7 +69,7 @@ proptest! {
 }
 
 #[test]
-fn a_late_event_does_not_undo_what_came_after_it() {
+fn a_late_event_does_not_undo_later_ones() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_event("SessionStart", "s"));
     kept.ingest_event(build_stop("s", "Done.").at_second(5));
@@ -78,13 +78,13 @@ fn a_late_event_does_not_undo_what_came_after_it() {
     kept.ingest_event(build_event("SessionEnd", "s").at_second(4).with_delay());
     assert_eq!(kept.expect_single_agent().state.as_str(), "idle");
     assert_eq!(kept.list_events().len(), 4);
-    // One that is late and yet the latest counts.
+    // A late event that is the latest one counts.
     kept.ingest_event(build_prompt("s", "Go on.").at_second(9).with_delay());
     assert_eq!(kept.expect_single_agent().state.as_str(), "processing");
 }
 
 #[test]
-fn a_late_prompt_is_not_what_is_worked_on_now() {
+fn a_late_prompt_is_not_the_current_command() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_prompt("s", "Second.").at_second(5));
     kept.ingest_event(build_prompt("s", "First.").at_second(1).with_delay());

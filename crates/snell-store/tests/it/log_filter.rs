@@ -1,11 +1,11 @@
-//! The list of events: whatever it is filtered by, it says what looking at every event would.
+//! The list of events: each combination of filters gives the same result as a scan of all events.
 
 use snell::Decision;
 use snell_store::{DecisionRecord, LogEntry, LogFilter};
 
 use crate::support::{TestStore, build_event, make_timestamp};
 
-/// Events of several agents in two projects, some of them decided, some of them late.
+/// Events of several agents in two projects, some with a decision, some late.
 fn create_many_events() -> TestStore {
     let mut kept = TestStore::new();
     let projects = [kept.project_dir().to_str().unwrap().to_owned(), kept.create_other_project("other")];
@@ -46,12 +46,12 @@ fn is_match(filter: &LogFilter, entry: &LogEntry, project: &str) -> bool {
 }
 
 #[test]
-fn every_combination_of_filters_finds_what_a_look_at_every_event_finds() {
+fn every_combination_of_filters_gives_the_same_result_as_a_full_scan() {
     let mut kept = create_many_events();
     let all = kept.list_events();
     assert_eq!(all.len(), 120);
     let other = all.iter().find(|entry| entry.project == "other").unwrap().project.clone();
-    // Each of the nine filters is there or not; times lie in either half of what there is.
+    // Each of the nine filters is set or not; times are in both halves of the time span.
     for choice in 0..512_u32 {
         let on = |bit: u32| choice & (1 << bit) != 0;
         let filter = LogFilter {
@@ -77,7 +77,7 @@ fn every_combination_of_filters_finds_what_a_look_at_every_event_finds() {
 }
 
 #[test]
-fn what_came_after_an_event_is_listed_from_the_oldest_on() {
+fn events_after_an_event_are_listed_from_the_oldest_on() {
     let mut kept = create_many_events();
     let filter = LogFilter { after_id: Some(90), session: Some("s".into()), limit: 3, ..LogFilter::default() };
     let found: Vec<_> = kept.store.query_log(&filter).unwrap().iter().map(|entry| entry.id).collect();

@@ -1,4 +1,4 @@
-//! The list of events as people look at it: lines, a search that ends, and one event in full.
+//! The list of events for people: lines, a limited search, and one event in full.
 
 use serde_json::json;
 use snell::{Decision, HookRunStatus};
@@ -12,7 +12,7 @@ impl TestStore {
         (lines.iter().map(|line| line.entry.id).collect(), reached)
     }
 
-    /// Tells of so many calls; every hundredth is about a needle.
+    /// Stores so many calls; every hundredth contains "needle".
     fn take_many_calls(&mut self, calls: i64) {
         for number in 0..calls {
             let word = if number % 100 == 0 { "Needle" } else { "hay" };
@@ -27,7 +27,7 @@ fn build_limit_filter(limit: u32) -> LogFilter {
 }
 
 #[test]
-fn a_search_finds_a_text_in_what_was_sent_in_summaries_and_in_reasons() {
+fn a_search_finds_a_text_in_payloads_summaries_and_reasons() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_prompt("s", "Mend the \"till\"\nplease"));
     let mut call = build_event("PreToolUse", "s")
@@ -54,7 +54,7 @@ fn a_search_finds_a_text_in_what_was_sent_in_summaries_and_in_reasons() {
 }
 
 #[test]
-fn a_search_looks_at_so_many_events_and_goes_on_where_it_stopped() {
+fn a_search_scans_a_limited_number_of_events_and_can_continue() {
     let mut kept = TestStore::new();
     kept.take_many_calls(4200);
     let (first, reached) = kept.search_log(&build_limit_filter(100), "needle");
@@ -62,13 +62,13 @@ fn a_search_looks_at_so_many_events_and_goes_on_where_it_stopped() {
     let further = LogFilter { before_id: reached, ..build_limit_filter(100) };
     let (rest, reached) = kept.search_log(&further, "needle");
     assert_eq!((rest, reached), (vec![101, 1], None));
-    // Enough is enough, and filters narrow what is looked at.
+    // The limit ends the search, and filters reduce the scan.
     let (some, reached) = kept.search_log(&build_limit_filter(3), "needle");
     assert_eq!((some, reached), (vec![4101, 4001, 3901], None));
     let of_one = LogFilter { session: Some("s1".into()), ..build_limit_filter(100) };
     let (some, reached) = kept.search_log(&of_one, "needle");
     assert_eq!((some.len(), some[0], reached), (14, 4001, None));
-    // Where they lie apart, it stops sooner.
+    // If the events are scattered, it stops sooner.
     let of_all = LogFilter { session: Some("s".into()), ..build_limit_filter(100) };
     let (some, reached) = kept.search_log(&of_all, "needle");
     assert_eq!((some.len(), some[0], reached), (20, 4101, Some(2201)));
@@ -85,15 +85,15 @@ fn a_search_in_very_long_payloads_ends_sooner() {
 }
 
 #[test]
-fn a_line_has_what_was_said_but_not_what_was_sent() {
+fn a_line_has_the_text_but_not_the_payload() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_prompt("s", "Do it."));
     kept.ingest_event(build_event("PreToolUse", "s").with_field("tool_name", "Bash").with_field("prompt", "not said"));
     kept.ingest_event(build_stop("s", "Done."));
     kept.ingest_event(build_stop("s", "  "));
     let lines = kept.store.search_log(&build_limit_filter(10), None).unwrap().lines;
-    let said: Vec<_> = lines.iter().map(|line| line.message.as_deref()).collect();
-    assert_eq!(said, [None, Some("Done."), None, Some("Do it.")]);
+    let texts: Vec<_> = lines.iter().map(|line| line.message.as_deref()).collect();
+    assert_eq!(texts, [None, Some("Done."), None, Some("Do it.")]);
     assert!(lines.iter().all(|line| line.entry.payload.is_null()));
     let events = kept.store.query_log(&build_limit_filter(10)).unwrap();
     for (line, event) in lines.iter().zip(events) {
@@ -103,7 +103,7 @@ fn a_line_has_what_was_said_but_not_what_was_sent() {
 }
 
 #[test]
-fn one_event_is_told_with_everything_that_hangs_on_it() {
+fn one_event_has_its_hook_runs_and_verdicts() {
     let mut kept = TestStore::new();
     let mut call =
         build_event("PreToolUse", "s").with_field("tool_name", "Bash").at_second(3).into_record_in(&kept.project_dir());
@@ -148,7 +148,7 @@ fn projects_are_listed_by_name() {
 }
 
 #[test]
-fn a_tool_is_found_however_its_letters_are_written() {
+fn a_tool_is_found_in_upper_and_lower_case() {
     let mut kept = TestStore::new();
     for (number, tool) in ["Bash", "bash", "Read", "mcp__Mail__send"].iter().enumerate() {
         kept.ingest_event(build_event("PreToolUse", "s").with_field("tool_name", *tool).at_second(number as i64));

@@ -1,4 +1,4 @@
-//! The store from outside: what is handed to it, and what it answers.
+//! Tests of the store through its public API.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on must fail")]
 #![allow(missing_docs, unreachable_pub, reason = "tests are named as sentences")]

@@ -1,4 +1,4 @@
-//! What waits on disk for receivers elsewhere.
+//! The outbox: events that wait on disk for remote receivers.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File};
@@ -26,7 +26,7 @@ fn build_receiver(url: &str) -> OutboxReceiver {
     OutboxReceiver { url: url.into(), token_file: None }
 }
 
-/// A letter whose session is this.
+/// A message with this session.
 fn build_message(url: &str, session: &str) -> OutboxMessage {
     let observation = build_event("Stop", session).into_record_in(Path::new("/"));
     OutboxMessage::from_record(observation.into(), &build_receiver(url))
@@ -42,12 +42,12 @@ fn create_outbox() -> (TempDir, Outbox) {
     (root, outbox)
 }
 
-/// The files of letters, in their order.
+/// The files of messages, in order.
 fn list_message_files(root: &Path) -> Vec<PathBuf> {
     list_paths_ending(&root.join("outbox"), ".json")
 }
 
-/// Delivers everything, and answers what was handed over.
+/// Delivers everything, and returns what was sent.
 fn deliver_all(outbox: &Outbox) -> Vec<String> {
     let mut handed = Vec::new();
     let hand = &mut |letter: &OutboxMessage| {
@@ -59,7 +59,7 @@ fn deliver_all(outbox: &Outbox) -> Vec<String> {
 }
 
 #[test]
-fn a_letter_is_private_masked_and_says_everything_that_its_delivery_needs() {
+fn a_message_is_private_masked_and_has_all_data_for_its_delivery() {
     let (root, outbox) = create_outbox();
     let mut observation = build_event("PreToolUse", "one")
         .with_field("tool_input", format!("curl -H 'Authorization: token {SECRET}'"))
@@ -85,10 +85,10 @@ fn a_letter_is_private_masked_and_says_everything_that_its_delivery_needs() {
 }
 
 #[test]
-fn what_an_answer_means_for_a_letter_and_for_those_behind_it() {
+fn an_answer_affects_a_message_and_the_ones_behind_it() {
     let refused = || DeliveryAnswer::Refused("400: no".into());
     let later = || DeliveryAnswer::Later("is down".into());
-    // What the receiver answers to the first letters; what was handed over, what waits, and how many were refused.
+    // Columns: the receiver's first answers, the messages that were sent, those that wait, and how many were refused.
     type DeliveryCase = (Vec<DeliveryAnswer>, &'static [&'static str], &'static [&'static str], usize);
     let rows: Vec<DeliveryCase> = vec![
         (vec![], &["1", "2", "3"], &[], 0),
@@ -104,10 +104,10 @@ fn what_an_answer_means_for_a_letter_and_for_those_behind_it() {
             outbox.push(&build_message(HERE, number)).unwrap();
         }
         let mut handed = Vec::new();
-        let mut told = answers.clone().into_iter();
+        let mut remaining_answers = answers.clone().into_iter();
         let hand = &mut |letter: &OutboxMessage| {
             handed.push(read_message_session(letter));
-            told.next().unwrap_or(DeliveryAnswer::Accepted)
+            remaining_answers.next().unwrap_or(DeliveryAnswer::Accepted)
         };
         let report = outbox.deliver_waiting(&|_| true, hand).unwrap();
         assert_eq!(handed, handed_over, "{answers:?}");
@@ -122,7 +122,7 @@ fn what_an_answer_means_for_a_letter_and_for_those_behind_it() {
 }
 
 #[test]
-fn what_was_refused_is_put_back_behind_the_others_in_its_order() {
+fn refused_messages_are_moved_to_the_end_in_their_order() {
     let (root, outbox) = create_outbox();
     assert_eq!(outbox.requeue_refused().unwrap().0, 0);
     assert!(!root.path().join("outbox").exists());
@@ -140,7 +140,7 @@ fn what_was_refused_is_put_back_behind_the_others_in_its_order() {
 }
 
 #[test]
-fn a_receiver_that_is_down_does_not_hold_up_another() {
+fn a_receiver_that_is_down_does_not_block_another() {
     let (_root, outbox) = create_outbox();
     for number in 1..=3 {
         outbox.push(&build_message(HERE, &format!("here {number}"))).unwrap();
@@ -157,7 +157,7 @@ fn a_receiver_that_is_down_does_not_hold_up_another() {
     assert_eq!((report.stalled[0].url.as_str(), report.stalled[0].why.as_str()), (HERE, "is down"));
     let [waiting] = outbox.list_backlogs().try_into().unwrap();
     assert_eq!((waiting.url.as_str(), waiting.waiting), (HERE, 3));
-    // Whoever wants only its own gets only that, and leaves the rest alone.
+    // A server that takes its own messages leaves the others.
     outbox.push(&build_message(THERE, "there 4")).unwrap();
     let mut own = Vec::new();
     let hand = &mut |letter: &OutboxMessage| {
@@ -170,7 +170,7 @@ fn a_receiver_that_is_down_does_not_hold_up_another() {
 }
 
 #[test]
-fn who_has_no_turn_leaves_its_letter_to_who_has_it() {
+fn a_process_without_the_lock_leaves_its_message_to_the_holder() {
     let (_root, outbox) = create_outbox();
     outbox.push(&build_message(HERE, "first")).unwrap();
     let mut handed = Vec::new();
@@ -178,7 +178,7 @@ fn who_has_no_turn_leaves_its_letter_to_who_has_it() {
     let hand = &mut |letter: &OutboxMessage| {
         handed.push(read_message_session(letter));
         if read_message_session(letter) == "first" {
-            // Somebody else comes while this one is being delivered.
+            // Another process adds a message during this delivery.
             other.push(&self::build_message(HERE, "second")).unwrap();
             let report = other.deliver_waiting(&|_| true, &mut |_| panic!("it is not its turn")).unwrap();
             assert!(report.left_to_another);
@@ -190,8 +190,8 @@ fn who_has_no_turn_leaves_its_letter_to_who_has_it() {
     assert_eq!(handed, ["first", "second"]);
 }
 
-/// Lets several put a letter there and deliver, all at the same moment, again and again; each time, nobody has to come after
-/// them. `deliver` is what each of them does when its letter is there.
+/// Several threads add a message and deliver at the same time, again and again. Each round must deliver everything
+/// without another process. `deliver` is called by each thread after its message is added.
 fn deliver_concurrently(deliver: impl Fn(&Outbox, &mut dyn FnMut(&OutboxMessage) -> DeliveryAnswer) + Sync) {
     const WRITERS: usize = 4;
     const ROUNDS: usize = 500;
@@ -234,28 +234,28 @@ fn deliver_concurrently(deliver: impl Fn(&Outbox, &mut dyn FnMut(&OutboxMessage)
 }
 
 #[test]
-fn many_at_once_deliver_everything_once_and_in_order_and_leave_nothing_behind() {
+fn many_processes_at_once_deliver_everything_once_and_in_order() {
     deliver_concurrently(|outbox, hand| {
         outbox.deliver_waiting(&|_| true, hand).unwrap();
     });
 }
 
 #[test]
-fn whatever_comes_while_a_forwarder_leaves_is_not_left_behind() {
+fn messages_that_come_while_a_forwarder_exits_are_delivered() {
     let brief = ForwarderSettings { linger: Duration::ZERO, ..HURRY };
     deliver_concurrently(|outbox, hand| {
-        // As a hook does, which starts a forwarder if nobody has the turn.
+        // As a hook, which starts a forwarder if no process holds the lock.
         if let Some(turn) = outbox.try_lock_delivery().unwrap() {
             run_forwarder(outbox, turn, brief, hand).unwrap();
         }
     });
 }
 
-/// What can happen to an outbox.
+/// One operation on an outbox.
 #[derive(Clone, Debug)]
 enum OutboxStep {
     Put(usize),
-    /// The answers that each receiver gives before it takes everything.
+    /// The answers of each receiver before it accepts everything.
     Deliver([Vec<u8>; 2]),
 }
 
@@ -270,7 +270,7 @@ fn any_outbox_step() -> impl Strategy<Value = OutboxStep> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn whatever_happens_each_receiver_gets_its_letters_in_order(steps in proptest::collection::vec(any_outbox_step(), 1..24)) {
+    fn each_receiver_always_gets_its_messages_in_order(steps in proptest::collection::vec(any_outbox_step(), 1..24)) {
         let (_root, outbox) = create_outbox();
         let urls = [HERE, THERE];
         let mut expected: [VecDeque<String>; 2] = Default::default();
@@ -316,17 +316,17 @@ proptest! {
 }
 
 #[test]
-fn a_full_outbox_lets_the_oldest_go_and_says_so() {
+fn a_full_outbox_removes_the_oldest_and_reports_it() {
     let (root, outbox) = create_outbox();
     outbox.push(&build_message(HERE, "newest so far")).unwrap();
     let [first] = list_message_files(root.path()).try_into().unwrap();
     let (_, rest) = first.file_name().unwrap().to_str().unwrap().split_once('-').unwrap();
-    // Others before it, as if they had been put there one by one.
+    // Earlier messages, as if added one by one.
     for number in 1..10_000 {
         fs::hard_link(&first, first.with_file_name(format!("{number:020}-{rest}"))).unwrap();
     }
     fs::remove_file(root.path().join("outbox/order")).unwrap();
-    // It is full to the brim with the first of these, and too full with the second.
+    // The first of these fills it exactly, and the second exceeds the limit.
     assert_eq!(outbox.push(&build_message(HERE, "last but one")).unwrap().dropped, 157);
     assert_eq!(outbox.push(&build_message(HERE, "last")).unwrap().dropped, 0);
     let left = list_message_files(root.path());
@@ -338,7 +338,7 @@ fn a_full_outbox_lets_the_oldest_go_and_says_so() {
 }
 
 #[test]
-fn a_full_outbox_is_also_one_that_is_too_large() {
+fn an_outbox_with_too_many_bytes_is_full_too() {
     let (root, outbox) = create_outbox();
     let mut dropped = 0;
     let mut large = build_message(HERE, "");
@@ -355,7 +355,7 @@ fn a_full_outbox_is_also_one_that_is_too_large() {
 }
 
 #[test]
-fn what_cannot_be_understood_is_put_aside_and_what_was_not_finished_is_removed() {
+fn unreadable_messages_are_set_aside_and_incomplete_ones_removed() {
     let (root, outbox) = create_outbox();
     for number in ["1", "2", "3", "4"] {
         outbox.push(&build_message(HERE, number)).unwrap();
@@ -364,7 +364,7 @@ fn what_cannot_be_understood_is_put_aside_and_what_was_not_finished_is_removed()
     fs::write(&files[0], "").unwrap();
     fs::write(&files[2], "{\"url\": \"http://").unwrap();
     let directory = root.path().join("outbox");
-    // Of a process that is gone, long ago; of one that is gone since a moment; of one that lives.
+    // Of a process that ended long ago, of one that has just ended, and of a live one.
     let hour_ago = std::time::SystemTime::now() - Duration::from_secs(3600);
     for (name, is_old) in [("999999999-0.part", true), ("999999998-0.part", false)] {
         let file = File::create(directory.join(name)).unwrap();
@@ -382,7 +382,7 @@ fn what_cannot_be_understood_is_put_aside_and_what_was_not_finished_is_removed()
 }
 
 #[test]
-fn an_outbox_that_is_open_is_closed_and_one_that_is_not_there_has_nothing() {
+fn a_public_outbox_is_made_private_and_a_missing_one_is_empty() {
     let (root, outbox) = create_outbox();
     let nothing = outbox.deliver_waiting(&|_| true, &mut |_| panic!("there is nothing")).unwrap();
     assert_eq!((nothing.delivered, outbox.list_backlogs().len()), (0, 0));
@@ -395,14 +395,14 @@ fn an_outbox_that_is_open_is_closed_and_one_that_is_not_there_has_nothing() {
 }
 
 #[test]
-fn what_cannot_be_written_is_an_error_and_leaves_nothing() {
+fn a_failed_write_is_an_error_and_leaves_no_file() {
     let (root, outbox) = create_outbox();
     fs::write(root.path().join("outbox"), "a file").unwrap();
     assert!(outbox.push(&build_message(HERE, "1")).is_err());
     assert!(outbox.deliver_waiting(&|_| true, &mut |_| DeliveryAnswer::Accepted).is_err());
 }
 
-/// A forwarder in a hurry.
+/// A forwarder with short times.
 const HURRY: ForwarderSettings = ForwarderSettings {
     linger: Duration::from_millis(50),
     give_up_after: Duration::from_millis(300),
@@ -412,7 +412,7 @@ const HURRY: ForwarderSettings = ForwarderSettings {
 };
 
 #[test]
-fn a_forwarder_that_lingers_delivers_what_comes() {
+fn an_idle_forwarder_delivers_new_messages() {
     let (_root, outbox) = create_outbox();
     outbox.push(&build_message(HERE, "0")).unwrap();
     let patient = ForwarderSettings { linger: Duration::from_secs(2), ..HURRY };
@@ -428,7 +428,7 @@ fn a_forwarder_that_lingers_delivers_what_comes() {
             while delivered.lock().unwrap().len() < number {
                 std::thread::yield_now();
             }
-            // By now it has nothing to do.
+            // It is idle by now.
             outbox.push(&build_message(HERE, &number.to_string())).unwrap();
         }
         forwarder.join().unwrap().unwrap();
@@ -446,7 +446,7 @@ fn a_forwarder_tries_again_and_gives_up_after_a_while() {
     let hand = &mut |letter: &OutboxMessage| {
         let tries = tries.entry(letter.url.clone()).or_insert(0);
         *tries += 1;
-        // One is down for good, the other comes back.
+        // One receiver stays down, the other comes back.
         if letter.url == HERE || *tries < 3 {
             DeliveryAnswer::Later("is down".into())
         } else {
@@ -464,7 +464,7 @@ fn a_forwarder_tries_again_and_gives_up_after_a_while() {
 }
 
 #[test]
-fn a_turn_can_be_handed_on() {
+fn the_delivery_lock_can_be_handed_on() {
     let (root, outbox) = create_outbox();
     outbox.push(&build_message(HERE, "1")).unwrap();
     let lock = root.path().join("outbox/lock");

@@ -1,4 +1,4 @@
-//! What waits on disk to be stored.
+//! Pending events.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -23,7 +23,7 @@ fn list_pending_names(directory: &std::path::Path) -> Vec<String> {
 }
 
 #[test]
-fn a_note_is_private_masked_marked_as_late_and_read_in_order() {
+fn a_pending_event_is_private_masked_marked_as_late_and_read_in_order() {
     let root = tempfile::tempdir().unwrap();
     let notes = PendingQueue::in_data_dir(root.path());
     assert!(notes.is_empty() && notes.load_all().is_empty() && notes.has_room());
@@ -53,13 +53,13 @@ fn a_note_is_private_masked_marked_as_late_and_read_in_order() {
 }
 
 #[test]
-fn a_note_of_a_living_process_is_its_own_to_record() {
+fn a_pending_event_of_a_live_process_is_left_to_it() {
     let root = tempfile::tempdir().unwrap();
     let notes = PendingQueue::in_data_dir(root.path());
     let observation = build_event("Stop", "s").into_record_in(root.path());
     notes.push(&observation.into(), PendingClaim::Owner).unwrap();
     assert_eq!((notes.count(), notes.load_all().len()), (1, 0));
-    // The same note of a process that is gone is anybody's.
+    // The file of a process that is gone may be stored by any process.
     let mut gone = LiveProcess::new();
     gone.terminate();
     let pid = gone.process.pid;
@@ -71,7 +71,7 @@ fn a_note_of_a_living_process_is_its_own_to_record() {
 }
 
 #[test]
-fn a_note_that_cannot_be_read_is_put_aside_and_the_others_are_read() {
+fn an_unreadable_pending_event_is_set_aside_and_the_others_are_read() {
     let root = tempfile::tempdir().unwrap();
     let notes = PendingQueue::in_data_dir(root.path());
     notes.push(&build_event("Stop", "s").into_record_in(root.path()).into(), PendingClaim::Anyone).unwrap();
@@ -82,7 +82,7 @@ fn a_note_that_cannot_be_read_is_put_aside_and_the_others_are_read() {
 }
 
 #[test]
-fn what_a_killed_process_left_half_written_is_cleared_away() {
+fn an_incomplete_file_of_a_killed_process_is_removed() {
     let root = tempfile::tempdir().unwrap();
     fs::create_dir(root.path().join("pending")).unwrap();
     fs::write(root.path().join("pending/01767607200000000000-4194000-4194000-0.json"), "{\"ev").unwrap();
@@ -92,7 +92,7 @@ fn what_a_killed_process_left_half_written_is_cleared_away() {
 }
 
 #[test]
-fn a_payload_as_deep_as_one_may_be_survives_whatever_way_it_goes() {
+fn the_deepest_payload_survives_every_queue() {
     let deep = (0..200).fold(json!("the innermost"), |inner, _| json!([inner]));
     type RecordingRoute = fn(&EventRecord, &mut EventRecorder);
     let ways: [(&str, RecordingRoute); 3] = [
@@ -121,7 +121,7 @@ fn a_payload_as_deep_as_one_may_be_survives_whatever_way_it_goes() {
     }
 }
 
-/// Three observations, of which the database refuses the second.
+/// Three events; the database rejects the second.
 fn build_partly_refused(recorder: &mut EventRecorder) -> [EventRecord; 3] {
     recorder.open_store().unwrap();
     let rule = "CREATE TRIGGER refusal BEFORE INSERT ON events WHEN NEW.reason = 'refuse this' \
@@ -139,7 +139,7 @@ fn build_partly_refused(recorder: &mut EventRecorder) -> [EventRecord; 3] {
 }
 
 #[test]
-fn a_note_that_the_database_refuses_is_put_aside_and_the_others_are_stored() {
+fn a_rejected_pending_event_is_set_aside_and_the_others_are_stored() {
     let root = tempfile::tempdir().unwrap();
     let mut recorder = EventRecorder::new(root.path());
     for observation in build_partly_refused(&mut recorder) {
@@ -154,7 +154,7 @@ fn a_note_that_the_database_refuses_is_put_aside_and_the_others_are_stored() {
 }
 
 #[test]
-fn one_that_was_handed_over_and_that_the_database_refuses_does_not_stop_the_others() {
+fn a_rejected_event_of_the_spool_does_not_block_the_others() {
     let root = tempfile::tempdir().unwrap();
     let mut recorder = EventRecorder::new(root.path());
     let spool = EventSpool::in_data_dir(root.path());
@@ -166,7 +166,7 @@ fn one_that_was_handed_over_and_that_the_database_refuses_does_not_stop_the_othe
 }
 
 #[test]
-fn whoever_has_something_else_to_do_takes_in_only_some_of_what_waits() {
+fn a_limited_drain_stores_only_some_pending_events() {
     const NOTES: usize = 300;
     let root = tempfile::tempdir().unwrap();
     let mut recorder = EventRecorder::new(root.path());
@@ -189,7 +189,7 @@ fn whoever_has_something_else_to_do_takes_in_only_some_of_what_waits() {
 mod of_an_older_version {
     use super::*;
 
-    /// An event without a mark that says that it is masked, and words that this version does not know.
+    /// An event without the masked mark, and with words that this version does not know.
     fn old_record(event_id: &str, session: &str) -> Value {
         json!({
             "event_id": event_id, "at": "2026-03-01T12:00:00Z", "delayed": true, "event": "PreToolUse",
@@ -216,7 +216,7 @@ mod of_an_older_version {
     }
 
     #[test]
-    fn events_that_a_daemon_was_handed_are_stored_masked_and_once() {
+    fn spooled_events_are_stored_masked_and_once() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("handed")).unwrap();
         let line = |id: &str| format!("\n{}\n", old_record(id, "s1"));

@@ -1,4 +1,4 @@
-//! Which project a directory belongs to.
+//! The project of a directory.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use crate::support::{TestStore, build_event};
 
 #[test]
 fn the_nearest_directory_with_a_marker_is_the_project() {
-    // What there is, where the agent works, and where its project is.
+    // Columns: the markers, the agent's directory, and its project.
     let cases: &[(&[&str], &str, &str)] = &[
         (&["a/.git/"], "a/b/c", "a"),
         (&["a/.git"], "a/b/c", "a"),
@@ -44,7 +44,7 @@ fn the_nearest_directory_with_a_marker_is_the_project() {
 }
 
 #[test]
-fn a_directory_is_one_project_by_whatever_way_it_is_reached() {
+fn a_directory_is_one_project_by_every_path() {
     let mut kept = TestStore::new();
     fs::create_dir_all(kept.project_dir().join("src/deep")).unwrap();
     symlink(kept.project_dir(), kept.path_of("link")).unwrap();
@@ -61,16 +61,16 @@ fn a_directory_is_one_project_by_whatever_way_it_is_reached() {
 }
 
 #[test]
-fn a_directory_that_is_gone_or_not_told_is_a_project_all_the_same() {
+fn a_missing_or_unknown_directory_is_a_project_too() {
     let mut kept = TestStore::new();
     let gone = kept.ingest_event(build_event("PreToolUse", "s1").with_field("cwd", "/nowhere/at/all"));
-    let untold = kept.ingest_event(build_event("PreToolUse", "s2").with_field("cwd", ""));
-    assert_ne!(gone.project_id, untold.project_id);
+    let unknown = kept.ingest_event(build_event("PreToolUse", "s2").with_field("cwd", ""));
+    assert_ne!(gone.project_id, unknown.project_id);
     assert!(kept.list_agents().iter().any(|agent| agent.project_path == "/nowhere/at/all"));
 }
 
 #[test]
-fn an_agent_that_goes_into_another_directory_stays_the_same_agent() {
+fn an_agent_that_changes_its_directory_stays_the_same_agent() {
     let mut kept = TestStore::new();
     let elsewhere = kept.create_other_project("elsewhere");
     let first = kept.ingest_event(build_event("SessionStart", "s"));

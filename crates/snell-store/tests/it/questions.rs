@@ -1,4 +1,4 @@
-//! What an agent asks its user is told wherever it waits for the answer.
+//! An agent's question to its user is shown while the agent waits for the answer.
 
 use serde_json::{Value, json};
 use snell::Decision;
@@ -13,7 +13,7 @@ fn build_tool_event(event: &str, name: &str, input: Value) -> SentEvent {
 }
 
 #[test]
-fn why_an_agent_waits_says_what_it_asks() {
+fn the_reason_of_a_waiting_agent_has_its_question() {
     let questions = json!({"questions": [{"question": "Which database?"}, {"question": "And\n which cache?"}]});
     let permission = "Claude needs your permission to use Bash";
     let cases: Vec<(Vec<SentEvent>, String)> = vec![
@@ -33,7 +33,7 @@ fn why_an_agent_waits_says_what_it_asks() {
             vec![build_tool_event("PermissionRequest", "Bash", json!({"command": format!("git push {SECRET}")}))],
             "it asks for permission to use Bash: git push [masked: GitHub token]".into(),
         ),
-        // What is told in general afterwards says less.
+        // A later general notification has less detail.
         (
             vec![
                 build_tool_event("PermissionRequest", "Bash", json!({"command": "git push"})),
@@ -52,7 +52,7 @@ fn why_an_agent_waits_says_what_it_asks() {
         ),
         (
             vec![build_stop("s", "I have looked. Shall I push it? Tests are green.")],
-            "its last words are a question: Shall I push it?".into(),
+            "its last message is a question: Shall I push it?".into(),
         ),
     ];
     for (events, expected) in cases {
@@ -67,7 +67,7 @@ fn why_an_agent_waits_says_what_it_asks() {
 }
 
 #[test]
-fn a_question_stands_on_the_timeline_with_its_answer() {
+fn a_question_is_on_the_timeline_with_its_answer() {
     let input = json!({"questions": [{"question": "Which database?", "options": [{"label": "SQLite"}]}]});
     let cases = [
         (json!({"answers": {"Which database?": "SQLite"}}), "Which database? → SQLite"),
@@ -90,7 +90,7 @@ fn a_question_stands_on_the_timeline_with_its_answer() {
 }
 
 #[test]
-fn a_call_about_which_the_user_is_asked_waits_for_the_answer() {
+fn a_call_that_the_user_must_approve_waits_for_the_answer() {
     let reason = format!("it would overwrite {SECRET}\nfor good");
     let cases = [(Some(reason.as_str()), " (it would overwrite [masked: GitHub token] for good)"), (None, "")];
     for (reason, told) in cases {
@@ -112,7 +112,7 @@ fn a_call_about_which_the_user_is_asked_waits_for_the_answer() {
             });
             kept.store.ingest(asked).unwrap();
             let agent = kept.expect_single_agent();
-            let why = format!("the user is asked about Bash: cp a b{told}");
+            let why = format!("the user must approve Bash: cp a b{told}");
             assert_eq!((agent.state.as_str(), agent.why), ("awaiting_input", why));
             assert_eq!(agent.current_tool.as_deref(), Some("Bash"));
             kept.ingest_event(end.at_second(2));

@@ -1,4 +1,4 @@
-//! Agents of which nothing was heard: what no hook tells, their transcripts and processes do.
+//! Agents without recent events: transcripts and processes show their state.
 
 use serde_json::json;
 use snell_store::{AgentState, ReconcileScope, StateConfidence, StateSource};
@@ -9,7 +9,7 @@ use crate::support::{
     build_prompt, build_prompt_line, make_timestamp,
 };
 
-/// An agent in the middle of its work, with a transcript.
+/// A working agent with a transcript.
 fn create_working_agent(sender: impl Fn(SentEvent) -> SentEvent) -> (TestStore, String) {
     let mut kept = TestStore::new();
     let path = kept.write_transcript(&[]);
@@ -22,7 +22,7 @@ fn create_working_agent(sender: impl Fn(SentEvent) -> SentEvent) -> (TestStore, 
 }
 
 #[test]
-fn a_turn_that_ended_without_a_word_to_us_is_seen_in_the_transcript() {
+fn a_turn_that_ended_without_an_event_is_found_in_the_transcript() {
     let mut for_tool = build_interruption_line("s", 4);
     for_tool["message"]["content"][0]["text"] = "[Request interrupted by user for tool use]".into();
     let cases = [
@@ -50,14 +50,14 @@ fn the_next_event_shows_it_as_well() {
     for line in lines {
         let (mut kept, path) = create_working_agent(|sent| sent);
         kept.write_transcript(&[line]);
-        let told = json!({"notification_type": "auth_success", "transcript_path": path});
-        let receipt = kept.ingest_event(build_event("Notification", "s").with_fields(&told).at_second(9));
+        let fields = json!({"notification_type": "auth_success", "transcript_path": path});
+        let receipt = kept.ingest_event(build_event("Notification", "s").with_fields(&fields).at_second(9));
         assert_eq!((receipt.state, receipt.state_changed), (AgentState::Idle, true));
     }
 }
 
 #[test]
-fn an_agent_that_went_on_after_an_interruption_works() {
+fn an_agent_that_continues_after_an_interruption_works() {
     let (mut kept, path) = create_working_agent(|sent| sent);
     kept.write_transcript(&[build_interruption_line("s", 4), build_prompt_line("s", 5, "Go on, but differently.")]);
     kept.ingest_event(build_prompt("s", "Go on, but differently.").with_field("transcript_path", path).at_second(5));
@@ -67,7 +67,7 @@ fn an_agent_that_went_on_after_an_interruption_works() {
 }
 
 #[test]
-fn an_event_that_comes_twice_does_not_hide_an_interruption() {
+fn a_repeated_event_does_not_hide_an_interruption() {
     let (mut kept, path) = create_working_agent(|sent| sent);
     kept.write_transcript(&[build_interruption_line("s", 4)]);
     let tool = json!({"tool_name": "Bash", "tool_use_id": "t1", "transcript_path": path});
@@ -96,7 +96,7 @@ fn an_agent_whose_process_is_gone_has_ended() {
 }
 
 #[test]
-fn a_process_that_cannot_be_looked_for_is_not_gone() {
+fn a_process_that_cannot_be_checked_is_not_gone() {
     let mut process = LiveProcess::new();
     let (mut kept, _) = create_working_agent(|sent| sent.with_process(&process).with_host("far-away"));
     process.terminate();
@@ -108,21 +108,21 @@ fn a_process_that_cannot_be_looked_for_is_not_gone() {
 }
 
 #[test]
-fn an_agent_that_was_thought_gone_and_is_heard_again_has_not_ended() {
+fn an_agent_that_seemed_gone_and_sends_events_has_not_ended() {
     let mut process = LiveProcess::new();
     let (mut kept, _) = create_working_agent(|sent| sent.with_process(&process));
     process.terminate();
     kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(9)).unwrap();
     assert_eq!(kept.expect_single_agent().state, AgentState::Ended);
-    let heard = build_event("PostToolUse", "s").with_field("tool_name", "Bash").with_process(&LiveProcess::new());
-    kept.ingest_event(heard.at_second(12));
+    let event = build_event("PostToolUse", "s").with_field("tool_name", "Bash").with_process(&LiveProcess::new());
+    kept.ingest_event(event.at_second(12));
     assert_eq!((kept.expect_single_agent().state, kept.expect_single_agent().ended_at), (AgentState::Processing, None));
     assert_eq!(kept.expect_session("s").ended_at, None);
 }
 
 #[test]
-fn a_process_that_was_seen_only_once_may_have_been_a_messenger() {
-    // How often events came from the process, and whether its agent named it.
+fn a_process_that_was_seen_only_once_may_be_a_wrapper() {
+    // Columns: how often events came from the process, and whether its agent reported it.
     for (times, told, expected) in [
         (1, false, AgentState::Idle),
         (2, false, AgentState::Ended),
@@ -143,7 +143,7 @@ fn a_process_that_was_seen_only_once_may_have_been_a_messenger() {
 }
 
 #[test]
-fn an_agent_with_another_messenger_for_each_event_lives_on() {
+fn an_agent_with_a_new_wrapper_for_each_event_lives_on() {
     let mut kept = TestStore::new();
     let events = [build_event("SessionStart", "s"), build_prompt("s", "Go."), build_event("PreToolUse", "s")];
     for (second, event) in (0..).zip(events) {
@@ -173,7 +173,7 @@ fn build_result_line(session: &str, seconds: i64) -> serde_json::Value {
     })
 }
 
-/// A line of a transcript: the last words of a turn.
+/// A line of a transcript: the last message of a turn.
 fn build_final_line(session: &str, seconds: i64, text: &str) -> serde_json::Value {
     let mut line = build_answer_line(session, seconds, text);
     line["message"]["stop_reason"] = "end_turn".into();
@@ -181,8 +181,8 @@ fn build_final_line(session: &str, seconds: i64, text: &str) -> serde_json::Valu
 }
 
 #[test]
-fn where_hooks_fell_silent_the_transcript_shows_the_state() {
-    // What the transcript says after hooks told, at second 2, of a state; and what the state is then.
+fn without_hook_events_the_transcript_shows_the_state() {
+    // Columns: the state from hooks at second 2, the transcript, and the state afterwards.
     let rows = [
         (AgentState::Idle, vec![build_prompt_line("s", 5, "Go.")], "processing"),
         (AgentState::Idle, vec![build_prompt_line("s", 5, "Go."), build_tool_line("s", 6, "Bash")], "processing Bash"),
@@ -192,7 +192,7 @@ fn where_hooks_fell_silent_the_transcript_shows_the_state() {
         (AgentState::Processing, vec![build_answer_line("s", 5, "I look.")], "processing"),
         (AgentState::AwaitingInput, vec![build_result_line("s", 5)], "processing"),
         (AgentState::AwaitingInput, vec![build_tool_line("s", 5, "Read")], "awaiting_input Write"),
-        // What is older than what the hooks told changes nothing.
+        // Entries from before the hook event change nothing.
         (AgentState::Idle, vec![build_prompt_line("s", 1, "Go."), build_tool_line("s", 1, "Bash")], "idle"),
         (AgentState::Processing, vec![build_final_line("s", 1, "It is done.")], "processing"),
         (AgentState::AwaitingInput, vec![build_result_line("s", 2)], "awaiting_input Write"),
@@ -201,13 +201,13 @@ fn where_hooks_fell_silent_the_transcript_shows_the_state() {
     for (state, lines, expected) in rows {
         let mut kept = TestStore::new();
         let path = kept.write_transcript(&[]);
-        let told = match state {
+        let event = match state {
             AgentState::Processing => build_prompt("s", "Work."),
             AgentState::AwaitingInput => build_event("PermissionRequest", "s").with_field("tool_name", "Write"),
             _ => build_event("Stop", "s"),
         };
         kept.ingest_event(build_event("SessionStart", "s").with_field("transcript_path", path.as_str()).at_second(0));
-        kept.ingest_event(told.with_field("transcript_path", path.as_str()).at_second(2));
+        kept.ingest_event(event.with_field("transcript_path", path.as_str()).at_second(2));
         assert_eq!(kept.expect_single_agent().state, state);
         kept.write_transcript(&lines);
         kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(9)).unwrap();
@@ -216,7 +216,7 @@ fn where_hooks_fell_silent_the_transcript_shows_the_state() {
         assert_eq!(format!("{}{tool}", agent.state), expected, "{state} {lines:?}");
         let source = if agent.state == state { StateSource::Hook } else { StateSource::Transcript };
         assert_eq!(agent.state_source, source, "{state} {lines:?}");
-        // The next event counts for more.
+        // The next event takes precedence.
         kept.ingest_event(build_prompt("s", "And now this.").at_second(10));
         let agent = kept.expect_single_agent();
         assert_eq!((agent.state, agent.confidence), (AgentState::Processing, StateConfidence::High));
@@ -261,7 +261,7 @@ fn a_session_that_no_hook_reported_is_found_by_its_transcript() {
     assert_eq!(kept.list_turn_texts("lost"), ["USER command: Find me."]);
     // Once.
     assert_eq!(kept.store.discover_sessions(&projects, make_timestamp(10)).unwrap(), 0);
-    // It is followed like others, and hooks that come after all find it.
+    // It is followed like other sessions, and later hook events find it.
     std::fs::write(
         &path,
         lines.map(|line| format!("{line}\n")).concat() + &format!("{}\n", build_final_line("lost", 12, "Found.")),
@@ -275,7 +275,7 @@ fn a_session_that_no_hook_reported_is_found_by_its_transcript() {
 }
 
 #[test]
-fn one_that_was_only_found_ends_when_it_stays_silent() {
+fn a_discovered_session_ends_when_it_stays_silent() {
     let mut kept = TestStore::new();
     let mut line = build_prompt_line("lost", 1, "Find me.");
     line["cwd"] = kept.project_dir().to_str().unwrap().into();
@@ -298,7 +298,7 @@ fn a_pane_that_is_closed_or_shows_a_shell_holds_no_agent() {
         command: command.into(),
         is_dead,
     };
-    // What the panes of the server show, whether the agent's process is known, and what follows.
+    // Columns: the panes of the server, whether the agent's process is known, and the state afterwards.
     let rows = [
         (vec![pane("%1", "claude", false)], false, "processing high"),
         (vec![pane("%2", "claude", false)], false, "ended medium"),
@@ -318,7 +318,7 @@ fn a_pane_that_is_closed_or_shows_a_shell_holds_no_agent() {
         }
         assert_eq!(kept.store.list_tmux_servers().unwrap(), [Some("/tmp/x".to_owned())]);
         let seen = |socket: &str| [snell_store::TmuxServerPanes { socket: Some(socket.into()), panes: panes.clone() }];
-        // Another server says nothing about it, and neither does a look that is older than what was heard.
+        // Another server's panes do not affect it, and neither do panes from before the last event.
         kept.store.reconcile_panes(&seen("/tmp/y"), make_timestamp(9)).unwrap();
         kept.store.reconcile_panes(&seen("/tmp/x"), make_timestamp(1)).unwrap();
         assert_eq!(kept.expect_single_agent().state, AgentState::Processing);

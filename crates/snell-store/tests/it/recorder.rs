@@ -1,4 +1,4 @@
-//! Recording that loses nothing.
+//! Recording without loss.
 
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
@@ -23,7 +23,7 @@ fn count_stored_events(directory: &Path) -> usize {
 }
 
 #[test]
-fn a_damaged_database_is_moved_aside_and_a_new_one_is_begun() {
+fn a_damaged_database_is_moved_aside_and_a_new_one_is_created() {
     type DatabaseCorruption = fn(&Path);
     let ways: [(&str, DatabaseCorruption); 3] = [
         ("something else", |path| fs::write(path, "this is no database at all".repeat(400)).unwrap()),
@@ -49,7 +49,7 @@ fn a_damaged_database_is_moved_aside_and_a_new_one_is_begun() {
         let mut recorder = EventRecorder::new(directory);
         let remarks = record_prompt(&mut recorder, directory, "s2");
         assert_eq!(remarks.len(), 1, "{what}: {remarks:?}");
-        assert!(remarks[0].starts_with("the database was damaged; it was moved to "), "{what}: {remarks:?}");
+        assert!(remarks[0].starts_with("the damaged database was moved to "), "{what}: {remarks:?}");
         let aside = list_damaged_databases(directory);
         assert_eq!(aside.len(), 1, "{what}: {aside:?}");
         assert_eq!(fs::read(directory.join(&aside[0])).unwrap(), damaged, "{what}");
@@ -59,7 +59,7 @@ fn a_damaged_database_is_moved_aside_and_a_new_one_is_begun() {
 }
 
 #[test]
-fn a_page_that_is_damaged_is_found_when_it_is_used() {
+fn a_damaged_page_is_found_when_it_is_used() {
     let root = tempfile::tempdir().unwrap();
     let directory = root.path();
     let mut recorder = EventRecorder::new(directory);
@@ -70,7 +70,7 @@ fn a_page_that_is_damaged_is_found_when_it_is_used() {
     let path = directory.join("snell.db");
     let length = fs::metadata(&path).unwrap().len();
     let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
-    // Everything but the first page, on which the schema stands.
+    // Everything but the first page, which has the schema.
     file.seek(SeekFrom::Start(4096)).unwrap();
     file.write_all(&vec![0xA5; usize::try_from(length - 4096).unwrap()]).unwrap();
     drop(file);
@@ -84,7 +84,7 @@ fn a_page_that_is_damaged_is_found_when_it_is_used() {
 }
 
 #[test]
-fn a_database_that_is_taken_away_is_begun_anew_by_those_who_had_it_open() {
+fn a_removed_database_is_created_again_by_processes_that_had_it_open() {
     for leave_log in [false, true] {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path();
@@ -108,7 +108,7 @@ fn a_database_that_is_taken_away_is_begun_anew_by_those_who_had_it_open() {
 }
 
 #[test]
-fn what_cannot_be_stored_waits_and_is_taken_in_by_the_next() {
+fn an_event_that_cannot_be_stored_waits_for_the_next_process() {
     let root = tempfile::tempdir().unwrap();
     let directory = root.path();
     let mut first = EventRecorder::new(directory);
@@ -119,7 +119,7 @@ fn what_cannot_be_stored_waits_and_is_taken_in_by_the_next() {
         let remarks = record_prompt(&mut EventRecorder::new(directory), directory, session);
         assert_eq!(
             remarks,
-            ["cannot record UserPromptSubmit now (the database is locked); it waits on disk for the next call"]
+            ["cannot record UserPromptSubmit now (the database is locked), so it waits on disk for the next call"]
         );
     }
     assert_eq!(first.pending().count(), 2);
@@ -130,7 +130,7 @@ fn what_cannot_be_stored_waits_and_is_taken_in_by_the_next() {
 }
 
 #[test]
-fn one_that_is_no_event_does_not_hold_up_the_others() {
+fn a_record_that_is_not_an_event_does_not_block_the_others() {
     let root = tempfile::tempdir().unwrap();
     let mut recorder = EventRecorder::new(root.path());
     let good = build_event("Stop", "s").into_record_in(root.path());
@@ -143,7 +143,7 @@ fn one_that_is_no_event_does_not_hold_up_the_others() {
 }
 
 #[test]
-fn a_database_of_a_later_version_is_left_alone() {
+fn a_database_of_a_later_version_is_not_changed() {
     let root = tempfile::tempdir().unwrap();
     let directory = root.path();
     record_prompt(&mut EventRecorder::new(directory), directory, "s1");
@@ -152,12 +152,12 @@ fn a_database_of_a_later_version_is_left_alone() {
     drop(database);
     assert!(matches!(Store::open(&directory.join("snell.db")), Err(StoreError::TooNew { found: 999, .. })));
     let remarks = record_prompt(&mut EventRecorder::new(directory), directory, "s2");
-    assert!(remarks[0].contains("use a newer one") && remarks[0].contains("waits on disk"), "{remarks:?}");
+    assert!(remarks[0].contains("supports versions up to") && remarks[0].contains("waits on disk"), "{remarks:?}");
     assert_eq!(list_damaged_databases(directory).len(), 0);
 }
 
 #[test]
-fn what_is_kept_is_for_its_owner_only() {
+fn only_the_owner_can_read_the_files() {
     for already_there in [false, true] {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path().join("data");
@@ -173,7 +173,7 @@ fn what_is_kept_is_for_its_owner_only() {
             let path = entry.unwrap().path();
             assert_eq!(mode(&path), 0o600, "{}", path.display());
         }
-        // One that somebody opened to others is closed again.
+        // A file that became readable for others is made private again.
         set_file_mode(directory.join("snell.db"), 0o644);
         record_prompt(&mut EventRecorder::new(&directory), &directory, "s2");
         assert_eq!(mode(&directory.join("snell.db")), 0o600);
@@ -181,7 +181,7 @@ fn what_is_kept_is_for_its_owner_only() {
 }
 
 #[test]
-fn many_recorders_of_one_directory_agree_on_who_is_who() {
+fn many_recorders_of_one_directory_find_the_same_agents() {
     let root = tempfile::tempdir().unwrap();
     let directory = root.path();
     fs::create_dir(directory.join(".git")).unwrap();
@@ -220,13 +220,13 @@ fn a_clock_that_is_wrong_for_a_moment_does_not_make_everything_old() {
         let of_today = kept.list_events().iter().filter(|event| event.event == "PreToolUse").count();
         assert_eq!(of_today, 200, "{at_last:?}");
         let old = kept.list_events().iter().any(|event| event.event == "UserPromptSubmit");
-        // Where the clock went back nothing is certainly old.
+        // If the clock was set back, nothing is certainly old.
         assert_eq!(old, at_last == Some(-3650 * DAY), "{at_last:?}");
     }
 }
 
 #[test]
-fn a_file_that_somebody_named_and_that_is_something_else_is_not_touched() {
+fn a_named_file_that_is_not_a_database_is_not_changed() {
     let root = tempfile::tempdir().unwrap();
     let foreign = root.path().join("app.sqlite");
     let other = rusqlite::Connection::open(&foreign).unwrap();
@@ -240,11 +240,11 @@ fn a_file_that_somebody_named_and_that_is_something_else_is_not_touched() {
         set_file_mode(&path, 0o644);
         let before = std::fs::read_dir(root.path()).unwrap().count();
         let error = EventRecorder::with_database(&path).open_store().unwrap_err().to_string();
-        assert!(error.contains("no database of Snell"), "{error}");
+        assert!(error.contains("is not a Snell database"), "{error}");
         let mode = std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode, std::fs::read_dir(root.path()).unwrap().count()), (0o644, before), "{path:?}");
     }
-    // An empty file, a new one, and one of ours can be used.
+    // An empty file, a new one, and a Snell database can be used.
     let empty = root.path().join("empty.db");
     std::fs::write(&empty, "").unwrap();
     for path in [empty, root.path().join("new.db")] {

@@ -1,4 +1,4 @@
-//! What is counted by the hour: what hooks cost, and what the guard said.
+//! Hourly counts: the cost of hooks, and the guard's verdicts.
 
 use serde_json::json;
 use snell::Decision;
@@ -36,7 +36,7 @@ impl TestStore {
 }
 
 #[test]
-fn each_hook_is_counted_with_what_it_cost() {
+fn each_hook_is_counted_with_its_durations() {
     let mut kept = TestStore::new();
     kept.take_judged_call(10, vec![build_hook_run("a", "ok", 1000), build_hook_run("b", "ok", 50_000)], vec![]);
     kept.take_judged_call(
@@ -60,7 +60,7 @@ fn each_hook_is_counted_with_what_it_cost() {
 }
 
 #[test]
-fn runs_are_counted_from_the_very_moment_that_is_asked_for() {
+fn runs_are_counted_from_the_exact_time_on() {
     let mut kept = TestStore::new();
     for minute in 0..240 {
         kept.take_judged_call(minute * 60, vec![build_hook_run("a", "ok", 1000)], vec![]);
@@ -71,15 +71,15 @@ fn runs_are_counted_from_the_very_moment_that_is_asked_for() {
         assert_eq!(usize::try_from(found).unwrap(), expected, "since {since}");
     }
     let hours = kept.store.list_hook_hours(make_timestamp(HOUR + 5), None).unwrap();
-    let told: Vec<_> = hours.iter().map(|hour| (hour.begins, hour.runs, hour.p95_ms)).collect();
+    let listed: Vec<_> = hours.iter().map(|hour| (hour.begins, hour.runs, hour.p95_ms)).collect();
     assert_eq!(
-        told,
+        listed,
         [(make_timestamp(HOUR), 60, 1.0), (make_timestamp(2 * HOUR), 60, 1.0), (make_timestamp(3 * HOUR), 60, 1.0)]
     );
 }
 
 #[test]
-fn hours_are_told_of_all_hooks_or_of_one() {
+fn hours_are_listed_for_all_hooks_or_for_one() {
     let mut kept = TestStore::new();
     kept.take_judged_call(0, vec![build_hook_run("a", "ok", 1000), build_hook_run("b", "ok", 9000)], vec![]);
     kept.take_judged_call(5 * HOUR, vec![build_hook_run("b", "ok", 3000)], vec![]);
@@ -94,7 +94,7 @@ fn hours_are_told_of_all_hooks_or_of_one() {
 }
 
 #[test]
-fn a_hook_that_nobody_waits_for_counts_when_it_has_ended() {
+fn a_background_hook_counts_when_it_has_ended() {
     let mut kept = TestStore::new();
     kept.take_judged_call(0, vec![build_hook_run("a", "started", 0)], vec![]);
     assert_eq!(kept.read_hook_stats(0), []);
@@ -107,12 +107,12 @@ fn a_hook_that_nobody_waits_for_counts_when_it_has_ended() {
     assert!(kept.store.finish_hook_run(&finished).unwrap());
     let stats = kept.read_hook_stats(0);
     assert_eq!((stats[0].runs, stats[0].failures, stats[0].max_ms), (1, 1, 7_200_000.0));
-    // It belongs to the hour in which it began, as its run does.
+    // It belongs to the hour of its start, as its run does.
     assert_eq!(kept.read_hook_stats(HOUR), []);
 }
 
 #[test]
-fn a_duration_that_cannot_be_does_not_spoil_the_sum() {
+fn an_impossible_duration_does_not_spoil_the_sum() {
     let mut kept = TestStore::new();
     kept.take_judged_call(
         0,
@@ -124,7 +124,7 @@ fn a_duration_that_cannot_be_does_not_spoil_the_sum() {
 }
 
 #[test]
-fn what_the_guard_said_is_counted_by_rule_and_by_what_came_of_it() {
+fn verdicts_are_counted_by_rule_and_outcome() {
     let mut kept = TestStore::new();
     let watched = GuardVerdictRecord { would: Decision::Deny, ..build_guard_verdict("a", "allow", "no") };
     kept.take_judged_call(
@@ -135,12 +135,12 @@ fn what_the_guard_said_is_counted_by_rule_and_by_what_came_of_it() {
     kept.take_judged_call(60, vec![], vec![build_guard_verdict("a", "deny", "no")]);
     kept.take_judged_call(HOUR, vec![], vec![watched, build_guard_verdict("b", "allow", "you said so")]);
     let hours = kept.store.list_guard_hours(make_timestamp(0)).unwrap();
-    let told: Vec<_> = hours
+    let listed: Vec<_> = hours
         .iter()
         .map(|hour| (hour.begins, hour.rule.as_str(), hour.tier.as_str(), hour.outcome, hour.verdicts, hour.last_at))
         .collect();
     assert_eq!(
-        told,
+        listed,
         [
             (make_timestamp(0), "a", "high", GuardOutcome::Denied, 2, make_timestamp(60)),
             (make_timestamp(0), "b", "low", GuardOutcome::Asked, 1, make_timestamp(0)),
@@ -161,7 +161,7 @@ fn what_the_guard_said_is_counted_by_rule_and_by_what_came_of_it() {
 }
 
 #[test]
-fn a_call_that_was_denied_because_nobody_could_be_asked_was_denied() {
+fn a_call_that_was_denied_instead_of_asking_counts_as_denied() {
     let mut kept = TestStore::new();
     let mut judgement = DecisionRecord {
         decision: Decision::Ask,
@@ -176,8 +176,8 @@ fn a_call_that_was_denied_because_nobody_could_be_asked_was_denied() {
     let mut found = |outcome| {
         let filter = GuardFilter { outcome: Some(outcome), limit: 10, ..GuardFilter::default() };
         let found = kept.store.query_guard_log(&filter).unwrap();
-        let told = found.into_iter().map(|entry| (entry.verdict.decision, entry.verdict.would));
-        told.collect::<Vec<_>>()
+        let decisions = found.into_iter().map(|entry| (entry.verdict.decision, entry.verdict.would));
+        decisions.collect::<Vec<_>>()
     };
     assert_eq!(found(GuardOutcome::Denied), [("deny".to_owned(), Some("ask".to_owned()))]);
     assert_eq!(found(GuardOutcome::Allowed), [("allow".to_owned(), None)]);
@@ -188,7 +188,7 @@ fn a_call_that_was_denied_because_nobody_could_be_asked_was_denied() {
 }
 
 #[test]
-fn what_was_counted_long_ago_is_removed_with_what_it_was_counted_of() {
+fn old_counts_are_removed_with_their_rows() {
     let mut kept = TestStore::new();
     kept.take_judged_call(0, vec![build_hook_run("old", "ok", 1)], vec![build_guard_verdict("a", "deny", "no")]);
     kept.take_judged_call(3 * HOUR, vec![build_hook_run("new", "ok", 1)], vec![build_guard_verdict("b", "deny", "no")]);
@@ -200,8 +200,8 @@ fn what_was_counted_long_ago_is_removed_with_what_it_was_counted_of() {
     assert_eq!(rules, ["b"]);
 }
 
-/// What counting costs: the same events, with a hook that has run and with one that has not. `docs/internals/performance.md` says how to
-/// run it.
+/// The cost of counting: the same events, with a hook that has run and with one that has not.
+/// `docs/internals/performance.md` describes how to run it.
 #[test]
 #[ignore = "it prints how long events take to be stored, and judges nothing"]
 fn storing_with_and_without_counting() {

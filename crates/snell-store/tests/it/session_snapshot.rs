@@ -1,4 +1,4 @@
-//! What is known of a session before its agent is answered, and what the agent was told then.
+//! The data of a session before its agent gets an answer, and the reminders in that answer.
 
 use std::fs;
 use std::path::Path;
@@ -45,7 +45,7 @@ fn take_reminded(kept: &mut TestStore, sent: SentEvent, reminded: ReminderRecord
     let mut observation = sent.into_record_in(&kept.project_dir());
     observation.judgement = Some(DecisionRecord { reminded, ..DecisionRecord::default() });
     kept.store.ingest(observation.clone()).unwrap();
-    // What comes twice counts once.
+    // A repeated event counts once.
     assert!(kept.store.ingest(observation).unwrap().duplicate);
 }
 
@@ -54,7 +54,7 @@ fn build_reminder_levels(stop: u8, prompt: u8) -> ReminderRecord {
 }
 
 #[test]
-fn of_a_session_that_nobody_has_heard_of_the_transcript_speaks_alone() {
+fn an_unknown_session_has_only_the_transcripts_data() {
     let mut kept = TestStore::new();
     kept.write_transcript(&[build_usage_line("s", 1, 50_000), build_usage_line("another", 2, 180_000)]);
     let expected = SessionSnapshot { context_percent: Some(25.0), ..SessionSnapshot::default() };
@@ -66,7 +66,7 @@ fn of_a_session_that_nobody_has_heard_of_the_transcript_speaks_alone() {
 }
 
 #[test]
-fn a_transcript_that_cannot_be_read_says_nothing() {
+fn an_unreadable_transcript_is_ignored() {
     let mut kept = TestStore::new();
     let file = |name: &str| kept.path_of(name).to_str().unwrap().to_owned();
     fs::write(file("nonsense"), b"\xff\xfe{[\0\n").unwrap();
@@ -83,7 +83,7 @@ fn a_transcript_that_cannot_be_read_says_nothing() {
 }
 
 #[test]
-fn the_newest_figure_counts_and_asking_changes_nothing() {
+fn the_newest_percentage_is_used_and_queries_change_nothing() {
     let mut kept = TestStore::new();
     kept.write_transcript(&[build_usage_line("s", 1, 20_000)]);
     take_with_transcript(&mut kept, build_prompt("s", "Go."));
@@ -97,14 +97,14 @@ fn the_newest_figure_counts_and_asking_changes_nothing() {
     }
     take_with_transcript(&mut kept, build_stop("s", "Done."));
     assert_eq!((read_context_percent(&mut kept), kept.expect_single_agent().context_percent), (Some(60.0), Some(60.0)));
-    // The agent itself knows best.
+    // The agent's own figure takes precedence.
     kept.store.set_context_usage("s", 33.0, None).unwrap();
     kept.write_transcript(&[build_usage_line("s", 3, 160_000)]);
     assert_eq!(read_context_percent(&mut kept), Some(33.0));
 }
 
 #[test]
-fn the_users_window_counts_for_events_and_for_whoever_looks_after_agents() {
+fn the_users_window_applies_to_events_and_to_the_reconciler() {
     let mut kept = TestStore::new();
     kept.write_transcript(&[build_usage_line("s", 1, 20_000)]);
     let mut event = build_prompt("s", "Go.");
@@ -116,14 +116,14 @@ fn the_users_window_counts_for_events_and_for_whoever_looks_after_agents() {
     let mut kept = kept.reopen();
     kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(3)).unwrap();
     assert_eq!(kept.expect_single_agent().context_percent, Some(60.0));
-    // An event that does not say it takes nothing back.
+    // An event without it resets nothing.
     kept.write_transcript(&[build_usage_line("s", 4, 40_000)]);
     take_with_transcript(&mut kept, build_stop("s", "Done.").at_second(4));
     assert_eq!(kept.expect_single_agent().context_percent, Some(80.0));
 }
 
 #[test]
-fn a_context_that_begins_anew_is_unknown_and_its_agent_may_be_told_again() {
+fn a_new_context_is_unknown_and_allows_new_reminders() {
     let cases = [
         (Some("compact"), None, (0, 0)),
         (Some("clear"), None, (0, 0)),
@@ -138,7 +138,7 @@ fn a_context_that_begins_anew_is_unknown_and_its_agent_may_be_told_again() {
             kept.write_transcript(&[build_usage_line("s", 1, 100_000)]);
             take_with_transcript(&mut kept, build_prompt("s", "Go."));
             take_reminded(&mut kept, build_stop("s", "Done.").at_second(2), build_reminder_levels(80, 60));
-            // The last figure is there, and nobody has read it.
+            // The last count is in the file, and has not been read.
             kept.write_transcript(&[build_usage_line("s", 3, 160_000)]);
             if by_status_line {
                 kept.store.set_context_usage("s", 80.0, None).unwrap();
@@ -152,7 +152,7 @@ fn a_context_that_begins_anew_is_unknown_and_its_agent_may_be_told_again() {
             let found = read_snapshot(&mut kept, "s");
             assert_eq!(found.context_percent, expected, "{shown}");
             assert_eq!((found.stop_level, found.prompt_level), levels_expected, "{shown}");
-            // Nor does it come back.
+            // It does not come back either.
             take_with_transcript(&mut kept, build_prompt("s", "Go on.").at_second(5));
             kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(6)).unwrap();
             assert_eq!(
@@ -171,7 +171,7 @@ fn a_context_that_begins_anew_is_unknown_and_its_agent_may_be_told_again() {
 }
 
 #[test]
-fn what_an_agent_was_told_is_kept_for_its_session() {
+fn the_reminders_of_an_agent_are_stored_for_its_session() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_event("SessionStart", "s"));
     assert_eq!(read_snapshot(&mut kept, "s").started_at, Some(make_timestamp(0)));
@@ -183,14 +183,14 @@ fn what_an_agent_was_told_is_kept_for_its_session() {
     assert_eq!((found.stop_level, found.prompt_level), (60, 0));
     assert!(found.status_reminded && found.ping_reminded && !found.pinged);
     assert_eq!(kept.query_texts("SELECT context_warning_level || '' FROM sessions"), ["60"]);
-    // It may sink, if the context has become emptier.
+    // The level may decrease, if the context has become emptier.
     take_reminded(&mut kept, build_stop("s", "Done.").at_second(3), build_reminder_levels(0, 60));
     let found = read_snapshot(&mut kept, "s");
     assert_eq!((found.stop_level, found.prompt_level), (0, 60));
 }
 
 #[test]
-fn what_comes_late_is_added_and_takes_nothing_back() {
+fn late_reminders_are_added_and_reset_nothing() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_event("SessionStart", "s"));
     take_reminded(&mut kept, build_stop("s", "Done.").at_second(9), build_reminder_levels(80, 0));
@@ -205,7 +205,7 @@ fn what_comes_late_is_added_and_takes_nothing_back() {
 }
 
 #[test]
-fn a_session_that_its_agent_has_left_is_as_full_as_its_transcript_says() {
+fn a_replaced_session_has_the_context_usage_of_its_transcript() {
     let mut kept = TestStore::new();
     kept.write_transcript(&[build_usage_line("s", 1, 20_000)]);
     take_with_transcript(&mut kept, build_prompt("s", "Go.").with_pane("%1"));
@@ -230,11 +230,11 @@ fn the_launchers_id_leads_to_the_session_unless_it_was_inherited() {
     };
     let level =
         |kept: &mut TestStore, own: Option<&str>| kept.store.load_session_snapshot(&asked(own)).unwrap().stop_level;
-    let whoever = [None, Some("own"), Some("after a clear")];
-    assert_eq!(whoever.map(|own| level(&mut kept, own)), [60, 60, 60]);
-    // Whoever comes with its id while it is at work was started by it.
+    let own_ids = [None, Some("own"), Some("after a clear")];
+    assert_eq!(own_ids.map(|own| level(&mut kept, own)), [60, 60, 60]);
+    // A process with the id of a working agent was started by it.
     kept.ingest_event(from_it(build_prompt("own", "Go.").at_second(2)));
-    assert_eq!(whoever.map(|own| level(&mut kept, own)), [60, 60, 0]);
+    assert_eq!(own_ids.map(|own| level(&mut kept, own)), [60, 60, 0]);
 }
 
 /// Puts a database of the named kind at this path.
@@ -247,7 +247,7 @@ fn place_faulty_database(database: &Path, how: &str) {
 }
 
 #[test]
-fn a_recorder_answers_from_whatever_it_finds() {
+fn a_recorder_answers_with_every_kind_of_database() {
     for (how, is_answered) in [("missing", true), ("damaged", true), ("too new", false)] {
         let root = tempfile::tempdir().unwrap();
         let mut recorder = EventRecorder::new(root.path());
@@ -264,7 +264,7 @@ fn a_recorder_answers_from_whatever_it_finds() {
 }
 
 #[test]
-fn whoever_has_the_database_locked_keeps_nobody_from_asking_unless_something_waits() {
+fn a_locked_database_can_be_read_unless_events_are_pending() {
     let root = tempfile::tempdir().unwrap();
     let database = root.path().join("snell.db");
     let mut store = Store::open(&database).unwrap().store;
@@ -276,7 +276,7 @@ fn whoever_has_the_database_locked_keeps_nobody_from_asking_unless_something_wai
         recorder.load_session_snapshot(&build_snapshot_query("s", None)).unwrap().started_at,
         Some(make_timestamp(0))
     );
-    // What waits and cannot be stored now may say that the agent was told already.
+    // A pending event that cannot be stored now may contain the reminder.
     recorder.record_events(vec![build_stop("s", "Done.").into_record_in(root.path())]);
     assert_eq!(recorder.pending().count(), 1);
     assert!(matches!(recorder.load_session_snapshot(&build_snapshot_query("s", None)), Err(StoreError::Locked)));
@@ -285,13 +285,13 @@ fn whoever_has_the_database_locked_keeps_nobody_from_asking_unless_something_wai
     observation.judgement =
         Some(DecisionRecord { reminded: build_reminder_levels(60, 0), ..DecisionRecord::default() });
     recorder.pending().push(&observation.into(), snell_store::PendingClaim::Anyone).unwrap();
-    // What waits is taken in first.
+    // Pending events are stored first.
     assert_eq!(recorder.load_session_snapshot(&build_snapshot_query("s", None)).unwrap().stop_level, 60);
     assert_eq!(recorder.pending().count(), 0);
 }
 
 #[test]
-fn what_was_told_waits_on_disk_and_travels_without_numbers_of_others() {
+fn reminders_wait_on_disk_and_are_sent_without_worker_ids() {
     let mut observation = build_stop("s", "Done.").into_record_in(Path::new("/"));
     let reminded = ReminderRecord { workers: vec![1, 2], ..build_reminder_levels(60, 0) };
     observation.judgement = Some(DecisionRecord { reminded, ..DecisionRecord::default() });
@@ -308,7 +308,7 @@ fn what_was_told_waits_on_disk_and_travels_without_numbers_of_others() {
 }
 
 #[test]
-fn a_transcript_that_was_there_before_its_session_began_counts() {
+fn a_transcript_from_before_its_session_is_read() {
     for (source, expected) in [("startup", Some(85.0)), ("resume", Some(85.0)), ("clear", None), ("compact", None)] {
         let mut kept = TestStore::new();
         kept.write_transcript(&[build_usage_line("s", 1, 170_000)]);
@@ -323,7 +323,7 @@ fn a_transcript_that_is_rewritten_in_place_is_read_again() {
     kept.write_transcript(&[build_usage_line("s", 1, 130_000)]);
     take_with_transcript(&mut kept, build_event("SessionStart", "s").with_field("source", "startup"));
     assert_eq!(read_context_percent(&mut kept), Some(65.0));
-    // It is as long as before.
+    // It has the same length as before.
     fs::write(kept.path_of("transcript.jsonl"), "").unwrap();
     kept.write_transcript(&[build_usage_line("s", 1, 170_000)]);
     assert_eq!(read_context_percent(&mut kept), Some(85.0));

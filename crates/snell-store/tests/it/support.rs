@@ -1,4 +1,4 @@
-//! A store in a directory of a test's own, and events as agents send them.
+//! A store in a test's own directory, and events as agents send them.
 
 use std::fs;
 use std::io::Write;
@@ -13,15 +13,15 @@ use snell_store::{
 use snell_test_support::database;
 use tempfile::TempDir;
 
-/// When the tests take place.
+/// The time at which the tests start.
 const BEGINNING: i64 = 1_767_607_200;
 
-/// This many seconds after the beginning.
+/// This many seconds after the start.
 pub fn make_timestamp(seconds: i64) -> Timestamp {
     Timestamp::from_second(BEGINNING + seconds).unwrap()
 }
 
-/// An event as an agent sends it, and what is known of the sender.
+/// An event as an agent sends it, with its sender.
 #[derive(Clone, Debug)]
 pub struct SentEvent {
     name: String,
@@ -46,7 +46,7 @@ pub fn build_prompt(session: &str, text: &str) -> SentEvent {
     build_event("UserPromptSubmit", session).with_field("prompt", text)
 }
 
-/// The end of a turn, with what the agent said last.
+/// The end of a turn, with the agent's last message.
 pub fn build_stop(session: &str, words: &str) -> SentEvent {
     build_event("Stop", session).with_field("last_assistant_message", words)
 }
@@ -110,7 +110,7 @@ impl SentEvent {
         self
     }
 
-    /// The observation of this event in a directory, unless it names another one.
+    /// The record of this event in a directory, unless it names another one.
     pub fn into_record_in(self, directory: &Path) -> EventRecord {
         let mut fields = self.fields;
         fields["hook_event_name"] = self.name.into();
@@ -143,7 +143,7 @@ impl TestStore {
         Self { root, store }
     }
 
-    /// Goes on as another process would, which has everything yet to learn.
+    /// Continues as another process, with empty caches.
     pub fn reopen(mut self) -> Self {
         self.store = Store::open(&self.root.path().join("snell.db")).unwrap().store;
         self
@@ -194,7 +194,7 @@ impl TestStore {
         found.remove(0)
     }
 
-    /// What was said in a session, in order.
+    /// The turns of a session, in order.
     pub fn list_turns(&mut self, session: &str) -> Vec<TurnView> {
         let session = self.expect_session(session);
         let mut turns = Vec::new();
@@ -208,18 +208,18 @@ impl TestStore {
         turns
     }
 
-    /// What was said in a session, as `ACTOR intent: text`.
+    /// The turns of a session, as `ACTOR intent: text`.
     pub fn list_turn_texts(&mut self, session: &str) -> Vec<String> {
         let show = |turn: &TurnView| format!("{} {}: {}", turn.actor, turn.intent.as_str(), turn.text);
         self.list_turns(session).iter().map(show).collect()
     }
 
-    /// The first column of what the database answers, as another program reads it.
+    /// The first column of a query's result, as another program reads it.
     pub fn query_texts(&self, sql: &str) -> Vec<String> {
         database::query_texts(&self.path_of("snell.db"), sql)
     }
 
-    /// Appends lines to a transcript, and answers its path.
+    /// Appends lines to a transcript, and returns its path.
     pub fn write_transcript(&self, lines: &[Value]) -> String {
         let path = self.path_of("transcript.jsonl");
         let mut file = fs::OpenOptions::new().create(true).append(true).open(&path).unwrap();
@@ -230,7 +230,7 @@ impl TestStore {
     }
 }
 
-/// A line of a transcript: something the agent said.
+/// A line of a transcript: a message of the agent.
 pub fn build_answer_line(session: &str, seconds: i64, text: &str) -> Value {
     json!({
         "type": "assistant", "sessionId": session, "timestamp": make_timestamp(seconds).to_string(), "uuid": format!("a{seconds}"),
@@ -239,14 +239,14 @@ pub fn build_answer_line(session: &str, seconds: i64, text: &str) -> Value {
     })
 }
 
-/// A line of a transcript: something the agent said, and how many tokens that makes in all.
+/// A line of a transcript: a message of the agent with a token count.
 pub fn build_usage_line(session: &str, seconds: i64, tokens: u64) -> Value {
     let mut line = build_answer_line(session, seconds, "Well.");
     line["message"]["usage"] = json!({"input_tokens": tokens});
     line
 }
 
-/// A line of a transcript: something the user said.
+/// A line of a transcript: a prompt.
 pub fn build_prompt_line(session: &str, seconds: i64, text: &str) -> Value {
     json!({
         "type": "user", "sessionId": session, "timestamp": make_timestamp(seconds).to_string(), "uuid": format!("u{seconds}"),
@@ -262,7 +262,7 @@ pub fn build_interruption_line(session: &str, seconds: i64) -> Value {
     })
 }
 
-/// A line of a transcript: the model could not be reached.
+/// A line of a transcript: an API error.
 pub fn build_api_error_line(session: &str, seconds: i64, text: &str) -> Value {
     json!({
         "type": "assistant", "sessionId": session, "timestamp": make_timestamp(seconds).to_string(), "isSidechain": false,
@@ -271,7 +271,7 @@ pub fn build_api_error_line(session: &str, seconds: i64, text: &str) -> Value {
     })
 }
 
-/// A process that lives until the test lets go of it, and its identity.
+/// A process that lives until the test ends it, and its identity.
 #[derive(Debug)]
 pub struct LiveProcess {
     child: snell_test_support::process::LiveProcess,

@@ -1,4 +1,4 @@
-//! What an agent did, event by event, with what hangs on each.
+//! The timeline of an agent.
 
 use serde_json::json;
 use snell::Decision;
@@ -60,7 +60,7 @@ fn turns_are_read_from_either_end() {
 }
 
 #[test]
-fn an_event_comes_with_all_that_hangs_on_it() {
+fn an_event_has_its_hook_runs_verdicts_and_changes() {
     let mut kept = TestStore::new();
     let call = |name: &str, id: &str| {
         let input = json!({"command": "make"});
@@ -102,13 +102,13 @@ fn an_event_comes_with_all_that_hangs_on_it() {
     assert_eq!(events[6].message.as_deref(), Some("Hello"));
     let blocked = &events[2];
     assert_eq!((blocked.decision.as_deref(), blocked.guard_verdicts[0].rule.as_str()), (Some("block"), "a-rule"));
-    let told: Vec<_> = events[2..6]
+    let listed: Vec<_> = events[2..6]
         .iter()
         .map(|event| (event.tool_duration_ms, event.ended_by.as_deref(), event.is_end_of_call))
         .collect();
     let ended = Some("PostToolUse");
     let expected = [(None, None, false), (Some(2000.0), ended, false), (Some(2000.0), None, true), (None, None, false)];
-    assert_eq!(told, expected);
+    assert_eq!(listed, expected);
     let guarded = TimelineFilter { with: vec![TimelineAspect::Verdict], ..build_timeline_filter(1, 50) };
     assert_eq!(list_event_ids(&kept.store.query_timeline(&guarded).unwrap()), [3]);
 }
@@ -121,7 +121,7 @@ fn sessions_of_one_agent_are_listed() {
     assert_eq!(found, ["t"]);
 }
 
-/// What was seen of an agent beside its events: after which, when, from what to what, how it is known, and why.
+/// Changes of state without events: after which event, when, from which state to which, the source, and the reason.
 fn list_sightings(kept: &mut TestStore, agent_id: i64) -> Vec<String> {
     let events = kept.store.query_timeline(&build_timeline_filter(agent_id, 50)).unwrap();
     let before = SightingFilter {
@@ -133,33 +133,33 @@ fn list_sightings(kept: &mut TestStore, agent_id: i64) -> Vec<String> {
     let mut seen = kept.store.list_sightings(&before).unwrap();
     seen.reverse();
     seen.extend(events.into_iter().rev().flat_map(|event| event.seen_after));
-    let told = |seen: &SightingView| {
+    let format_sighting = |seen: &SightingView| {
         let before = seen.state_before.map_or("-", AgentState::as_str);
         let second = seen.at.as_second() - make_timestamp(0).as_second();
         let (after, state, source, why) = (seen.after_event, seen.state, seen.source, &seen.why);
         format!("{after} {second} {before} {state} {source} {why}")
     };
-    seen.iter().map(told).collect()
+    seen.iter().map(format_sighting).collect()
 }
 
 #[test]
-fn what_no_event_tells_is_seen_after_the_last_one() {
+fn changes_of_state_without_events_come_after_the_last_event() {
     let mut kept = TestStore::new();
     let mut living = LiveProcess::new();
     kept.ingest_event(build_prompt("s", "Go").with_process(&living).at_second(1));
     kept.ingest_event(build_event("Notification", "s").with_process(&living).at_second(2));
     living.terminate();
     kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(9)).unwrap();
-    let told = list_sightings(&mut kept, 1);
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("2 9 processing ended process its process ("), "{told:?}");
+    let sightings = list_sightings(&mut kept, 1);
+    assert_eq!(sightings.len(), 1, "{sightings:?}");
+    assert!(sightings[0].starts_with("2 9 processing ended process its process ("), "{sightings:?}");
     kept.ingest_event(build_prompt("s", "Again").at_second(10));
     let newest = kept.store.query_timeline(&build_timeline_filter(1, 1)).unwrap().remove(0);
     assert_eq!((newest.state_before, newest.state), (Some(AgentState::Ended), AgentState::Processing));
 }
 
 #[test]
-fn whoever_loses_its_pane_to_another_ends_without_an_event_of_its_own() {
+fn an_agent_whose_pane_is_reused_ends_without_its_own_event() {
     let mut kept = TestStore::new();
     let (mut first, second) = (LiveProcess::new(), LiveProcess::new());
     let other = kept.create_other_project("other");
@@ -167,12 +167,12 @@ fn whoever_loses_its_pane_to_another_ends_without_an_event_of_its_own() {
     first.terminate();
     let began = build_event("SessionStart", "t").with_field("cwd", other).with_pane("%7").with_process(&second);
     assert_eq!(kept.ingest_event(began.at_second(2)).agent_id, 2);
-    assert_eq!(list_sightings(&mut kept, 1), ["1 2 idle ended hook another session began in its pane"]);
+    assert_eq!(list_sightings(&mut kept, 1), ["1 2 idle ended hook another session started in its tmux pane"]);
     assert_eq!(list_sightings(&mut kept, 2), [""; 0]);
 }
 
 #[test]
-fn what_was_seen_goes_when_it_is_old() {
+fn old_changes_of_state_are_removed() {
     let mut kept = TestStore::new();
     let mut living = LiveProcess::new();
     kept.ingest_event(build_prompt("s", "Go").with_process(&living).at_second(1));
@@ -181,8 +181,11 @@ fn what_was_seen_goes_when_it_is_old() {
     kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(9)).unwrap();
     kept.ingest_event(build_prompt("s", "Go on").at_second(20));
     kept.store.prune(make_timestamp(5), &mut |_| {}).unwrap();
-    let told = list_sightings(&mut kept, 1);
-    assert!(told[0].starts_with("2 9 processing ended process"), "its event is gone, and it is not: {told:?}");
+    let sightings = list_sightings(&mut kept, 1);
+    assert!(
+        sightings[0].starts_with("2 9 processing ended process"),
+        "its event is gone, and it is not: {sightings:?}"
+    );
     kept.store.prune(make_timestamp(100), &mut |_| {}).unwrap();
     assert_eq!(kept.query_texts("SELECT why FROM sightings"), [""; 0]);
 }

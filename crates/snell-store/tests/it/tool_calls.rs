@@ -1,4 +1,4 @@
-//! Calls of tools: what they are about, how long they took, and what a call that is blocked changes.
+//! Tool calls: their summaries, their durations, and the effect of a blocked call.
 
 use serde_json::{Value, json};
 use snell::Decision;
@@ -11,7 +11,7 @@ fn build_tool_event(event: &str, name: &str, input: Value) -> SentEvent {
 }
 
 #[test]
-fn a_call_is_summed_up_in_one_line() {
+fn a_call_is_summarised_in_one_line() {
     let long = "x".repeat(300);
     let short = format!("{}…", "x".repeat(199));
     let cases = [
@@ -55,7 +55,7 @@ fn a_call_is_summed_up_in_one_line() {
 }
 
 #[test]
-fn how_long_a_tool_took_is_what_its_agent_says_or_the_time_between() {
+fn the_duration_of_a_call_is_the_agents_figure_or_the_time_between() {
     let call = |event: &str, id: &str| {
         build_tool_event(event, "Bash", json!({"command": "make"})).with_field("tool_use_id", id)
     };
@@ -95,7 +95,7 @@ fn how_long_a_tool_took_is_what_its_agent_says_or_the_time_between() {
         kept.ingest_event(event);
         assert_eq!(kept.list_events().pop().unwrap().tool_duration_ms, expected, "{shown}");
     }
-    // An id is one session's own.
+    // Ids of calls are unique only within a session.
     let other = kept.create_other_project("other");
     kept.ingest_event(
         call("PostToolUse", "t1").with_field("session_id", "elsewhere").with_field("cwd", other).at_second(30),
@@ -104,7 +104,7 @@ fn how_long_a_tool_took_is_what_its_agent_says_or_the_time_between() {
 }
 
 #[test]
-fn a_call_that_is_blocked_leaves_the_session_as_it_was() {
+fn a_blocked_call_does_not_change_the_session() {
     let bash = |event: &str, id: &str| {
         build_tool_event(event, "Bash", json!({"command": "make"})).with_field("tool_use_id", id)
     };
@@ -134,7 +134,7 @@ fn a_call_that_is_blocked_leaves_the_session_as_it_was() {
 }
 
 #[test]
-fn a_session_in_the_background_is_not_followed_from_tool_to_tool() {
+fn a_background_session_is_not_followed_from_tool_to_tool() {
     for (mode, expected) in [
         (None, "tool_active"),
         (Some("interactive"), "tool_active"),

@@ -1,4 +1,4 @@
-//! What each event says about its agent's state.
+//! The effect of each event on its agent's state.
 
 use serde_json::{Value, json};
 use snell::Decision;
@@ -16,7 +16,7 @@ fn take_blocked_event(kept: &mut TestStore, sent: SentEvent) -> &'static str {
     kept.store.ingest(observation).unwrap().state.as_str()
 }
 
-/// How an agent gets into each state, and the tool that is then the current one.
+/// The events that lead to each state, and the current tool then.
 fn list_state_paths() -> [(&'static str, Vec<SentEvent>); 4] {
     let start = build_step("SessionStart", &json!({"source": "startup"}));
     let prompt = build_step("UserPromptSubmit", &json!({"prompt": "Tidy up."}));
@@ -32,9 +32,9 @@ fn list_state_paths() -> [(&'static str, Vec<SentEvent>); 4] {
 }
 
 #[test]
-fn every_event_leads_from_every_state_to_the_right_one() {
+fn every_event_changes_every_state_as_specified() {
     let tool = |name: &str| json!({"tool_name": name, "tool_use_id": "t1"});
-    let told = |kind: &str| json!({"notification_type": kind, "message": "Look here"});
+    let notification = |kind: &str| json!({"notification_type": kind, "message": "Look here"});
     let done = json!({"last_assistant_message": "All done."});
     let question = json!({"last_assistant_message": "Which of the two should I take?"});
     let subagents = json!({"tool_name": "Grep", "tool_use_id": "t1", "agent_id": "a1", "agent_type": "Explore"});
@@ -58,20 +58,20 @@ fn every_event_leads_from_every_state_to_the_right_one() {
         ("PreToolUse", tool("ExitPlanMode"), asks("awaiting_input ExitPlanMode")),
         ("PostToolUse", tool("Bash"), after),
         ("PostToolUseFailure", tool("Bash"), after),
-        // Tools run side by side: that one ends does not answer about the other.
+        // Tools run in parallel: the end of one does not answer a question about another.
         ("PostToolUse", tool("Read"), beside),
         ("PostToolUseFailure", tool("Read"), beside),
         ("PostToolUseFailure", json!({"tool_name": "Bash", "is_interrupt": true}), ["idle -", "idle -", "idle -", "="]),
         ("PermissionRequest", tool("Bash"), asks("awaiting_input Bash")),
         ("PermissionDenied", tool("Bash"), after),
-        ("Notification", told("permission_prompt"), waits),
-        ("Notification", told("elicitation_dialog"), waits),
-        ("Notification", told("agent_needs_input"), waits),
+        ("Notification", notification("permission_prompt"), waits),
+        ("Notification", notification("elicitation_dialog"), waits),
+        ("Notification", notification("agent_needs_input"), waits),
         ("Notification", json!({"message": "Claude needs your permission to use Bash"}), waits),
-        // It says that nobody has typed anything, which is no question; but whoever seemed to work does not.
-        ("Notification", told("idle_prompt"), ["=", "idle -", "idle -", "="]),
-        ("Notification", told("auth_success"), nothing),
-        ("Notification", told("of a later version"), nothing),
+        // The user has typed nothing, which is no question; but then the agent does not work.
+        ("Notification", notification("idle_prompt"), ["=", "idle -", "idle -", "="]),
+        ("Notification", notification("auth_success"), nothing),
+        ("Notification", notification("of a later version"), nothing),
         ("Notification", json!({"message": "Claude is waiting for your input"}), nothing),
         ("Stop", done, ["idle -", "idle -", "idle -", "="]),
         ("Stop", question, ["awaiting_input -", "awaiting_input -", "awaiting_input -", "="]),
@@ -85,7 +85,7 @@ fn every_event_leads_from_every_state_to_the_right_one() {
         ("SessionEnd", json!({}), ["ended -"; 4]),
         ("SessionEnd", json!({"reason": "clear"}), nothing),
         ("SomethingNobodyKnowsYet", json!({"novelty": 1}), nothing),
-        // A subagent in the background does not wake its agent; one that the agent waits for is its work.
+        // A background sub-agent does not wake its agent; one that the agent waits for is its work.
         ("PreToolUse", subagents.clone(), ["=", "processing Grep", "=", "="]),
         ("PostToolUse", subagents, ["=", "processing -", "=", "="]),
     ];
@@ -105,7 +105,7 @@ fn every_event_leads_from_every_state_to_the_right_one() {
             }
             let changed = receipt.state_changed;
             assert_eq!(changed, from.split(' ').next() != expected.split(' ').next(), "{name} {fields} {from}");
-            // Whether or not it changed anything, it is there.
+            // It is stored, whether or not it changed anything.
             assert_eq!(kept.list_events().last().unwrap().state, agent.state);
         }
     }
@@ -113,7 +113,7 @@ fn every_event_leads_from_every_state_to_the_right_one() {
 }
 
 #[test]
-fn a_question_at_the_end_of_a_turn_is_for_the_user_to_answer() {
+fn an_agent_waits_after_a_question_at_the_end_of_a_turn() {
     let subagents = json!({"tool_name": "Grep", "tool_use_id": "t1", "agent_id": "a1", "agent_type": "Explore"});
     let mut kept = TestStore::new();
     kept.ingest_event(build_step("UserPromptSubmit", &json!({"prompt": "Tidy up."})));
@@ -140,7 +140,7 @@ fn a_question_at_the_end_of_a_turn_is_for_the_user_to_answer() {
 }
 
 #[test]
-fn what_a_hook_blocked_did_not_happen() {
+fn a_blocked_event_does_not_change_the_state() {
     let cases = [
         ("idle -", "UserPromptSubmit", json!({"prompt": "x"}), "idle"),
         ("idle -", "PreToolUse", json!({"tool_name": "Bash"}), "idle"),
@@ -161,7 +161,7 @@ fn what_a_hook_blocked_did_not_happen() {
 }
 
 #[test]
-fn a_state_says_since_when_by_whom_how_sure_and_why() {
+fn a_state_has_its_time_source_confidence_and_reason() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_step("SessionStart", &json!({"source": "startup"})));
     kept.ingest_event(build_step("UserPromptSubmit", &json!({"prompt": "Go."})).at_second(5));
@@ -182,7 +182,7 @@ fn a_state_says_since_when_by_whom_how_sure_and_why() {
 }
 
 #[test]
-fn an_agent_that_comes_back_has_not_ended() {
+fn an_agent_with_new_events_has_not_ended() {
     for (name, fields) in
         [("SessionStart", json!({"source": "resume"})), ("UserPromptSubmit", json!({"prompt": "One more thing."}))]
     {
@@ -198,12 +198,12 @@ fn an_agent_that_comes_back_has_not_ended() {
 }
 
 #[test]
-fn a_prompt_that_was_blocked_brings_nobody_back() {
+fn a_blocked_prompt_does_not_revive_an_agent() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_step("SessionStart", &json!({"source": "startup"})));
     kept.ingest_event(build_step("SessionEnd", &json!({"reason": "other"})).at_second(1));
     let state = take_blocked_event(&mut kept, build_step("UserPromptSubmit", &json!({"prompt": "x"})).at_second(2));
-    // Whatever it means, the agent and its session must agree on it.
+    // The agent and its session must agree in any case.
     let session_ended = kept.expect_session("s").ended_at.is_some();
     assert_eq!((state == "ended", kept.expect_single_agent().ended_at.is_some()), (session_ended, session_ended));
 }

@@ -1,4 +1,4 @@
-//! Who said what.
+//! Turns: commands, answers and messages.
 
 use serde_json::json;
 use snell_store::{ReconcileScope, Store, TimestampSource};
@@ -41,14 +41,14 @@ fn a_storm_of_identical_prompts_is_one_turn() {
     }
     assert_eq!(kept.list_turn_texts("s"), ["USER command: Are you there?"]);
     assert_eq!(kept.list_events().len(), 50);
-    // Once the agent has spoken, the same words are said anew.
+    // After a message of the agent, the same prompt is a new turn.
     kept.ingest_event(build_stop("s", "Yes, I am.").at_second(50));
     kept.ingest_event(build_prompt("s", "Are you there?").at_second(51));
     assert_eq!(kept.list_turn_texts("s").len(), 3);
 }
 
 #[test]
-fn words_and_their_time_are_taken_from_the_transcript() {
+fn texts_and_their_times_are_read_from_the_transcript() {
     let mut kept = TestStore::new();
     let path = kept.write_transcript(&[]);
     kept.ingest_event(build_prompt("s", "Fix it.").with_field("transcript_path", path.as_str()).at_second(2));
@@ -59,9 +59,9 @@ fn words_and_their_time_are_taken_from_the_transcript() {
     ]);
     kept.ingest_event(build_stop("s", "It is fixed.").with_field("transcript_path", path.as_str()).at_second(6));
     let turns = kept.list_turns("s");
-    let said: Vec<_> = turns.iter().map(|turn| (turn.text.as_str(), turn.timestamp, turn.timestamp_source)).collect();
+    let listed: Vec<_> = turns.iter().map(|turn| (turn.text.as_str(), turn.timestamp, turn.timestamp_source)).collect();
     assert_eq!(
-        said,
+        listed,
         [
             ("Fix it.", make_timestamp(1), TimestampSource::Jsonl),
             ("I look for the cause.", make_timestamp(3), TimestampSource::Jsonl),
@@ -75,7 +75,7 @@ fn words_and_their_time_are_taken_from_the_transcript() {
 }
 
 #[test]
-fn the_last_words_come_from_the_transcript_if_the_event_does_not_tell_them() {
+fn the_last_message_comes_from_the_transcript_if_the_event_has_none() {
     let mut kept = TestStore::new();
     kept.ingest_event(build_prompt("s", "Choose."));
     let path = kept.write_transcript(&[build_answer_line("s", 3, "Should I take the red one?")]);
@@ -85,7 +85,7 @@ fn the_last_words_come_from_the_transcript_if_the_event_does_not_tell_them() {
 }
 
 #[test]
-fn late_words_are_filled_in_by_whoever_comes_next() {
+fn a_late_text_is_added_with_the_next_event() {
     type TranscriptFollowUp = fn(&mut TestStore, &str);
     let next: [(&str, TranscriptFollowUp); 2] = [
         ("an event", |kept, path| {
@@ -112,7 +112,7 @@ fn late_words_are_filled_in_by_whoever_comes_next() {
 }
 
 #[test]
-fn reconciling_again_and_again_changes_nothing() {
+fn reconciling_repeatedly_changes_nothing() {
     let mut kept = TestStore::new();
     let path = kept.write_transcript(&[build_prompt_line("s", 1, "Do it."), build_answer_line("s", 2, "Done.")]);
     kept.ingest_event(build_prompt("s", "Do it.").with_field("transcript_path", path.as_str()).at_second(1));
@@ -124,30 +124,30 @@ fn reconciling_again_and_again_changes_nothing() {
         kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(second)).unwrap();
         kept.store.reconcile_agents(ReconcileScope::Agent(agent.agent_id), make_timestamp(second)).unwrap();
     }
-    // Nor does another process that does the same.
+    // Another process does not repeat it either.
     let mut other = Store::open(&kept.path_of("snell.db")).unwrap().store;
     other.reconcile_agents(ReconcileScope::All, make_timestamp(20)).unwrap();
     assert_eq!((kept.expect_single_agent(), kept.list_turns("s")), (agent, turns));
 }
 
 #[test]
-fn a_duplicate_of_an_event_does_not_cost_what_the_transcript_says() {
+fn a_repeated_event_does_not_lose_texts_of_the_transcript() {
     let tool = json!({"tool_name": "Bash", "tool_use_id": "t1"});
     let mut kept = TestStore::new();
     let path = kept.write_transcript(&[]);
-    let told = |sent: SentEvent| sent.with_field("transcript_path", path.as_str());
-    kept.ingest_event(told(build_event("PreToolUse", "s").with_fields(&tool)).at_second(1));
+    let with_path = |sent: SentEvent| sent.with_field("transcript_path", path.as_str());
+    kept.ingest_event(with_path(build_event("PreToolUse", "s").with_fields(&tool)).at_second(1));
     kept.write_transcript(&[build_answer_line("s", 2, "I am about to run it.")]);
-    kept.ingest_event(told(build_event("PreToolUse", "s").with_fields(&tool)).at_second(3));
+    kept.ingest_event(with_path(build_event("PreToolUse", "s").with_fields(&tool)).at_second(3));
     kept.write_transcript(&[build_answer_line("s", 4, "It ran.")]);
-    kept.ingest_event(told(build_stop("s", "It ran.")).at_second(5));
+    kept.ingest_event(with_path(build_stop("s", "It ran.")).at_second(5));
     let commands: Vec<_> = kept.list_turns("s").iter().map(|turn| turn.command_id).collect();
     assert_eq!(commands.len(), 2);
     assert_eq!(commands[0], commands[1], "both belong to one command");
 }
 
 #[test]
-fn a_transcript_that_is_not_there_is_no_trouble() {
+fn a_missing_transcript_is_no_error() {
     let mut kept = TestStore::new();
     for path in ["/nowhere/at/all.jsonl", "/", "", "relative.jsonl", "/dev/null", "/dev/zero"] {
         kept.ingest_event(build_prompt("s", "Go.").with_field("transcript_path", path));
@@ -156,7 +156,7 @@ fn a_transcript_that_is_not_there_is_no_trouble() {
 }
 
 #[test]
-fn words_of_other_sessions_and_of_subagents_are_not_the_agents() {
+fn texts_of_other_sessions_and_of_subagents_are_ignored() {
     let mut kept = TestStore::new();
     let mut sidechain = build_answer_line("s", 2, "I am a subagent.");
     sidechain["isSidechain"] = true.into();
@@ -166,16 +166,16 @@ fn words_of_other_sessions_and_of_subagents_are_not_the_agents() {
 }
 
 #[test]
-fn a_prompt_that_comes_later_than_its_line_in_the_transcript_is_said_once() {
+fn a_prompt_that_comes_after_its_line_in_the_transcript_is_one_turn() {
     let mut kept = TestStore::new();
     let path = kept.write_transcript(&[
         build_prompt_line("s", 1, "Fix it."),
         build_answer_line("s", 2, "I look for the cause."),
         build_answer_line("s", 3, "It is fixed."),
     ]);
-    let told = |sent: SentEvent| sent.with_field("transcript_path", path.as_str());
-    kept.ingest_event(told(build_prompt("s", "Fix it.")).at_second(1).with_delay());
-    kept.ingest_event(told(build_stop("s", "It is fixed.")).at_second(4));
+    let with_path = |sent: SentEvent| sent.with_field("transcript_path", path.as_str());
+    kept.ingest_event(with_path(build_prompt("s", "Fix it.")).at_second(1).with_delay());
+    kept.ingest_event(with_path(build_stop("s", "It is fixed.")).at_second(4));
     assert_eq!(
         kept.list_turn_texts("s"),
         ["USER command: Fix it.", "AGENT progress: I look for the cause.", "AGENT completion: It is fixed."]
@@ -197,23 +197,23 @@ fn write_old_transcript(kept: &TestStore) -> String {
 }
 
 #[test]
-fn what_was_said_before_a_session_began_is_not_said_now() {
+fn entries_from_before_a_session_start_are_not_turns() {
     for source in ["startup", "resume", "compact"] {
         let mut kept = TestStore::new();
         let path = write_old_transcript(&kept);
-        let told = |sent: SentEvent| sent.with_field("transcript_path", path.as_str());
+        let with_path = |sent: SentEvent| sent.with_field("transcript_path", path.as_str());
         let receipt =
-            kept.ingest_event(told(build_event("SessionStart", "s").with_field("source", source)).at_second(10));
+            kept.ingest_event(with_path(build_event("SessionStart", "s").with_field("source", source)).at_second(10));
         assert_eq!((kept.list_turn_texts("s"), receipt.state.as_str()), (vec![], "idle"), "{source}");
         kept.write_transcript(&[build_prompt_line("s", 11, "Yes."), build_answer_line("s", 12, "It is done.")]);
-        kept.ingest_event(told(build_prompt("s", "Yes.")).at_second(11));
-        kept.ingest_event(told(build_stop("s", "It is done.")).at_second(13));
+        kept.ingest_event(with_path(build_prompt("s", "Yes.")).at_second(11));
+        kept.ingest_event(with_path(build_stop("s", "It is done.")).at_second(13));
         assert_eq!(kept.list_turn_texts("s"), ["USER command: Yes.", "AGENT completion: It is done."], "{source}");
     }
 }
 
 #[test]
-fn of_a_transcript_that_is_new_to_us_only_what_is_going_on_counts() {
+fn the_first_read_of_a_transcript_stores_only_its_current_part() {
     let mut kept = TestStore::new();
     let path = write_old_transcript(&kept);
     let tool = json!({"tool_name": "Bash", "transcript_path": path});
@@ -223,7 +223,7 @@ fn of_a_transcript_that_is_new_to_us_only_what_is_going_on_counts() {
 }
 
 #[test]
-fn long_words_are_judged_by_their_end() {
+fn long_texts_are_classified_by_their_end() {
     for (end, state, intent) in
         [("Shall I push it?", "awaiting_input", "question"), ("All of it is done.", "idle", "completion")]
     {

@@ -1,4 +1,4 @@
-//! Workers: what events tell of subagents and tasks, and that their agent is told of each once.
+//! Workers: sub-agents and tasks in events, each reported to its agent once.
 
 use serde_json::{Value, json};
 use snell::Decision;
@@ -6,7 +6,7 @@ use snell_store::{DecisionRecord, FinishedWorker, ReminderRecord, SnapshotQuery}
 
 use crate::support::{SentEvent, TestStore, build_event, build_prompt};
 
-/// Workers of which the session's agent was not told yet.
+/// Workers that are not reported to the session's agent yet.
 fn list_unreported_workers(kept: &mut TestStore, session: &str) -> Vec<FinishedWorker> {
     let inquiry = SnapshotQuery { own_session_id: Some(session.into()), workers: true, ..SnapshotQuery::default() };
     kept.store.load_session_snapshot(&inquiry).unwrap().workers
@@ -56,7 +56,7 @@ fn build_task_listing(tasks: Value) -> SentEvent {
 }
 
 #[test]
-fn every_event_that_tells_of_a_worker_is_understood() {
+fn every_event_about_a_worker_is_parsed() {
     let make = || json!({"command": "make all", "run_in_background": true});
     let cases: Vec<(&str, Vec<SentEvent>, &[&str])> = vec![
         ("a subagent begins", vec![build_subagent_event("SubagentStart", "a1")], &["subagent a1 (Explore) running"]),
@@ -248,7 +248,7 @@ fn every_event_that_tells_of_a_worker_is_understood() {
 }
 
 #[test]
-fn what_a_hook_prevents_has_not_happened() {
+fn blocked_events_do_not_change_workers() {
     let goes_on = DecisionRecord { goes_on: true, ..DecisionRecord::default() };
     let mut kept = create_begun_session();
     kept.ingest_event(build_subagent_event("SubagentStart", "a1"));
@@ -261,7 +261,7 @@ fn what_a_hook_prevents_has_not_happened() {
 }
 
 #[test]
-fn an_agent_is_told_of_each_worker_once_with_how_long_it_took() {
+fn each_worker_is_reported_once_with_its_duration() {
     let mut kept = create_begun_session();
     kept.ingest_event(build_subagent_event("SubagentStart", "a1").at_second(10));
     kept.ingest_event(build_subagent_event("SubagentStart", "a2").at_second(11));
@@ -291,7 +291,7 @@ fn an_agent_is_told_of_each_worker_once_with_how_long_it_took() {
     );
     let left: Vec<_> = list_unreported_workers(&mut kept, "s").into_iter().map(|worker| worker.name).collect();
     assert_eq!(left, ["a2"]);
-    // What is heard of it again is no news; but if it runs again, that is.
+    // A repeated signal is no news; a new run is.
     kept.ingest_event(
         build_subagent_event("SubagentStop", "a1").at_second(22).with_field("last_assistant_message", "Again."),
     );
@@ -328,14 +328,14 @@ fn a_session_has_its_own_workers_and_reports_no_others() {
 }
 
 #[test]
-fn what_was_told_counts_however_late_it_is_recorded() {
+fn a_late_record_of_a_report_counts() {
     let mut kept = create_begun_session();
     kept.ingest_event(build_subagent_event("SubagentStop", "a1").at_second(1));
-    let told = build_workers_reminder(vec![list_unreported_workers(&mut kept, "s")[0].worker_id]);
+    let reminder = build_workers_reminder(vec![list_unreported_workers(&mut kept, "s")[0].worker_id]);
     kept.ingest_event(build_event("Stop", "s").at_second(9));
     let late = build_prompt("s", "Wake up.").at_second(5).with_delay();
     let mut observation = late.into_record_in(&kept.project_dir());
-    observation.judgement = Some(told);
+    observation.judgement = Some(reminder);
     for _ in 0..2 {
         kept.store.ingest(observation.clone()).unwrap();
         assert_eq!(list_unreported_workers(&mut kept, "s"), []);
@@ -343,20 +343,20 @@ fn what_was_told_counts_however_late_it_is_recorded() {
 }
 
 #[test]
-fn events_that_come_in_another_order_tell_the_same() {
+fn events_in_another_order_give_the_same_workers() {
     let mut kept = create_begun_session();
     kept.ingest_event(build_subagent_event("SubagentStop", "a1").at_second(8));
     kept.ingest_event(build_subagent_event("SubagentStart", "a1").at_second(5).with_delay());
     let found = list_unreported_workers(&mut kept, "s");
     assert_eq!((found.len(), found[0].took_us), (1, Some(3_000_000)));
-    // The end of a run that is over does not end the next one.
+    // The end of a finished run does not end the next one.
     kept.ingest_event(build_subagent_event("SubagentStart", "a2").at_second(10));
     kept.ingest_event(build_subagent_event("SubagentStop", "a2").at_second(9).with_delay());
     assert_eq!(list_workers(&kept)[1], "subagent a2 (Explore) running");
 }
 
 #[test]
-fn last_words_are_masked_and_cut() {
+fn summaries_are_masked_and_truncated() {
     let mut kept = create_begun_session();
     let words = format!("The token is ghp_{}. {}", "a1B2".repeat(9), "blah ".repeat(2000));
     kept.ingest_event(

@@ -31,7 +31,7 @@ fn a_background_hook_that_has_ended_no_longer_says_that_its_outcome_is_to_come()
         };
         assert_eq!(
             (&well["status"], &well["why"]),
-            (&json!("ok"), &json!("ran in the background; nobody waited for it"))
+            (&json!("ok"), &json!("ran in the background; Snell did not wait for it"))
         );
         assert_eq!((&badly["status"], &badly["exit_code"]), (&json!("failed"), &json!(3)));
         assert!(!badly["why"].as_str().unwrap_or("").contains("will be"), "{badly}");

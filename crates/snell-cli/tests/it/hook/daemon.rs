@@ -196,9 +196,7 @@ fn it_says_so_if_it_cannot_look() {
     assert_eq!(response.facts, None);
     assert_eq!(
         response.remarks,
-        [
-            "cannot look up what is known of the session (the database said: no such table: session_ids); no reminders are given"
-        ]
+        ["cannot read the session (database error: no such table: session_ids), so Snell gives no reminders"]
     );
 }
 

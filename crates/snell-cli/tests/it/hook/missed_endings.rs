@@ -48,7 +48,7 @@ fn nobody_seems_to_work_for_long_whose_turn_has_ended() {
     let cases = [
         (Some(interrupted), "idle", "transcript", "the user interrupted it"),
         (Some(failed), "idle", "transcript", "API Error: 500"),
-        (None, "ended", "process", "is gone"),
+        (None, "ended", "process", "exited without a SessionEnd event"),
     ];
     // All at once, because the scribe looks after them only every few seconds.
     std::thread::scope(|scope| {

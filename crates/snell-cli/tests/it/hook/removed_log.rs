@@ -100,7 +100,7 @@ fn a_file_that_is_shortened_under_the_scribe_loses_no_event_and_is_reported() {
             assert_eq!(ran.code, 0, "{about}: {ran:?}");
             said.push_str(&ran.stderr);
         }
-        let is_reported = said.contains("was shortened while it was in use") && said.contains(report);
+        let is_reported = said.contains("was truncated while it was in use") && said.contains(report);
         assert!(is_reported && said.lines().count() == 1, "{about}: {said}");
         let stored = usize::try_from(watched.count_rows("events")).unwrap();
         assert!(stored > 2 * EVENTS, "{about}: {stored}: {said}");

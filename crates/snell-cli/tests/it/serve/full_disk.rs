@@ -200,8 +200,8 @@ fn a_server_that_finds_its_disk_full_says_where_and_what_to_do() {
         Err(said) => {
             let (database, disk) = (disk.join("snell.db"), disk.display());
             let expected = format!(
-                "error: cannot use the database {}: the disk of {disk} is full (0 KiB left); make room there, or let SNELL_HOME \
-                 name a directory on another disk",
+                "error: cannot use the database {}: the disk of {disk} is full (0 KiB left)\nhint: free some space, or set \
+                 SNELL_HOME to a directory on another disk",
                 database.display()
             );
             assert!(said.contains(&expected), "{said}");

@@ -175,7 +175,7 @@ fn an_agent_whose_role_is_its_session_is_called_so_once() {
 fn why_an_agent_ended_is_said_in_words_beside_what_is_kept() {
     let app = start_with_stopped_clock();
     let cases = [
-        ("prompt_input_exit", "its user left it <code class=\"quiet\">prompt_input_exit</code>"),
+        ("prompt_input_exit", "the user quit <code class=\"quiet\">prompt_input_exit</code>"),
         ("a new reason", "<code class=\"quiet\">a new reason</code>"),
     ];
     for (reason, shown) in cases {

@@ -28,7 +28,7 @@ fn an_agent_whose_process_is_gone_ends_on_its_timeline() {
     let expected = [
         "state ▶ working".to_owned(),
         format!(
-            "state ▶ working → ■ ended its process ({pid}) is gone, and it did not say goodbye (likely, seen at its process)"
+            "state ▶ working → ■ ended its process ({pid}) exited without a SessionEnd event (likely, seen at its process)"
         ),
     ];
     for query in ["", "?states=1"] {
@@ -37,7 +37,7 @@ fn an_agent_whose_process_is_gone_ends_on_its_timeline() {
     let body = get_page(&app, "/agents/1?states=1").body;
     assert!(body.contains("id=\"n1\""), "{body}");
     let file = app.request("GET", "/agents/1/export.html").without_chunking().send().body;
-    assert!(file.contains("it did not say goodbye"), "{file}");
+    assert!(file.contains("exited without a SessionEnd event"), "{file}");
     // Whoever comes back does so from there.
     app.send_event("user-prompt-submit", &json!({"session_id": "s1", "prompt": "Again."}));
     assert_eq!(list_state_changes(&app, "?states=1")[2], "state ■ ended → ▶ working");
@@ -129,7 +129,7 @@ fn an_agent_that_is_first_heard_of_by_a_call_that_was_blocked_works() {
     let told = app.send_event("pre-tool-use", &blocked);
     assert_eq!(told["state"], "processing");
     let agent = app.get_json("/api/agents/1");
-    assert_eq!(agent["why"], "it was about to use Bash, which was blocked");
+    assert_eq!(agent["why"], "its call to Bash was blocked");
     assert_eq!(agent["current_tool"], Value::Null);
     assert_eq!(list_state_changes(&app, ""), ["state ▶ working"]);
     // What is known stays known.

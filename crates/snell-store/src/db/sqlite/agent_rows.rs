@@ -17,7 +17,7 @@ columns! {
 }
 
 impl AgentRow {
-    /// Makes a row for an agent that has none, with what it must have, and answers its number.
+    /// Inserts a row with the required columns, and returns its id.
     pub(super) fn insert(&self, transaction: &Transaction<'_>) -> Result<i64> {
         insert_row!(
             transaction,
@@ -26,7 +26,7 @@ impl AgentRow {
         )
     }
 
-    /// The columns that are in an index.
+    /// The columns that have an index.
     pub(super) fn get_indexed_columns(&self) -> (i64, Option<&str>, Option<Timestamp>, Option<&str>) {
         (self.project_id, self.tmux_pane.as_deref(), self.ended_at, self.headspace_session_id.as_deref())
     }

@@ -1,5 +1,5 @@
 //! Rows by the names of their columns. One list per type gives both the SQL that selects its columns and the code that
-//! reads them, so no position is written down anywhere and none is looked up for a row.
+//! reads them, so positions are neither written by hand nor looked up per row.
 
 use rusqlite::types::{ToSqlOutput, Type, Value as SqlValue, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Params, Row, ToSql};
@@ -53,7 +53,7 @@ macro_rules! plain_columns {
 }
 plain_columns!(i64, i32, u32, u8, bool, f64, String);
 
-/// An enum is stored as its word. Any other word means that another program wrote it.
+/// An enum is stored as its word. An unknown word comes from another program.
 macro_rules! word_columns {
     ($($type:ty),+) => {$(
         impl ColumnValue for $type {
@@ -144,7 +144,7 @@ impl ToColumn for u64 {
     }
 }
 
-/// JSON that Snell stored; nothing if there is none or it cannot be read.
+/// Parses JSON that Snell stored; nothing if there is none or it is invalid.
 pub(super) fn parse_json(text: Option<String>) -> Option<Value> {
     text.and_then(|text| json::parse_stored_json(text.as_bytes()).ok())
 }
@@ -198,7 +198,7 @@ impl FromColumns for Option<ProcessIdentity> {
     }
 }
 
-/// A type that one SELECT gives.
+/// A type that one SELECT returns.
 pub(super) trait SelectedRow: FromColumns {
     /// The SELECT, up to its FROM clause.
     const SELECT: &'static str;
@@ -243,8 +243,8 @@ macro_rules! columns {
 pub(super) use columns;
 
 /// Writes a row, each column beside its value: `insert_row!(connection, "INSERT INTO table", owner { … })`. A column
-/// without a value takes the owner's field of that name. With `on conflict (key) update { … }` the columns of the second
-/// list are inserted as well, and are the only ones that change if the row is there already. Gives the row's number.
+/// without a value takes the owner's field of that name. With `on conflict (key) update { … }` the columns of the
+/// second list are inserted as well, and only they change if the row exists. Returns the row's id.
 macro_rules! insert_row {
     (@value $owner:ident $column:ident) => { $owner.$column };
     (@value $owner:ident $column:ident $value:expr) => { $value };
@@ -300,20 +300,20 @@ pub(super) use update_row;
 pub(super) trait ConnectionExt {
     fn query_optional<T: FromColumns>(&self, sql: &str, params: impl Params) -> Result<Option<T>>;
     fn query_all<T: FromColumns>(&self, sql: &str, params: impl Params) -> Result<Vec<T>>;
-    /// As [`Self::query_all`], for a statement that is seldom the same: it would push others out of the cache.
+    /// As [`Self::query_all`], for statements that differ each time: they would push others out of the cache.
     fn query_all_uncached<T: FromColumns>(&self, sql: &str, params: impl Params) -> Result<Vec<T>>;
     /// The row of a query that always has one.
     fn query_value<T: FromColumns>(&self, sql: &str, params: impl Params) -> Result<T>;
-    /// Asks for the row of a type, by what follows its [`SelectedRow::SELECT`].
+    /// Selects one row of a type; `which` follows [`SelectedRow::SELECT`].
     fn select_one<T: SelectedRow>(&self, which: &str, params: impl Params) -> Result<Option<T>> {
         self.query_optional(&format!("{} {which}", T::SELECT), params)
     }
-    /// Asks for the rows of a type, by what follows its [`SelectedRow::SELECT`].
+    /// Selects rows of a type; `which` follows [`SelectedRow::SELECT`].
     fn select_all<T: SelectedRow>(&self, which: &str, params: impl Params) -> Result<Vec<T>> {
         self.query_all(&format!("{} {which}", T::SELECT), params)
     }
     fn run(&self, sql: &str, params: impl Params) -> Result<()>;
-    /// Runs an INSERT and gives the new row's number.
+    /// Runs an INSERT and returns the new row's id.
     fn insert(&self, sql: &str, params: &[&dyn ToSql]) -> Result<i64>;
 }
 

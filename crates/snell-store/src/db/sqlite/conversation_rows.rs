@@ -21,7 +21,7 @@ columns! {
 }
 
 impl SqliteTransaction<'_, '_> {
-    /// Writes a conversation, and gives it a number if it has none.
+    /// Writes a conversation, and sets its id if it is new.
     pub(super) fn write_conversation(&self, conversation: &mut ConversationRow) -> Result<()> {
         let reminders = conversation.reminders;
         let number = insert_row!(self.transaction, "INSERT INTO conversations", conversation {

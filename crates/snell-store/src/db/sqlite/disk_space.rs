@@ -1,4 +1,4 @@
-//! Whether it is for want of room that a database cannot be used.
+//! Detects a full disk behind an error of the database.
 
 use std::io;
 use std::path::Path;
@@ -7,10 +7,10 @@ use rustix::fs::statvfs;
 
 use crate::error::StoreError;
 
-/// A disk with less is full: the database's own beginnings take more.
+/// A disk with less is full: even an empty database needs more.
 const MIN_FREE_KIB: u64 = 256;
 
-/// The error, or what led to it if that is a full disk: SQLite itself only says that something went wrong there.
+/// Returns the error, or [`StoreError::NoRoom`] if the disk is full: SQLite itself only reports a failed write.
 pub(super) fn explain_full_disk(path: &Path, error: StoreError) -> StoreError {
     let may_be = match &error {
         StoreError::Disk(_) => true,

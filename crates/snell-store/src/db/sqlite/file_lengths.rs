@@ -1,7 +1,7 @@
-//! Files of a database that were shortened while it was open.
+//! Files of a database that were truncated while it was open.
 //!
-//! SQLite shortens them by itself: another process may have folded the log in and emptied it, or removed many rows. So a
-//! file that became shorter is looked at with a new connection, which has nothing of it in its memory.
+//! SQLite truncates them too: another process may have run a checkpoint, or removed many rows. So a file that became
+//! shorter is checked with a new connection, which has none of it in memory.
 
 use std::fs;
 use std::path::Path;
@@ -14,19 +14,19 @@ use super::{SqliteDatabase, WAL_SUFFIX, append_suffix, connect_read_only};
 use crate::db::backend::RemovedFile;
 use crate::error::Result;
 
-/// How long a database and its log are.
+/// The lengths of a database and its log.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FileLengths {
     database: u64,
     log: u64,
 }
 
-/// The result of a look at all pages.
+/// The result of a check of all pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PageCheck {
     Sound,
     Damaged,
-    /// It could not be looked at now.
+    /// It could not be checked now.
     Unknown,
 }
 
@@ -49,7 +49,7 @@ impl SqliteDatabase {
         check != PageCheck::Damaged
     }
 
-    /// Restores a shortened database from its log, if all of it is there. If not, it is moved aside.
+    /// Restores a truncated database from its log, if the log has all of it. Otherwise moves it aside.
     pub(super) fn restore_shortened(&self) -> Result<RemovedFile> {
         let is_log_whole = FileLengths::measure(&self.path).log >= self.lengths.get().log;
         let folds = |how| self.checkpoint_log(how).unwrap_or(false);
@@ -80,7 +80,7 @@ impl SqliteDatabase {
     }
 }
 
-/// Whether a page could not be read because it is not what it should be, or because the log ends before it.
+/// Whether a page could not be read because it is invalid, or because the log ends before it.
 fn is_truncation_error(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error().map(|error| error.extended_code);
     let is_damaged = matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase));

@@ -1,4 +1,4 @@
-//! What those who watch ask for, in SQLite: changes, and the guard's verdicts.
+//! The queries of watchers in SQLite: changes, and the guard's verdicts.
 
 use rusqlite::params_from_iter;
 use rusqlite::types::Value as Sql;
@@ -14,7 +14,7 @@ use crate::views::queries::LiveQueries;
 use crate::views::query_types::{EventActivity, GuardFilter, GuardLogEntry, GuardVerdictView};
 use crate::views::rollups::GuardOutcome;
 
-/// Among so many of the newest events the latest is looked for: those that come late are stored after later ones.
+/// The latest event is among so many of the newest rows: late events are stored after newer ones.
 const NEWEST_EVENT_COUNT: i64 = 100;
 
 columns! { ChangeRow from "changes" { id: "change_id", kind, agent_id, project_id, at, data } }
@@ -39,7 +39,7 @@ impl LiveQueries for SqliteDatabase {
     }
 
     fn change_range(&mut self) -> Result<ChangeRange> {
-        // Each of the two is found at once; asked for together, every row would be looked at.
+        // Each of the two uses an index; one query for both would scan every row.
         let sql = "SELECT coalesce((SELECT min(change_id) FROM changes), 0), \
             coalesce((SELECT max(change_id) FROM changes), 0)";
         let (oldest, newest) = self.connection.query_value(sql, [])?;
@@ -55,7 +55,7 @@ impl LiveQueries for SqliteDatabase {
             EventActivity { events: 0, last_row, last_at: Some(last_at), last_event }
         });
         if let Some(row) = event_row.filter(|row| *row != activity.last_row) {
-            // What came since the newest was looked for is counted the next time.
+            // Events that came after that query are counted the next time.
             let sql = "SELECT count(*) FROM events WHERE id > ?1 AND id <= ?2";
             let count: i64 = self.connection.query_value(sql, [row, activity.last_row])?;
             activity.events = u64::try_from(count).unwrap_or(0);
@@ -74,7 +74,7 @@ impl LiveQueries for SqliteDatabase {
         only("g.rule = ?", text(&filter.rule));
         only("g.tier = ?", text(&filter.tier));
         only("g.decision = ?", stored.map(|(decision, _)| word(decision)));
-        // What was not let through is what came of it, whatever would have been otherwise.
+        // A blocked call has its own decision, regardless of `would`.
         only("(g.would IS ? OR g.decision <> 'allow')", stored.map(|(_, would)| would.map_or(Sql::Null, word)));
         let which = format!("WHERE {} ORDER BY g.guard_verdict_id DESC LIMIT {}", conditions.to_sql(), filter.limit);
         self.connection.select_all(&which, params_from_iter(conditions.values))

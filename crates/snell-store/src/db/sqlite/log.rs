@@ -1,4 +1,4 @@
-//! The list of events, in SQLite: fast whatever it is filtered by, and however many there are.
+//! The list of events in SQLite: fast with every filter and for any number of events.
 
 use rusqlite::types::Value as Sql;
 use serde_json::Value;
@@ -16,7 +16,7 @@ columns! {
         id: "e.id", at: "e.at", agent_id: "e.agent_id", project: "p.name", project_id: "a.project_id",
         session_id: "c.session_id", event: "e.name", tool: "e.tool", tool_summary: "e.tool_summary",
         tool_duration_ms: "e.tool_us / 1000.0", decision: "e.decision", reason: "e.reason",
-        // If the guard only watches, the worst verdict counts, which is also the last by its letters.
+        // If the guard only audits, the strictest verdict is shown, which is also the last in the alphabet.
         would: "(SELECT max(g.would) FROM guard_verdicts g WHERE g.id = e.id AND g.decision = 'allow')",
         state: "e.state", correlation_method: "e.correlation", took_us: "e.took_us",
         hooks: "(SELECT count(*) FROM hook_runs h WHERE h.id = e.id)",
@@ -25,18 +25,18 @@ columns! {
     }
 }
 
-/// The newest events of so many agents are found one by one, and then merged. Of more it is quicker to
-/// look at every event, from the newest on.
+/// For up to so many agents, the newest events of each are found and merged. For more agents it is faster to scan all
+/// events from the newest on.
 const MAX_AGENTS: usize = 100;
 
-/// A tool as it is looked for: people do not mind whether letters are small. The index by tools is in the same order.
+/// Tools match in upper and lower case. The index by tools has the same order.
 const TOOL_COLUMN: &str = "tool COLLATE NOCASE";
 
-/// A kind of which there are fewer events is rare.
+/// A kind with fewer events is rare.
 const RARE_EVENT_COUNT: i64 = 5_000;
 
 impl SqliteDatabase {
-    /// Which events are asked for.
+    /// Builds the selection of events for a filter.
     pub(super) fn select_events(&self, filter: &LogFilter) -> Result<EventSelection> {
         let is_rare = self.is_rare_kind(filter)?;
         let mut conditions = self.build_conditions(filter, is_rare)?;
@@ -64,7 +64,7 @@ impl SqliteDatabase {
         })
     }
 
-    /// Whether few events are of the kind that is asked for, so that they are found sooner than those of an agent.
+    /// Whether the filter asks for a rare kind: then the index of that kind is faster than the agent's.
     fn is_rare_kind(&self, filter: &LogFilter) -> Result<bool> {
         let kinds = [("name", &filter.event), (TOOL_COLUMN, &filter.tool), ("decision", &filter.decision)];
         for (column, value) in kinds {
@@ -84,13 +84,13 @@ impl SqliteDatabase {
         let mut only = |condition: &str, value: Option<Sql>| conditions.add_if_some(condition, value);
         let text = |value: &Option<String>| value.clone().map(Sql::Text);
         let when = |time: Option<Timestamp>| time.map(|time| Sql::Integer(time.as_microsecond()));
-        // A plus keeps an index from being used.
+        // A plus keeps SQLite from using an index.
         let agent = if is_rare { "+agent_id = ?" } else { "agent_id = ?" };
         only(agent, filter.agent_id.map(Sql::Integer));
         only("name = ?", text(&filter.event));
         only(&format!("{TOOL_COLUMN} = ?"), text(&filter.tool));
         only("decision = ?", text(&filter.decision));
-        // They are listed by number, so an index by time is of no use here.
+        // The list is in the order of ids, so an index by time does not help.
         only("+at >= ?", when(filter.since));
         only("+at < ?", when(filter.until));
         only("id < ?", filter.before_id.map(Sql::Integer));
@@ -111,7 +111,7 @@ impl SqliteDatabase {
         Ok(conditions)
     }
 
-    /// Whose events are asked for, if it is not one agent's.
+    /// The agents that the filter selects, unless it names one.
     fn find_filtered_agents(&self, filter: &LogFilter) -> Result<Option<Vec<i64>>> {
         let (sql, value) = match (&filter.session, filter.project_id) {
             (Some(prefix), _) => (
@@ -125,30 +125,30 @@ impl SqliteDatabase {
         self.connection.query_all(sql, [value]).map(Some)
     }
 
-    /// An event after which there is none that happened before this time; nothing if looking for it is not worth it.
-    /// Events are asked for from the newest on, and those that are much older than `until` would be long in coming.
+    /// An id after which all events are at this time or later; nothing if the search costs too much. The list starts
+    /// with the newest event, so it would scan all events after `until` first.
     fn find_last_id_before(&self, until: Timestamp) -> Result<Option<i64>> {
         let until = until.as_microsecond();
-        if self.find_time_midpoint()?.is_none_or(|midst| until > midst) {
+        if self.find_time_midpoint()?.is_none_or(|midpoint| until > midpoint) {
             return Ok(None);
         }
-        // Without the plus, the greatest number would be looked for from the newest event on.
+        // Without the plus, SQLite would search for the greatest id from the newest event on.
         let sql = "SELECT coalesce(max(+id), 0) FROM events WHERE at < ?1";
         self.connection.query_value(sql, [until]).map(Some)
     }
 
-    /// An event before which there is none that happened at this time or later; nothing if looking for it is not worth it.
-    /// Where fewer are found than are asked for, all that are older would be looked at in vain.
+    /// An id before which all events are earlier than this time; nothing if the search costs too much. Without it, a
+    /// query with too few matches would scan all older events.
     fn find_first_id_since(&self, since: Timestamp) -> Result<Option<i64>> {
         let since = since.as_microsecond();
-        if self.find_time_midpoint()?.is_none_or(|midst| since <= midst) {
+        if self.find_time_midpoint()?.is_none_or(|midpoint| since <= midpoint) {
             return Ok(None);
         }
         let sql = "SELECT coalesce(min(+id), 9223372036854775807) FROM events WHERE at >= ?1";
         self.connection.query_value(sql, [since]).map(Some)
     }
 
-    /// The middle of the time from which there are events.
+    /// The middle of the time span of all events.
     fn find_time_midpoint(&self) -> Result<Option<i64>> {
         let sql = "SELECT (SELECT min(at) FROM events), (SELECT max(at) FROM events)";
         let (first, last): (Option<i64>, Option<i64>) = self.connection.query_value(sql, [])?;
@@ -156,7 +156,7 @@ impl SqliteDatabase {
     }
 }
 
-/// Which rows of a SELECT of events are asked for, and in which order.
+/// The rows and the order of a SELECT of events.
 pub(super) struct EventSelection {
     pub(super) sql: String,
     pub(super) values: Vec<Sql>,
@@ -167,7 +167,7 @@ pub(super) fn join_ids(numbers: &[i64]) -> String {
     numbers.join(", ")
 }
 
-/// What must hold for each row, and the values that it is about.
+/// The conditions of a query, and their values.
 #[derive(Default)]
 pub(super) struct SqlConditions {
     pub(super) clauses: Vec<String>,
@@ -175,7 +175,7 @@ pub(super) struct SqlConditions {
 }
 
 impl SqlConditions {
-    /// Where `?` stands for the value; nothing if there is none.
+    /// Adds a condition, where `?` stands for the value, if there is a value.
     pub(super) fn add_if_some(&mut self, condition: &str, value: Option<Sql>) {
         if let Some(value) = value {
             self.values.push(value);

@@ -1,4 +1,4 @@
-//! The list of events as people look at it, in SQLite.
+//! The searchable list of events in SQLite.
 
 use rusqlite::{Row, params_from_iter};
 use serde_json::{Value, json};
@@ -13,17 +13,17 @@ use crate::views::log_search::{
 use crate::views::queries::LogQueries;
 use crate::views::query_types::{LogEntry, LogFilter};
 
-/// How many events are looked at at a time.
+/// How many events are scanned at a time.
 const SCAN_BATCH_SIZE: usize = 500;
 
-/// What is looked at of an event.
+/// The columns of an event that are searched.
 const SELECT_SCANNED_TEXT: &str =
     "SELECT e.id, e.tool_summary, e.reason, d.payload FROM events e LEFT JOIN payloads d ON d.id = e.id";
 
 impl LogQueries for SqliteDatabase {
     fn query_log(&mut self, filter: &LogFilter) -> Result<Vec<LogEntry>> {
         let which = self.select_events(filter)?;
-        // First which, and then what they say: what is only sorted away need not be fetched.
+        // First the ids, then the texts, so that rows which do not match are not fetched.
         let sql = format!("{} {}", LogEntry::SELECT, which.sql);
         self.connection.query_all_uncached(&sql, params_from_iter(which.values))
     }
@@ -66,7 +66,7 @@ impl SqliteDatabase {
         Ok(entries.into_iter().map(to_log_line).collect())
     }
 
-    /// The numbers of events in which it stands; and how far was looked, if there may be more.
+    /// The ids of matching events, and the last scanned id if there may be more.
     fn find_matching_ids(&self, filter: &LogFilter, wanted: &SearchText) -> Result<(Vec<i64>, Option<i64>)> {
         let (mut found, mut filter) = (Vec::new(), filter.clone());
         let (most, mut looked_at, mut bytes) = (filter.limit as usize, 0, 0);
@@ -100,7 +100,7 @@ impl SqliteDatabase {
     }
 }
 
-/// Looks at an event; answers how much text that was.
+/// Scans an event; returns the length of its text.
 fn scan_row(row: &Row<'_>, wanted: &SearchText, found: impl FnOnce()) -> rusqlite::Result<usize> {
     let text =
         |column: usize| -> rusqlite::Result<&str> { Ok(row.get_ref(column)?.as_str_or_null()?.unwrap_or_default()) };
@@ -115,7 +115,7 @@ fn to_log_line(mut entry: LogEntry) -> LogLine {
     let mut payload = entry.payload.take();
     let message = extract_event_text(&entry.event, &payload);
     if entry.changed_input.is_some() {
-        // What it was before is all that a line has of what was sent.
+        // Only the original input comes from the payload.
         let before = payload.get_mut("tool_input").map(Value::take);
         entry.payload = json!({ "tool_input": before });
     }

@@ -1,4 +1,4 @@
-//! The embedded database: one file, which many short processes and one server write at once.
+//! The embedded database: one file, written by many short processes and one server at once.
 
 mod agent_rows;
 mod columns;
@@ -39,23 +39,23 @@ use crate::derive::transcript::FileId;
 use crate::error::{Result, StoreError};
 use crate::views::query_types::PruneCounts;
 
-/// Every change to the schema, in order. The database's `user_version` says how many it has had.
+/// All changes to the schema, in order. The database's `user_version` is the number of those it has.
 const MIGRATIONS: &[&str] = &[
-    include_str!("migrations/001-what-happened.sql"),
+    include_str!("migrations/001-tables.sql"),
     include_str!("migrations/002-changes.sql"),
     include_str!("migrations/003-lifecycle.sql"),
-    include_str!("migrations/004-sums.sql"),
-    include_str!("migrations/005-beside-events.sql"),
-    include_str!("migrations/006-what-was-told.sql"),
+    include_str!("migrations/004-rollups.sql"),
+    include_str!("migrations/005-sightings.sql"),
+    include_str!("migrations/006-added-context.sql"),
 ];
 
-/// How often a process asks for the lock before it gives up, and how long it waits between: about half a second.
+/// How often a process asks for the lock before it gives up: about half a second in all.
 const MAX_LOCK_ATTEMPTS: i32 = 600;
 
-/// How a database begins.
+/// The first bytes of a SQLite database.
 const SQLITE_HEADER: &[u8; 16] = b"SQLite format 3\0";
 
-/// Beyond this the write-ahead log is folded into the database: each process that comes alone reads all of it.
+/// From this length on, the write-ahead log is copied into the database: each short process reads all of it.
 const CHECKPOINT_THRESHOLD_BYTES: u64 = 512 * 1024;
 
 /// An open database.
@@ -63,23 +63,23 @@ const CHECKPOINT_THRESHOLD_BYTES: u64 = 512 * 1024;
 pub(crate) struct SqliteDatabase {
     connection: Connection,
     path: PathBuf,
-    /// Which file was opened: the one at this path may be another by now.
+    /// The opened file's inode: another file may be at this path now.
     inode: u64,
-    /// Which write-ahead log and which index of it were opened, if any.
+    /// The opened write-ahead log and its index, if any.
     log: [Option<FileId>; 2],
-    /// How long the database and its log were when they were last looked at.
+    /// The lengths of the database and its log at the last check.
     lengths: Cell<FileLengths>,
-    /// By which commits of others are told.
+    /// Changes when another connection commits.
     data_version: i64,
 }
 
-/// What SQLite opens beside a database, each with the database's own name before it.
+/// The files that SQLite opens beside a database.
 const WAL_SUFFIX: &str = "-wal";
 const SHM_SUFFIX: &str = "-shm";
 const JOURNAL_SUFFIX: &str = "-journal";
 
 impl SqliteDatabase {
-    /// Opens the database, and makes it if it is not there.
+    /// Opens the database, and creates it if it is missing.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         Self::open_and_migrate(path).map_err(|error| disk_space::explain_full_disk(path, error))
     }
@@ -97,18 +97,18 @@ impl SqliteDatabase {
         if database.is_outdated()? {
             database.migrate()?;
         }
-        // The version was read, so by now the log is open.
+        // The version was read, so the log is open.
         database.log = [WAL_SUFFIX, SHM_SUFFIX].map(|part| FileId::from_path(&append_suffix(path, part)));
         database.lengths = Cell::new(FileLengths::measure(path));
-        // The log survives a killed process as it is. Only when the machine itself dies may the last moments be lost,
-        // and then whole transactions, never parts.
+        // The log survives a killed process. Only if the machine crashes may the last transactions be lost, each of
+        // them whole.
         database.connection.pragma_update(None, "synchronous", "normal")?;
-        // Folding the log in takes time that an agent would wait for; `tidy` does it when nobody waits.
+        // An agent would wait for a checkpoint; `checkpoint` runs it when no agent waits.
         database.connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         Ok(database)
     }
 
-    /// Opens the database as it is, in order to look at it: nothing is made, brought up to date or moved.
+    /// Opens the database read-only: it is not created, migrated or moved.
     pub(crate) fn open_read_only(path: &Path) -> Result<Self> {
         let database = Self {
             connection: connect_read_only(path)?,
@@ -122,7 +122,7 @@ impl SqliteDatabase {
         Ok(database)
     }
 
-    /// Whether its schema is that of an earlier version.
+    /// Whether its schema is of an earlier version.
     fn is_outdated(&self) -> Result<bool> {
         let version = self.read_schema_version()?;
         let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
@@ -136,7 +136,7 @@ impl SqliteDatabase {
         Ok(self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
     }
 
-    /// Brings the schema up to date. Of several processes that find it out of date, one does it.
+    /// Migrates the schema. If several processes try, one of them does it.
     fn migrate(&mut self) -> Result<()> {
         let _one_at_a_time = lock_database(&self.path)?;
         if self.read_schema_version()? == 0 {
@@ -154,8 +154,8 @@ impl SqliteDatabase {
         Ok(())
     }
 
-    /// Moves a damaged database out of the way, for somebody to look at. Answers its new path, unless another process
-    /// was faster.
+    /// Moves a damaged database away, so that users can inspect it. Returns its new path, unless another process was
+    /// faster.
     pub(crate) fn move_aside(path: &Path, damaged: u64, now: Timestamp) -> Result<Option<PathBuf>> {
         let _one_at_a_time = lock_database(path)?;
         if read_inode(path) != damaged {
@@ -180,8 +180,8 @@ impl SqliteDatabase {
         Ok(Some(aside))
     }
 
-    /// Whether what is at this path may be used as a database of ours: one that is ours, an empty file, or nothing at all.
-    /// Nothing is touched, because somebody may have named the wrong file.
+    /// Whether the file at this path may be used: a Snell database, an empty file, or no file. It is not changed,
+    /// because the user may have named the wrong file.
     pub(crate) fn is_usable_file(path: &Path) -> Result<bool> {
         let metadata = match fs::metadata(path) {
             Ok(metadata) => metadata,
@@ -205,7 +205,7 @@ impl SqliteDatabase {
         Ok(ours == 3)
     }
 
-    /// Which file is at this path now.
+    /// The inode of the file at this path now.
     pub(crate) fn read_database_inode(path: &Path) -> u64 {
         read_inode(path)
     }
@@ -217,8 +217,7 @@ impl Backend for SqliteDatabase {
     }
 
     fn read_transaction(&mut self, work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>) -> Result<()> {
-        // Nothing was written, and it is committed all the same: rolling back would make every prepared statement be
-        // prepared anew.
+        // Nothing was written, but it is committed: a rollback would discard all prepared statements.
         self.run_transaction(TransactionBehavior::Deferred, work)
     }
 
@@ -236,11 +235,11 @@ impl Backend for SqliteDatabase {
             CheckpointMode::IfNeeded | CheckpointMode::BeforeExit if log < CHECKPOINT_THRESHOLD_BYTES => {
                 return Ok(false);
             }
-            // The log is used again from its beginning, as long as somebody has it open.
+            // The log is reused from its start while a process has it open.
             CheckpointMode::IfNeeded => "PASSIVE",
             CheckpointMode::BeforeExit | CheckpointMode::Full => "TRUNCATE",
         };
-        // Whoever reads or writes just now is not held up: then the next one tidies.
+        // Other readers and writers do not wait: then the next process runs the checkpoint.
         self.connection.busy_handler(None::<fn(i32) -> bool>)?;
         let tidied = self.checkpoint_log(how);
         self.connection.busy_handler(Some(wait_for_lock))?;
@@ -266,7 +265,7 @@ impl Backend for SqliteDatabase {
         if self.is_log_replaced_by_others() {
             return Ok(RemovedFile::ReplacedLog);
         }
-        // Emptied as well, so that the index which others share says nothing of a log that is gone.
+        // Truncated as well, so that the shared index does not describe a log that is gone.
         if self.checkpoint_log("TRUNCATE")? || self.checkpoint_log("PASSIVE")? {
             return Ok(RemovedFile::SavedLog);
         }
@@ -286,8 +285,8 @@ impl SqliteDatabase {
         Ok(())
     }
 
-    /// A file that was not there when it was opened is not looked for: other connections of this process may hold one
-    /// that was removed, and SQLite lets all of them share it.
+    /// Files that did not exist at the opening are not checked: other connections of this process may hold a removed
+    /// one, and SQLite lets them share it.
     fn has_original_log(&self) -> bool {
         let parts = [WAL_SUFFIX, SHM_SUFFIX].iter().zip(self.log);
         parts
@@ -295,14 +294,15 @@ impl SqliteDatabase {
             .all(|(part, opened)| FileId::from_path(&append_suffix(&self.path, part)) == opened)
     }
 
-    /// Whether other processes have begun a log beside the one that was removed: it has content, or an index of its own.
+    /// Whether other processes have started a log in the place of the removed one: it has content, or an index of its
+    /// own.
     fn is_log_replaced_by_others(&self) -> bool {
         let has_content = fs::metadata(append_suffix(&self.path, WAL_SUFFIX)).is_ok_and(|metadata| metadata.len() > 0);
         let index = FileId::from_path(&append_suffix(&self.path, SHM_SUFFIX));
         has_content || (index.is_some() && index != self.log[1])
     }
 
-    /// Copies the log into the database. Answers whether all of it is there now; not if others are in the way.
+    /// Copies the log into the database. Returns whether all of it is there now; not if other connections prevent it.
     fn checkpoint_log(&self, how: &str) -> rusqlite::Result<bool> {
         let sql = format!("PRAGMA wal_checkpoint({how})");
         let folded = self.connection.query_row(&sql, [], |row| {
@@ -313,10 +313,10 @@ impl SqliteDatabase {
     }
 }
 
-/// Refuses to let SQLite open something else than files: it would wait for a FIFO, and read a device without end.
+/// Checks that SQLite opens only regular files: it would wait for a FIFO, and read a device without end.
 ///
-/// SQLite opens them by their names, so something else could take their place after this look. Whoever could put it there
-/// can write to the directory, and so could replace the database as well.
+/// SQLite opens them by name, so something else could take their place after this check. But that needs write access to
+/// the directory, which is enough to replace the database itself.
 fn check_files(path: &Path) -> Result<()> {
     for part in ["", WAL_SUFFIX, SHM_SUFFIX, JOURNAL_SUFFIX] {
         let path = append_suffix(path, part);
@@ -325,7 +325,7 @@ fn check_files(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A connection that writes nothing. Where no log lies beside the database, nothing is laid beside it either.
+/// A read-only connection. It creates no log if there is none.
 fn connect_read_only(path: &Path) -> Result<Connection> {
     fs::metadata(path).map_err(|error| to_file_error(path, error))?;
     check_files(path)?;
@@ -348,7 +348,7 @@ fn connect_read_only(path: &Path) -> Result<Connection> {
 
 fn connect_read_write(path: &Path) -> Result<Connection> {
     check_files(path)?;
-    // Made by us rather than by SQLite, so that nobody else can read it for even a moment.
+    // Created here rather than by SQLite, so that other users can never read it.
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -366,26 +366,26 @@ fn connect_read_write(path: &Path) -> Result<Connection> {
     let metadata = fs::metadata(path).map_err(|error| to_file_error(path, error))?;
     let own = rustix::process::geteuid().as_raw();
     if metadata.uid() != own && own != 0 {
-        // It would be read by whoever put it there, in a directory that anybody may write to.
-        let foreign = io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to somebody else");
+        // In a directory that all users may write to, the file's owner could read everything in it.
+        let foreign = io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user");
         return Err(to_file_error(path, foreign));
     }
     if metadata.mode() & 0o077 != 0 {
-        // Somebody else's file stays as it is; whether it can be used will be seen.
+        // Another user's file stays as it is, and may not be usable.
         let _ = fs::set_permissions(path, Permissions::from_mode(0o600));
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_handler(Some(wait_for_lock))?;
-    // The process that is the last to close would fold the log in, and its agent would wait for that.
+    // The last process to close would run a checkpoint, and its agent would wait for that.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // Otherwise a statement whose plan may depend on a value is prepared anew for every value.
+    // Otherwise statements whose plan depends on a value are prepared again for every value.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)
 }
 
-/// Waits for a lock: first a moment, for that is how long others hold it, then longer.
+/// Waits for a lock: short pauses first, because most locks are short, then longer ones.
 fn wait_for_lock(attempt: i32) -> bool {
     let pause = match attempt {
         0..20 => Duration::from_micros(100),
@@ -395,7 +395,7 @@ fn wait_for_lock(attempt: i32) -> bool {
     attempt < MAX_LOCK_ATTEMPTS
 }
 
-/// Held while the file itself is made, changed in form, or moved away.
+/// The lock for creating, migrating or moving the file.
 fn lock_database(path: &Path) -> Result<fs::File> {
     let path = append_suffix(path, ".lock");
     let file = RegularFile::open(&path, FileAccess::Write).map_err(|error| to_file_error(&path, error))?;
@@ -431,7 +431,7 @@ fn is_lock_error(error: &rusqlite::Error) -> bool {
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
-        // What was asked is no news to anybody, and may be long.
+        // The SQL text does not help users, and may be long.
         let error = match error {
             rusqlite::Error::SqlInputError { msg, .. } => return Self::Database(msg),
             other => other,

@@ -1,4 +1,4 @@
-//! Removing what is old, a little at a time.
+//! Removes old rows, a few at a time.
 
 use rusqlite::{Transaction, TransactionBehavior, params};
 use snell::Timestamp;
@@ -9,13 +9,13 @@ use crate::error::Result;
 use crate::views::queries::LiveQueries;
 use crate::views::query_types::PruneCounts;
 
-/// Agents that were last heard of before `?1`, and of which nothing is left from `?2` on. One that has not ended may just
-/// be waiting, so it stays.
+/// Ended agents without events since `?1`, and without any rows since `?2`. Agents that have not ended stay, because
+/// they may be waiting.
 const OLD_AGENTS: &str = "SELECT agent_id FROM agents a WHERE last_seen_at < ?1 AND ended_at IS NOT NULL \
     AND NOT EXISTS (SELECT 1 FROM events e WHERE e.agent_id = a.agent_id AND e.at >= ?2) \
     AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.agent_id = a.agent_id AND t.timestamp >= ?2)";
 
-/// Conversations, likewise. The one that an agent holds now stays as long as the agent does.
+/// Old conversations, likewise. An agent's current conversation stays as long as the agent.
 const OLD_CONVERSATIONS: &str = "SELECT conversation_id FROM conversations c WHERE last_seen_at < ?1 \
     AND conversation_id IS NOT (SELECT a.conversation_id FROM agents a WHERE a.agent_id = c.agent_id) \
     AND NOT EXISTS (SELECT 1 FROM events e \
@@ -23,12 +23,12 @@ const OLD_CONVERSATIONS: &str = "SELECT conversation_id FROM conversations c WHE
     AND NOT EXISTS (SELECT 1 FROM commands JOIN turns t USING (command_id) WHERE commands.agent_id = c.agent_id \
         AND commands.conversation_id = c.conversation_id AND t.timestamp >= ?2)";
 
-/// What happened before `?1`, at most `?2` rows of it. With an event go its payload, its hook runs and its guard verdicts.
+/// Events before `?1`, at most `?2` rows. Their payloads, hook runs and guard verdicts go with them.
 const DELETE_EVENTS: &str = "DELETE FROM events WHERE id IN (SELECT id FROM events WHERE at < ?1 ORDER BY id LIMIT ?2)";
 const DELETE_TURNS: &str = "DELETE FROM turns WHERE turn_id IN \
     (SELECT turn_id FROM turns WHERE timestamp < ?1 ORDER BY turn_id LIMIT ?2)";
 const DELETE_DETAILS: &[&str] = &[
-    // Of hooks that ended long after their event.
+    // Runs of hooks that ended long after their event.
     "DELETE FROM hook_runs WHERE hook_run_id IN (SELECT hook_run_id FROM hook_runs WHERE at < ?1 LIMIT ?2)",
     "DELETE FROM guard_verdicts WHERE guard_verdict_id IN \
      (SELECT guard_verdict_id FROM guard_verdicts WHERE id IS NULL AND at < ?1 LIMIT ?2)",
@@ -37,19 +37,19 @@ const DELETE_DETAILS: &[&str] = &[
     "DELETE FROM guard_hours WHERE (hour, rule, tier, outcome) IN \
      (SELECT hour, rule, tier, outcome FROM guard_hours WHERE hour < ?1 / 3600000000 LIMIT ?2)",
     "DELETE FROM sightings WHERE sighting_id IN (SELECT sighting_id FROM sightings WHERE at < ?1 LIMIT ?2)",
-    // The newest stays, so that its number is not given twice.
+    // The newest stays, so that its id is not used again.
     "DELETE FROM changes WHERE change_id IN (SELECT change_id FROM changes WHERE at < ?1 \
      AND change_id < (SELECT max(change_id) FROM changes) ORDER BY change_id LIMIT ?2)",
-    // One that runs stays for as long as its conversation does.
+    // A running worker stays as long as its conversation.
     "DELETE FROM workers WHERE worker_id IN (SELECT worker_id FROM workers WHERE finished_at < ?1 LIMIT ?2)",
-    // What an agent works on stays, however long it takes.
+    // An agent's current command stays, whatever its age.
     "DELETE FROM commands WHERE command_id IN (SELECT command_id FROM commands c WHERE opened_at < ?1 \
      AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.command_id = c.command_id) \
      AND command_id IS NOT (SELECT a.command_id FROM agents a WHERE a.agent_id = c.agent_id AND a.ended_at IS NULL) \
      LIMIT ?2)",
 ];
 
-/// What nobody refers to any more, once agents and conversations have gone.
+/// Rows without references, once agents and conversations are removed.
 const DELETE_ORPHANS: &[&str] = &[
     "DELETE FROM hooks WHERE hook_id IN \
      (SELECT hook_id FROM hooks WHERE hook_id NOT IN (SELECT hook_id FROM hook_hours) LIMIT ?2)",
@@ -61,12 +61,12 @@ const DELETE_ORPHANS: &[&str] = &[
 ];
 
 impl SqliteDatabase {
-    /// Removes some of what is older, at most so many rows of each kind.
+    /// Removes older rows, at most so many of each kind.
     pub(super) fn delete_old_rows(&mut self, before: Timestamp, at_most: u32) -> Result<PruneCounts> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let batch = PruneBatch { transaction: &transaction, before: before.as_microsecond(), at_most };
         let mut pruned = batch.delete_history()?;
-        // As long as there is anything old left of them, nobody need be looked for who has nothing left.
+        // While old rows are left, owners without rows need no search.
         if pruned.is_empty() {
             pruned = batch.delete_empty_owners()?;
         }
@@ -75,7 +75,7 @@ impl SqliteDatabase {
         Ok(pruned)
     }
 
-    /// Gives the room of what was removed back to the disk. Each step frees one page, so all have to be taken.
+    /// Returns free pages to the disk. Each step frees one page, so all steps must run.
     fn vacuum_freed_pages(&self) -> Result<()> {
         let mut statement = self.connection.prepare_cached("PRAGMA incremental_vacuum")?;
         let mut steps = statement.query([])?;
@@ -83,7 +83,7 @@ impl SqliteDatabase {
         Ok(())
     }
 
-    /// Removes the oldest changes but for so many.
+    /// Removes the oldest changes, except for so many of the newest.
     pub(super) fn delete_oldest_changes(&mut self, keep: u32) -> Result<()> {
         let range = self.change_range()?;
         let last = range.newest - i64::from(keep);
@@ -93,11 +93,11 @@ impl SqliteDatabase {
         Ok(())
     }
 
-    /// How much is older.
+    /// Counts the older rows.
     pub(super) fn count_old_rows(&self, before: Timestamp) -> Result<PruneCounts> {
         let before = before.as_microsecond();
         let count = |rows: &str| -> Result<usize> {
-            // The lists of old owners have a second parameter, which is the same time here.
+            // The queries of old owners have a second parameter, which is the same time here.
             let sql = format!("SELECT count(*) FROM ({rows}) WHERE ?2 = ?1");
             let count: i64 = self.connection.query_value(&sql, [before, before])?;
             Ok(usize::try_from(count).unwrap_or(0))
@@ -112,7 +112,7 @@ impl SqliteDatabase {
     }
 }
 
-/// What is removed in one transaction.
+/// The deletions of one transaction.
 struct PruneBatch<'a> {
     transaction: &'a Transaction<'a>,
     before: i64,
@@ -166,10 +166,10 @@ impl PruneBatch<'_> {
         statements.iter().map(|sql| self.delete(sql)).sum()
     }
 
-    /// Does the statements for each row of a list.
+    /// Runs the statements for each row of a list.
     fn delete_each(&self, list: &str, statements: &[&str]) -> Result<usize> {
         let sql = format!("{list} LIMIT ?3");
-        // Whatever is left keeps them, of whatever age: the second time lies before all others.
+        // Any row that is left keeps its owner, whatever its age: the second time is before all others.
         let ids: Vec<i64> = self.transaction.query_all(&sql, params![self.before, i64::MIN, self.at_most])?;
         for id in &ids {
             for sql in statements {

@@ -46,7 +46,7 @@ impl Queries for SqliteDatabase {
         conditions.add_if_some("a.state = ?", filter.state.map(|state| Sql::Text(state.to_string())));
         let after = filter.after.map(|(at, agent_id)| (at.as_microsecond(), agent_id));
         conditions.add_if_some("a.last_seen_at <= ?", after.map(|(at, _)| Sql::Integer(at)));
-        // Of those that were last heard of at the same moment, the ones after it.
+        // Among agents with the same time, the ones after it.
         let passed = after.map(|(at, agent_id)| format!("(a.last_seen_at < {at} OR a.agent_id < {agent_id})"));
         conditions.clauses.extend(passed);
         let limit = filter.limit.map_or(-1, i64::from);

@@ -1,4 +1,4 @@
-//! What is counted by the hour, in SQLite.
+//! Hourly counts in SQLite.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,7 +17,7 @@ use crate::views::rollups::{
     to_hour,
 };
 
-/// Of an hour of which only a part is asked for, no more than so many runs are looked at, the latest.
+/// For a partial hour, at most so many of the latest runs are scanned.
 const MAX_SCANNED_RUNS: i64 = 10_000;
 
 columns! {
@@ -33,7 +33,7 @@ columns! {
 }
 
 impl SqliteTransaction<'_, '_> {
-    /// Counts a run, if the hook has run.
+    /// Counts a run, unless the hook was skipped or has not ended.
     pub(super) fn count_hook_run(&self, run: &HookRunRecord, at: Timestamp) -> Result<()> {
         if !has_run_status(run.status_word()) {
             return Ok(());
@@ -66,7 +66,7 @@ impl SqliteTransaction<'_, '_> {
         .map(drop)
     }
 
-    /// The number of a hook, which is new if it never ran.
+    /// The id of a hook, which is created if it is new.
     fn find_or_create_hook(&self, run: &HookRunRecord) -> Result<i64> {
         let hook = params![run.source, run.line, run.command, run.contract];
         let sql = "SELECT hook_id FROM hooks WHERE source = ?1 AND line = ?2 AND command = ?3 AND contract = ?4";
@@ -75,7 +75,7 @@ impl SqliteTransaction<'_, '_> {
         known.map_or_else(|| self.transaction.insert(sql, hook), Ok)
     }
 
-    /// Counts what the guard said.
+    /// Counts a verdict of the guard.
     pub(super) fn count_verdict(&self, verdict: &GuardVerdictRecord, at: Timestamp) -> Result<()> {
         let outcome = GuardOutcome::from_decision(verdict.decision_word(), verdict.would_word());
         let sql = "INSERT INTO guard_hours (hour, rule, tier, outcome, verdicts, last_at) VALUES (?1, ?2, ?3, ?4, 1, ?5) \
@@ -90,7 +90,7 @@ impl RollupQueries for SqliteDatabase {
         let mut sums: HashMap<i64, HookRunRollup> = HashMap::new();
         let mut first = to_hour(since);
         if hour_to_timestamp(first) < since {
-            // Of this hour only a part counts, so each run of it is looked at.
+            // Only a part of this hour is wanted, so its runs are scanned.
             first += 1;
             self.add_partial_hour(&mut sums, since.as_microsecond(), first.saturating_mul(HOUR_US))?;
         }
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
     use crate::record::words::{parse_decision, parse_status};
 
-    /// A database of the version before anything was counted.
+    /// A database of the version before the counts.
     fn create_old_database(path: &std::path::Path) {
         let connection = connect_read_write(path).unwrap();
         for migration in &MIGRATIONS[..3] {
@@ -215,12 +215,12 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_before_it_was_counted_is_counted_in_the_same_way() {
+    fn a_migration_counts_older_events_in_the_same_way() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("snell.db");
         create_old_database(&path);
         let mut database = SqliteDatabase::open(&path).unwrap();
-        // How long each run took is told more exactly now.
+        // Durations are more precise now.
         let hooks = "SELECT hour, hook_id, runs, failures, timeouts, blocks, total_us, max_us, last_at FROM hook_hours";
         let guard = "SELECT * FROM guard_hours";
         let (hooks_then, guard_then) = (dump_rows(&database, hooks), dump_rows(&database, guard));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_verdict_would_have_been_is_read_from_how_its_reason_once_began() {
+    fn a_migration_reads_audited_decisions_from_the_reason() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("snell.db");
         create_old_database(&path);

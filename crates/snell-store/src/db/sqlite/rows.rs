@@ -13,7 +13,7 @@ use crate::record::event_record::{FinishedHookRun, GuardVerdictRecord, HookRunRe
 /// Inside a transaction.
 pub(super) struct SqliteTransaction<'a, 'c> {
     pub(super) transaction: &'a Transaction<'c>,
-    /// By which the connection tells others' commits.
+    /// Changes when another connection commits.
     pub(super) data_version: &'a mut i64,
 }
 
@@ -77,7 +77,7 @@ impl Rows for SqliteTransaction<'_, '_> {
     }
 
     fn update_agent(&mut self, agent: &AgentRow, stored: &AgentRow) -> Result<()> {
-        // What is in an index is written only when it changes: an index is written even if its columns stay the same.
+        // Indexed columns are written only if they change: SQLite updates an index even for equal values.
         if agent.get_indexed_columns() != stored.get_indexed_columns() {
             agent.update_indexed_columns(self.transaction)?;
         }
@@ -303,7 +303,7 @@ impl Rows for SqliteTransaction<'_, '_> {
     }
 }
 
-/// A row's number, or none for one that is to get its own.
+/// A row's id, or none for a new row.
 pub(super) fn to_optional_id(number: i64) -> Option<i64> {
     (number != 0).then_some(number)
 }

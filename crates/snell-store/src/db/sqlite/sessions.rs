@@ -152,7 +152,7 @@ impl ExportTurnPager {
         Self { conversation_id, page: VecDeque::new(), reached: (i64::MIN, 0), is_last_page: false }
     }
 
-    /// The next one, if it was said before this time.
+    /// The next turn, if it is before this time.
     fn next_before(&mut self, database: &SqliteDatabase, time: Timestamp) -> Result<Option<TurnView>> {
         if self.page.is_empty() && !self.is_last_page {
             let which = format!(

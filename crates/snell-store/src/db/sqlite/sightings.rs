@@ -1,4 +1,4 @@
-//! States of agents that were seen beside their events, in SQLite.
+//! Changes of state without events, in SQLite.
 
 use rusqlite::params;
 
@@ -39,14 +39,14 @@ impl SqliteTransaction<'_, '_> {
 }
 
 impl SqliteDatabase {
-    /// What was seen of an agent after this event of it, before the next.
+    /// The changes of state after this event of the agent, before its next event.
     pub(super) fn read_sightings_after(&self, agent_id: i64, event: i64) -> Result<Vec<SightingView>> {
         let which = "WHERE agent_id = ?1 AND after_event = ?2 ORDER BY sighting_id";
         self.connection.select_all(which, [agent_id, event])
     }
 }
 
-/// A state; nothing if there was none, or its word is not known.
+/// A state; nothing if there is none or the word is unknown.
 pub(super) fn parse_state(word: Option<String>) -> Option<AgentState> {
     word.as_deref().and_then(AgentState::parse)
 }

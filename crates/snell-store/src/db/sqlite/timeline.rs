@@ -1,4 +1,4 @@
-//! What an agent did, in SQLite.
+//! The timeline of an agent, in SQLite.
 
 use rusqlite::params;
 use serde_json::Value;
@@ -16,7 +16,7 @@ use crate::views::timeline::{
     ChangedInput, SightingFilter, SightingView, TimelineAspect, TimelineEvent, TimelineFilter,
 };
 
-/// The state before an event: what the agent was seen to do after the event before, else what it did then.
+/// The state before an event: the last change without an event, else the state after the event before.
 macro_rules! state_before {
     () => {
         "(SELECT coalesce((SELECT n.state FROM sightings n \
@@ -25,8 +25,8 @@ macro_rules! state_before {
     };
 }
 
-/// The event that ends the call which this one begins: where calls have ids they tell, and where they have none, it was
-/// found out when it came.
+/// The event that ends the call which this one begins: found by the call's id, or, without ids, when the end was
+/// stored.
 const ENDED_BY: &str = "CASE WHEN e.name = 'PreToolUse' THEN coalesce( \
     (SELECT max(f.id) FROM events f WHERE f.ends = e.id), \
     (SELECT min(f.id) FROM events f WHERE f.tool_use_id = e.tool_use_id AND f.conversation_id = e.conversation_id \
@@ -37,7 +37,7 @@ const ENDED_BY: &str = "CASE WHEN e.name = 'PreToolUse' THEN coalesce( \
 columns! {
     TimelineEvent from "events e" {
         id: "e.id", at: "e.at", event: "e.name", tool: "e.tool",
-        // Of a call that asks the user, its end has the answer, too.
+        // For a question to the user, the end has the answer too.
         tool_summary: "CASE WHEN e.tool = 'AskUserQuestion' THEN coalesce(z.tool_summary, e.tool_summary) \
             ELSE e.tool_summary END",
         tool_duration_ms: "coalesce(e.tool_us, z.tool_us) / 1000.0", ended_by: "z.name",
@@ -46,7 +46,7 @@ columns! {
             EXISTS (SELECT 1 FROM events b WHERE b.id = e.ends) OR EXISTS (SELECT 1 FROM events b \
               WHERE b.tool_use_id = e.tool_use_id AND b.conversation_id = e.conversation_id AND b.name = 'PreToolUse'))",
         decision: "e.decision", reason: "e.reason",
-        // What it was before is in the payload.
+        // The original input is in the payload.
         changed_input: "e.changed_input" => |text| {
             parse_json(text).map(|after| ChangedInput { before: Value::Null, after })
         },
@@ -54,8 +54,8 @@ columns! {
         is_unended: "e.name = 'PreToolUse' AND e.decision IS NOT 'block' AND z.id IS NULL AND EXISTS \
             (SELECT 1 FROM events t WHERE t.agent_id = e.agent_id AND t.id > e.id \
               AND t.name IN ('UserPromptSubmit', 'Stop', 'SessionStart', 'SessionEnd'))",
-        // One of the events right before it happened more than two seconds later. Those that are reported at the same
-        // time overtake each other by less.
+        // One of the events just before it happened more than two seconds later. Simultaneous events overtake each
+        // other by less.
         is_late: "EXISTS (SELECT 1 FROM \
             (SELECT b.at FROM events b WHERE b.agent_id = e.agent_id AND b.id < e.id ORDER BY b.id DESC LIMIT 20) \
             WHERE at > e.at + 2000000)",
@@ -70,11 +70,11 @@ columns! {
     }
 }
 
-/// Events whose words are stored as turns.
+/// Events whose text is stored as turns.
 const STORED_AS_TURNS: &[&str] = &["UserPromptSubmit", "Stop"];
 
 impl TimelineAspect {
-    /// What holds for an event with which such a thing comes.
+    /// The SQL condition for events with this aspect.
     fn to_condition(self) -> &'static str {
         match self {
             Self::Call => "e.name IN ('PreToolUse', 'PostToolUse', 'PostToolUseFailure')",
@@ -150,11 +150,11 @@ impl TimelineQueries for SqliteDatabase {
     }
 }
 
-/// Which events of an agent are asked for.
+/// The SQL filter for events of an agent.
 fn build_event_filter(with: &[TimelineAspect]) -> String {
     match with {
         [] => "e.agent_id = ?1".to_owned(),
-        // They are few, and known by themselves.
+        // There are few of them, and they have an index.
         [TimelineAspect::Verdict] => {
             "+e.agent_id = ?1 AND e.id IN (SELECT g.id FROM guard_verdicts g WHERE g.agent_id = ?1)".to_owned()
         }
@@ -165,7 +165,7 @@ fn build_event_filter(with: &[TimelineAspect]) -> String {
     }
 }
 
-/// The payload, of events of which the timeline needs it: those that say something, and those whose input was changed.
+/// The payload of those events that need it in the timeline: events with a text or a changed input.
 fn build_payload_column() -> String {
     let speaking = EVENT_TEXT_FIELDS.iter().filter(|(name, _)| !STORED_AS_TURNS.contains(name));
     let speaking: Vec<_> = speaking.map(|(name, _)| format!("e.name = '{name}'")).collect();

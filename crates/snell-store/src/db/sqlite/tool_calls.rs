@@ -1,4 +1,4 @@
-//! Calls of tools whose agents give them no ids, in SQLite.
+//! Tool calls without ids, in SQLite.
 
 use rusqlite::params;
 
@@ -7,7 +7,7 @@ use super::rows::SqliteTransaction;
 use crate::db::rows::OpenToolCall;
 use crate::error::Result;
 
-/// Among how many of an agent's newest events the beginning of a call is looked for.
+/// How many of an agent's newest events are searched for the start of a call.
 const MAX_SCANNED_EVENTS: i64 = 200;
 
 columns! {
@@ -20,8 +20,7 @@ columns! {
 const NEWEST_EVENTS: &str =
     "WITH newest AS MATERIALIZED (SELECT id, name FROM events WHERE agent_id = ?1 ORDER BY id DESC LIMIT ?4)";
 
-/// Of those events, the ones count that came after the last beginning or end of a turn: a call of an earlier turn that
-/// never ended was interrupted.
+/// Only events after the last start or end of a turn: an unfinished call of an earlier turn was interrupted.
 const IS_OPEN_CALL: &str = "newest.name = 'PreToolUse' AND e.tool = ?3 AND e.conversation_id = ?2 \
     AND e.tool_use_id IS NULL AND e.decision IS NOT 'block' \
     AND e.id > coalesce((SELECT max(id) FROM newest WHERE name IN ('UserPromptSubmit', 'Stop', 'SessionStart')), 0) \

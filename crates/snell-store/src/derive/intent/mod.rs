@@ -1,8 +1,8 @@
-//! What a turn is for.
+//! The intent of a turn.
 //!
-//! What a user's turn is for follows from what came before it. What an agent's turn is for is read off its last words,
-//! because those are what the user is left with: a question waits for an answer, an announcement is followed by more,
-//! and anything else is the end of the work.
+//! The intent of a user's turn follows from the turns before it. The intent of an agent's turn follows from its last
+//! sentences: a question waits for an answer, an announcement is followed by more, and anything else completes the
+//! work.
 
 mod phrases;
 mod sentence_role;
@@ -13,46 +13,46 @@ use sentence_role::SentenceRole;
 use sentences::{ParsedSentence, SentenceForm};
 
 words! {
-    /// What a turn is for.
+    /// The intent of a turn.
     TurnIntent {
-        /// The user asks for something to be done.
+        /// The user gives a task.
         Command = "command",
         /// The user answers a question of the agent.
         Answer = "answer",
         /// The agent asks the user and waits.
         Question = "question",
-        /// The agent says what it is doing or about to do.
+        /// The agent reports its current or next step.
         Progress = "progress",
-        /// The agent says that it is done.
+        /// The agent reports that it is done.
         Completion = "completion",
     }
 }
 
-/// How many paragraphs of plain statements a question may be followed by and still be what the user is left with.
+/// How many paragraphs of statements may follow a question that still waits for an answer.
 const MAX_STATEMENTS_AFTER_QUESTION: usize = 1;
 
-/// What an agent's text is for: [`TurnIntent::Question`], [`TurnIntent::Progress`] or [`TurnIntent::Completion`].
+/// The intent of an agent's text: [`TurnIntent::Question`], [`TurnIntent::Progress`] or [`TurnIntent::Completion`].
 ///
-/// The sentences are read from the last one backwards until one of them settles it. Courtesy is stepped over, and so
-/// are plain statements, since a question is often followed by what speaks for each answer. An offer to help further
-/// asks nothing, and a text that settles nothing is the end of the work.
+/// The sentences are read from the last one backwards until one of them decides. Courtesy is skipped, and so are
+/// statements, because arguments for each answer often follow a question. An offer of further help is no question. If
+/// no sentence decides, the work is complete.
 pub fn classify_last_words(text: &str) -> TurnIntent {
     let sentences = sentences::split_last_sentences(text);
     let mut reading = IntentScanner::default();
     sentences.iter().rev().find_map(|sentence| reading.scan_sentence(sentence)).unwrap_or(TurnIntent::Completion)
 }
 
-/// What was seen of a text on the way back from its end.
+/// The state of the backward scan over a text.
 #[derive(Default)]
 struct IntentScanner {
     follower: TrailingContent,
-    /// The paragraph of the last statement, counted from the beginning of what is read.
+    /// The paragraph of the last statement, counted from the start of the text that is read.
     last_paragraph: Option<usize>,
-    /// The paragraph in which the agent reported that something is done.
+    /// The paragraph in which the agent reported a result.
     reported_in: Option<usize>,
 }
 
-/// What stands between a sentence and the end of the text. Ordered: the greatest that was seen counts.
+/// The content between a sentence and the end of the text. Ordered: the greatest one wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum TrailingContent {
     /// Nothing, or courtesy.
@@ -60,7 +60,7 @@ enum TrailingContent {
     Nothing,
     /// A block of code.
     Code,
-    /// A numbered list, which may be the answers to choose from.
+    /// A numbered list: perhaps the answers to choose from.
     Options,
     /// A list.
     Items,
@@ -69,7 +69,7 @@ enum TrailingContent {
 }
 
 impl IntentScanner {
-    /// The intent, if `sentence` settles it.
+    /// The intent, if `sentence` decides it.
     fn scan_sentence(&mut self, sentence: &ParsedSentence) -> Option<TurnIntent> {
         if self.reported_in.is_some_and(|paragraph| paragraph != sentence.paragraph) {
             return Some(TurnIntent::Completion);
@@ -96,8 +96,8 @@ impl IntentScanner {
         (last - sentence.paragraph <= MAX_STATEMENTS_AFTER_QUESTION).then_some(TurnIntent::Question)
     }
 
-    /// A question that does not say whom it asks is one only where it is left open; with text after it, it is a
-    /// heading or answers itself.
+    /// A question without an addressee waits for an answer only at the end; with text after it, it is a heading or is
+    /// answered there.
     fn judge_open_question(&self, sentence: &ParsedSentence) -> Option<TurnIntent> {
         let left_open = match sentence.form {
             SentenceForm::Heading => TrailingContent::Nothing,
@@ -109,8 +109,12 @@ impl IntentScanner {
     }
 
     fn judge_announcement(&self, sentence: &ParsedSentence) -> Option<TurnIntent> {
-        let is_last_said = self.last_paragraph.is_none_or(|last| last == sentence.paragraph);
-        Some(if is_last_said && self.reported_in.is_none() { TurnIntent::Progress } else { TurnIntent::Completion })
+        let is_in_last_paragraph = self.last_paragraph.is_none_or(|last| last == sentence.paragraph);
+        Some(if is_in_last_paragraph && self.reported_in.is_none() {
+            TurnIntent::Progress
+        } else {
+            TurnIntent::Completion
+        })
     }
 
     fn skip_sentence(&mut self, sentence: &ParsedSentence) {

@@ -1,7 +1,7 @@
-//! What a single sentence does.
+//! The role of a single sentence.
 //!
-//! A phrase is looked for as whole words; Chinese and Japanese phrases are looked for anywhere, since no spaces part
-//! their words.
+//! Phrases match whole words. Chinese and Japanese phrases match anywhere, because these languages have no spaces
+//! between words.
 
 use super::phrases::{
     ACTIVITIES, ADDRESSES, ANNOUNCEMENTS, BARE_COURTESY, COURTESY, COURTESY_QUESTIONS, LAST_ANNOUNCEMENTS,
@@ -9,26 +9,26 @@ use super::phrases::{
 };
 use super::sentences::{ParsedSentence, SentenceEnding, SentenceForm};
 
-/// What a sentence does.
+/// The role of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SentenceRole {
-    /// It is polite and asks nothing that the work depends on.
+    /// A polite phrase without a question about the work.
     Courtesy,
-    /// It asks the user.
+    /// A question to the user.
     Asking,
-    /// It is a question that does not say whom it asks.
+    /// A question without an addressee.
     Wondering,
-    /// It says what the agent does next.
+    /// The agent's next step.
     Announcing,
-    /// It ends with a colon or an ellipsis: more is to come.
+    /// It ends with a colon or an ellipsis: more follows.
     Trailing,
-    /// It says that something is done.
+    /// A report that something is done.
     Reporting,
     /// None of these.
     Stating,
 }
 
-/// What `sentence` does.
+/// The role of `sentence`.
 pub(super) fn classify_sentence(sentence: &ParsedSentence) -> SentenceRole {
     let words = sentence.words.as_str();
     let asks = sentence.ending == SentenceEnding::Question || words.ends_with('か') || words.ends_with('吗');
@@ -39,15 +39,15 @@ pub(super) fn classify_sentence(sentence: &ParsedSentence) -> SentenceRole {
         _ if contains_any_phrase(words, REQUESTS) || starts_with_any_phrase(words, OPENING_REQUESTS) => {
             SentenceRole::Asking
         }
-        // What a list names was done, is to do or is to choose: it neither announces nor reports.
+        // Items of a list are results, tasks or choices: they neither announce nor report.
         SentenceForm::Item | SentenceForm::Option | SentenceForm::Heading => SentenceRole::Stating,
-        // "Which of these do you prefer:" is a question, whatever it ends with.
+        // "Which of these do you prefer:" is a question, in spite of its colon.
         SentenceForm::Prose if is_open_question(sentence) => SentenceRole::Asking,
         SentenceForm::Prose => classify_statement(sentence),
     }
 }
 
-/// Whether a sentence that more is to follow begins like a question to the user.
+/// Whether a sentence that ends with a colon or an ellipsis begins like a question to the user.
 fn is_open_question(sentence: &ParsedSentence) -> bool {
     let words = sentence.words.as_str();
     sentence.ending == SentenceEnding::Open
@@ -90,8 +90,8 @@ fn strip_filler<'a>(words: &'a str, filler: &str) -> &'a str {
     }
 }
 
-/// Whether a sentence opens with what is being done, as in "running the tests", rather than with what comes of doing
-/// it, as in "running the tests shows a failure".
+/// Whether a sentence is an activity, as in "running the tests", and not a result of it, as in "running the tests shows
+/// a failure".
 fn is_ongoing_activity(words: &str) -> bool {
     starts_with_any_phrase(words, ACTIVITIES) && !contains_any_phrase(words, OUTCOMES)
 }

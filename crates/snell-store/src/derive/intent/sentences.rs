@@ -1,12 +1,12 @@
-//! The last sentences of a text, without what is not said: code, quotations, addresses and decoration.
+//! The last sentences of a text, without code, quotations, addresses and decoration.
 
-/// How many lines from the end are read. The last words are there or nowhere.
+/// How many lines from the end are read.
 const MAX_LINES: usize = 60;
 
-/// How much of the end of a line, and of the lines wrapped into one, is read.
+/// How many characters from the end of a line, or of wrapped lines, are read.
 const MAX_LINE_CHARS: usize = 2000;
 
-/// Where in the text a sentence stands.
+/// The form of a sentence in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SentenceForm {
     Prose,
@@ -15,16 +15,16 @@ pub(super) enum SentenceForm {
     Item,
     /// An item of a list with numbers or letters.
     Option,
-    /// A block of code or a quoted line: it stands there, its words do not count.
+    /// A block of code or a quoted line, whose words are ignored.
     Code,
 }
 
-/// How a sentence ends.
+/// The end of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SentenceEnding {
-    /// With a question mark, or with a hint such as `(y/n)`.
+    /// A question mark, or a hint such as `(y/n)`.
     Question,
-    /// With a colon or an ellipsis.
+    /// A colon or an ellipsis.
     Open,
     Full,
 }
@@ -35,7 +35,7 @@ pub(super) struct ParsedSentence {
     pub(super) words: String,
     pub(super) form: SentenceForm,
     pub(super) ending: SentenceEnding,
-    /// Which paragraph it stands in, counted from the first that is read.
+    /// The number of its paragraph, counted from the first that is read.
     pub(super) paragraph: usize,
 }
 
@@ -76,7 +76,7 @@ pub(super) fn split_last_sentences(text: &str) -> Vec<ParsedSentence> {
 
 enum TextLine<'a> {
     Words(&'a str),
-    /// A block of code, however many lines it had.
+    /// A block of code of any length.
     Code,
 }
 
@@ -110,7 +110,7 @@ fn truncate_to_tail(line: &str) -> &str {
     }
 }
 
-/// Which form a line has, and its words without the marks of that form.
+/// The form of a line, and its text without the marks of that form.
 fn detect_form(line: &str, in_list: bool) -> (SentenceForm, &str) {
     let indented = line.starts_with("  ") || line.starts_with('\t');
     let line = line.trim();
@@ -133,13 +133,13 @@ fn detect_form(line: &str, in_list: bool) -> (SentenceForm, &str) {
     (form, line)
 }
 
-/// Whether the whole line is bold and no full sentence: many write headings so.
+/// Whether the whole line is bold and no full sentence: often a heading.
 fn is_bold_heading(line: &str) -> bool {
     let inside = line.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"));
     inside.is_some_and(|words| !words.contains("**") && !words.ends_with(['.', '…']))
 }
 
-/// What follows `1.`, `2)`, `(3)`, `a)` or `B.` at the start of a line.
+/// The rest of a line after `1.`, `2)`, `(3)`, `a)` or `B.`.
 fn strip_list_number(line: &str) -> Option<&str> {
     let line = line.trim_start_matches(['(', '*']);
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
@@ -153,17 +153,17 @@ fn strip_list_number(line: &str) -> Option<&str> {
     words.starts_with([' ', '*']).then(|| words.trim())
 }
 
-/// Whether a line goes on with the sentence of the lines before it, wrapped by whoever wrote it.
+/// Whether a line continues the sentence of the lines before it.
 fn is_continuation(before: &str, line: &str) -> bool {
     !before.ends_with(['.', '?', '!', ':', '…']) && line.starts_with(|first: char| first.is_lowercase())
 }
 
-/// A text without code, quotations, addresses and emphasis. What is left out leaves a word, so that the sentence
-/// around it stays one.
+/// The text without code, quotations, addresses and emphasis. A placeholder word replaces each, so that the sentence
+/// stays one.
 fn strip_quotes_and_markup(text: &str) -> String {
-    let said = strip_quoted_text(text);
-    let mut kept = String::with_capacity(said.len());
-    for word in said.split_whitespace() {
+    let stripped = strip_quoted_text(text);
+    let mut kept = String::with_capacity(stripped.len());
+    for word in stripped.split_whitespace() {
         kept.push_str(if kept.is_empty() { "" } else { " " });
         match word.find("://") {
             Some(_) => kept.push_str(strip_url(word)),
@@ -173,46 +173,46 @@ fn strip_quotes_and_markup(text: &str) -> String {
     kept
 }
 
-/// The punctuation after an address. Its own question mark is none.
+/// The punctuation after an address. A question mark inside the address does not count.
 fn strip_url(word: &str) -> &str {
     let end = word.trim_end_matches(['.', '?', '!', ')', ',', ':', '*']);
     if end.contains('?') || end.len() == word.len() {
         "address"
     } else {
-        // The word before it holds the place of the address.
+        // The placeholder before it stands for the address.
         &word[end.len()..]
     }
 }
 
-/// What opens something that is not said here, and what closes it.
+/// The marks that open and close a quotation.
 const QUOTE_PAIRS: [(char, char); 8] =
     [('`', '`'), ('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('「', '」'), ('『', '』'), ('\'', '\'')];
 
-/// `text` with a word in place of each quotation and each piece of code. A text that is one quotation stays.
+/// `text` with a placeholder for each quotation and each piece of code. A text that is one quotation stays.
 fn strip_quoted_text(text: &str) -> String {
-    let mut said = String::with_capacity(text.len());
+    let mut stripped = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let after = &rest[first.len_utf8()..];
-        let inside = find_quoted_text(first, after, said.chars().next_back());
+        let inside = find_quoted_text(first, after, stripped.chars().next_back());
         match inside {
             Some(inside) if !is_entire_text(text, inside) => {
-                said.push_str("thing");
+                stripped.push_str("thing");
                 let closer = after[inside.len()..].chars().next().map_or(0, char::len_utf8);
                 rest = &after[inside.len() + closer..];
             }
             _ => {
                 if !QUOTE_PAIRS.iter().any(|(open, close)| [*open, *close].contains(&first)) || first == '\'' {
-                    said.push(first);
+                    stripped.push(first);
                 }
                 rest = after;
             }
         }
     }
-    said
+    stripped
 }
 
-/// What stands between an opening mark and the mark that closes it.
+/// The text between an opening mark and its closing mark.
 fn find_quoted_text(open: char, after: &str, before: Option<char>) -> Option<&str> {
     let (_, close) = QUOTE_PAIRS.into_iter().find(|(mark, _)| *mark == open)?;
     if open == '\'' && before.is_some_and(char::is_alphanumeric) {
@@ -229,16 +229,16 @@ fn find_quoted_text(open: char, after: &str, before: Option<char>) -> Option<&st
     }
 }
 
-/// Whether nothing but marks stands around `inside`.
+/// Whether only marks surround `inside`.
 fn is_entire_text(text: &str, inside: &str) -> bool {
     let is_word = |character: &char| character.is_alphanumeric();
     text.chars().filter(is_word).count() == inside.chars().filter(is_word).count()
 }
 
-/// Abbreviations whose full stop ends no sentence.
+/// Abbreviations whose period ends no sentence.
 const ABBREVIATIONS: [&str; 8] = ["e.g", "i.e", "etc", "vs", "cf", "z.b", "bzw", "approx"];
 
-/// Hints at how to answer, which make a question of what they follow.
+/// Hints at the form of an answer, which mark a question.
 const ANSWER_HINTS: [&str; 8] = ["(y/n)", "[y/n]", "(yes/no)", "[yes/no]", "(j/n)", "[j/n]", "(s/n)", "(o/n)"];
 
 /// Splits `text` into sentences.
@@ -284,7 +284,7 @@ fn push_sentence(sentences: &mut Vec<ParsedSentence>, raw: &str, form: SentenceF
     }
 }
 
-/// How a sentence ends, whatever brackets, emoji and underscores come after its punctuation.
+/// The end of a sentence, without brackets, emoji and underscores after its punctuation.
 fn detect_ending(words: &str) -> SentenceEnding {
     let is_mark = |character: char| matches!(character, '?' | '？' | '؟' | '.' | '。' | '!' | '！' | '…' | ':' | '：');
     let end = words.trim_end_matches(|character: char| !character.is_alphanumeric() && !is_mark(character));

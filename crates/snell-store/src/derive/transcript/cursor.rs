@@ -1,4 +1,4 @@
-//! How far a transcript was read, and how to see that it is still the same file.
+//! The position in a transcript, with a check that it is still the same file.
 
 use std::fmt;
 use std::fs::{self, File, Metadata};
@@ -12,15 +12,15 @@ use thiserror::Error;
 
 use super::MAX_READ_BYTES;
 
-/// How many bytes at the start of a file, and how many before the mark, are remembered by their hash.
+/// How many bytes at the start of a file, and how many before the cursor, are hashed.
 const CHECKED_BYTES: u64 = 4096;
 
-/// Which file it was.
+/// The identity of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileId {
-    /// The device it is on.
+    /// Its device.
     pub device: u64,
-    /// Its number there.
+    /// Its inode.
     pub inode: u64,
 }
 
@@ -35,7 +35,7 @@ impl FileId {
     }
 }
 
-/// How far a transcript was read. As text, for a column of a database, it is `device:inode:offset:hash:modified`; the last
+/// The position in a transcript. As text, for a database column, it is `device:inode:offset:hash:modified`; the last
 /// part may be missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -44,22 +44,23 @@ pub struct TranscriptCursor {
     pub file: Option<FileId>,
     /// How many bytes of it were read.
     pub offset: u64,
-    /// Whether the mark stands inside a line that is skipped, because it is too long or its start was not read.
+    /// Whether the cursor is inside a line that is skipped, because it is too long or its start was not read.
     pub(super) in_long_line: bool,
-    /// A hash of bytes before the mark. A file that is rewritten in place, or a new one that got the inode of the old,
-    /// has others there.
+    /// A hash of bytes before the cursor. It differs if the file was rewritten in place, or if a new file got the old
+    /// inode.
     pub(super) hash: u64,
-    /// When the file was last written to, in nanoseconds: one that is rewritten in place may have the same length.
+    /// The time of the last write to the file, in nanoseconds: a file that is rewritten in place may have the same
+    /// length.
     pub(super) modified: Option<i128>,
 }
 
-/// A text that is no [`TranscriptCursor`].
+/// A text that is not a [`TranscriptCursor`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("a mark in a transcript is written device:inode:offset:hash:modified, not {0:?}")]
+#[error("a transcript position must have the form device:inode:offset:hash:modified, not {0:?}")]
 pub struct CursorParseError(String);
 
 impl TranscriptCursor {
-    /// The mark at `offset` of `file`, at the start of a line.
+    /// The cursor at `offset` of `file`, at the start of a line.
     pub(super) fn from_offset(file: &File, offset: u64) -> io::Result<Self> {
         let metadata = file.metadata()?;
         Ok(Self {
@@ -71,8 +72,8 @@ impl TranscriptCursor {
         })
     }
 
-    /// Where the first reading of `file` begins. Of a large one only the end is read; the byte before it tells whether
-    /// a line starts there.
+    /// The start of the first read of `file`. Only the end of a large file is read; the byte before it shows whether a
+    /// line starts there.
     pub(super) fn initial(file: &File) -> io::Result<Self> {
         let length = file.metadata()?.len();
         match length.checked_sub(MAX_READ_BYTES + 1) {
@@ -81,20 +82,21 @@ impl TranscriptCursor {
         }
     }
 
-    /// Whether the file looks as if nothing had been written to it since. It costs nothing to ask.
+    /// Whether the file seems unchanged since the last read. This check is cheap.
     pub fn is_at_end_of(&self, metadata: &Metadata) -> bool {
         self.file == Some(FileId::from_metadata(metadata))
             && self.offset == metadata.len()
             && self.modified == Some(get_modified_ns(metadata))
     }
 
-    /// Whether both are at the same place of the same file. When that was written to says nothing: it grows.
+    /// Whether both are at the same position of the same file. The time of the last write does not matter, because the
+    /// file grows.
     pub(crate) fn is_same_position(&self, other: &Self) -> bool {
         let place = |mark: &Self| (mark.file, mark.offset, mark.in_long_line, mark.hash);
         place(self) == place(other)
     }
 
-    /// Whether `file` is still the file of this mark, with what was read still in it.
+    /// Whether `file` is still the file of this cursor, and still has the content that was read.
     pub(super) fn is_valid_for(&self, file: &File) -> io::Result<bool> {
         if file.metadata()?.len() < self.offset {
             return Ok(false);
@@ -108,7 +110,7 @@ fn get_modified_ns(metadata: &Metadata) -> i128 {
     i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec())
 }
 
-/// A hash of the first bytes of a file and of the bytes before `offset`, none of them after it.
+/// A hash of the first bytes of a file and of the bytes before `offset`, but none after it.
 fn hash_prefix(file: &File, offset: u64) -> io::Result<u64> {
     let size = offset.min(CHECKED_BYTES);
     let mut hash = Sha256::new();
@@ -118,7 +120,7 @@ fn hash_prefix(file: &File, offset: u64) -> io::Result<u64> {
     Ok(digest.iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
 }
 
-/// What there is of `size` bytes at `start`: fewer if the file was truncated under way, which the next call will see.
+/// Up to `size` bytes at `start`: fewer if the file was truncated meanwhile, which the next call detects.
 fn read_range(file: &File, start: u64, size: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
     let mut filled = 0;

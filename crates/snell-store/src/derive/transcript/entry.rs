@@ -1,95 +1,95 @@
-//! What one line of a transcript says.
+//! The content of one line of a transcript.
 
 use serde_json::Value;
 use snell::Timestamp;
 
 use super::MAX_TEXT_BYTES;
 
-/// Something that was said or happened.
+/// One entry of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TranscriptEntry {
-    /// The agent said something.
+    /// A message of the agent.
     AgentText {
-        /// What it said. Several texts of one message are parted by a blank line.
+        /// Its text. A blank line separates several texts of one message.
         text: String,
-        /// When.
+        /// Its time.
         at: Option<Timestamp>,
         /// The line's own id.
         id: Option<String>,
     },
-    /// The user said something.
+    /// A prompt of the user.
     Prompt {
-        /// What they said.
+        /// Its text.
         text: String,
-        /// When.
+        /// Its time.
         at: Option<Timestamp>,
         /// The line's own id.
         id: Option<String>,
     },
     /// The user interrupted the agent.
     Interrupted {
-        /// When.
+        /// The time.
         at: Option<Timestamp>,
     },
-    /// The agent's model could not be reached or refused.
+    /// The model's API failed or refused the request.
     ApiError {
-        /// What the agent shows of it.
+        /// The agent's error text.
         text: String,
-        /// When.
+        /// The time.
         at: Option<Timestamp>,
     },
 }
 
-/// What the agent was doing when a line was written.
+/// The agent's activity at the time of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ActivityKind {
-    /// It had been given something to work on: a prompt, or what a tool answered.
+    /// It works on a prompt or a tool's result.
     Works,
-    /// It used this tool.
+    /// It uses this tool.
     UsesTool(String),
-    /// It said something, and may go on.
+    /// It has written a text, and may continue.
     Speaks,
-    /// It had ended its turn.
+    /// It has ended its turn.
     EndedTurn,
 }
 
-/// What a line shows of what the agent was doing, and when that was.
+/// The agent's activity, and its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TranscriptActivity {
-    /// What.
+    /// The kind of activity.
     pub kind: ActivityKind,
-    /// When.
+    /// The time.
     pub at: Option<Timestamp>,
 }
 
-/// How full the context was.
+/// The size of the context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContextUsage {
-    /// The tokens that the next request will carry: what was sent, from the cache or not, and what was answered.
+    /// The tokens that the next request will have: input, cached or not, and output.
     pub context_tokens: u64,
     /// The model that counted them.
     pub model: Option<String>,
 }
 
-/// What was found in a line.
+/// The content of a line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ParsedLine {
     pub(super) entry: Option<TranscriptEntry>,
     pub(super) usage: Option<ContextUsage>,
     pub(super) activity: Option<TranscriptActivity>,
-    /// The directory that the agent was in.
+    /// The agent's directory.
     pub(super) cwd: Option<String>,
-    /// Whether the conversation was compacted, so that what was counted before says nothing any more.
+    /// Whether the conversation was compacted, so that earlier counts are outdated.
     pub(super) compacted: bool,
 }
 
-/// The model that Claude Code names for messages it wrote by itself.
+/// The model name of messages that Claude Code wrote itself.
 const SYNTHETIC_MODEL: &str = "<synthetic>";
 
-/// How the line begins that stands for an interruption; it ends differently when a tool was running.
+/// The start of an interruption; the rest depends on whether a tool was running.
 const INTERRUPTION_PREFIX: &str = "[Request interrupted by user";
 
-/// How texts in the user's name begin that the user did not write as a prompt.
+/// Starts of texts in the user's name that are no prompts.
 const NON_PROMPT_PREFIXES: [&str; 11] = [
     "<bash-",
     "<command-",
@@ -104,17 +104,18 @@ const NON_PROMPT_PREFIXES: [&str; 11] = [
     "This session is being continued from a previous conversation",
 ];
 
-/// Flags of lines that are nobody's words: a subagent's, an insertion of the agent, a summary for the model.
+/// Flags of lines that neither the user nor the agent wrote: a sub-agent's, an insertion of the agent, a summary for
+/// the model.
 const IGNORED_LINE_FLAGS: [&str; 4] = ["isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"];
 
-/// The counts that make up the context.
+/// The token counts that add up to the context.
 const CONTEXT_COUNTS: [&str; 4] =
     ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"];
 
-/// The line that stands where a conversation was compacted.
+/// The line at a compaction.
 const COMPACTION: &str = "compact_boundary";
 
-/// What `line` says; nothing if it is not understood or not of an own session.
+/// Parses `line`; empty if it is invalid or of another session.
 pub(super) fn parse_line(line: &[u8], is_own: &dyn Fn(&str) -> bool) -> ParsedLine {
     let json = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let Ok(Value::Object(line)) = serde_json::from_slice(json) else {
@@ -139,7 +140,7 @@ pub(super) fn parse_line(line: &[u8], is_own: &dyn Fn(&str) -> bool) -> ParsedLi
     found
 }
 
-/// Why a message of the agent ended, if that ends its turn.
+/// Stop reasons of a message that end the turn.
 const TURN_END_REASONS: [&str; 4] = ["end_turn", "max_tokens", "refusal", "stop_sequence"];
 
 fn detect_activity(line: &Value, entry: Option<&TranscriptEntry>) -> Option<ActivityKind> {
@@ -198,7 +199,7 @@ fn parse_user_line(line: &Value) -> Option<TranscriptEntry> {
     Some(TranscriptEntry::Prompt { text, at, id: parse_line_id(line) })
 }
 
-/// The texts of a message, trimmed; its content is one text or a list of blocks of which some are texts.
+/// The texts of a message, trimmed; its content is one text or a list of blocks, some of them texts.
 fn extract_texts(message: &Value) -> Vec<&str> {
     let texts: Vec<_> = match &message["content"] {
         Value::String(text) => vec![text.as_str()],
@@ -210,7 +211,7 @@ fn extract_texts(message: &Value) -> Vec<&str> {
     texts.into_iter().map(str::trim).filter(|text| !text.is_empty()).collect()
 }
 
-/// One text of several, cut where it gets too long to be kept.
+/// Joins texts, and truncates the result.
 fn join_texts(texts: &[&str]) -> Option<String> {
     const ELLIPSIS: &str = "…";
     let mut text = texts.join("\n\n");
@@ -232,7 +233,7 @@ fn parse_line_id(line: &Value) -> Option<String> {
 fn parse_usage(message: &Value) -> Option<ContextUsage> {
     let usage = message["usage"].as_object()?;
     let counts: Vec<_> = CONTEXT_COUNTS.iter().filter_map(|count| usage.get(*count)?.as_u64()).collect();
-    // A message that counts nothing says nothing about the context.
+    // A message without counts has no context size.
     let context_tokens = counts.into_iter().fold(0, u64::saturating_add);
     (context_tokens > 0).then(|| ContextUsage { context_tokens, model: message["model"].as_str().map(str::to_owned) })
 }

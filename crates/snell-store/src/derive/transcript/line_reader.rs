@@ -1,14 +1,14 @@
-//! The whole lines of a file that may still be growing, none of them held in memory beyond a limit.
+//! The complete lines of a file that may still grow, within a memory limit.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 
 use super::{MAX_LINE_BYTES, TranscriptCursor};
 
-/// How much is asked of the file at once.
+/// How much is read from the file at once.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// Reads lines and knows where it stands: always at the start of a line, or inside one that is skipped.
+/// Reads lines and knows its position: always at the start of a line, or inside one that is skipped.
 #[derive(Debug)]
 pub(super) struct LineReader<'a> {
     reader: BufReader<&'a File>,
@@ -17,18 +17,18 @@ pub(super) struct LineReader<'a> {
     in_long_line: bool,
 }
 
-/// What was read.
+/// One step of reading.
 #[derive(Debug)]
 pub(super) enum LineStep<'a> {
     /// A line without its line feed.
     Line(&'a [u8]),
     /// A piece of a line that is too long.
     Skipped,
-    /// Nothing, or a line that is not finished.
+    /// The end, or an incomplete line.
     End,
 }
 
-/// What the next bytes are, once they are taken from the buffer.
+/// The next bytes from the buffer.
 enum BufferPiece {
     LineEnd,
     Within,
@@ -36,14 +36,14 @@ enum BufferPiece {
 }
 
 impl<'a> LineReader<'a> {
-    /// Reads on from a place in the file.
+    /// Reads on from a position in the file.
     pub(super) fn new(mut file: &'a File, from: &TranscriptCursor) -> io::Result<Self> {
         let TranscriptCursor { offset, in_long_line, .. } = *from;
         file.seek(SeekFrom::Start(offset))?;
         Ok(Self { reader: BufReader::with_capacity(BUFFER_BYTES, file), line: Vec::new(), offset, in_long_line })
     }
 
-    /// How far whole lines, or pieces of a skipped one, were read.
+    /// The end of the last complete line, or of the last piece of a skipped one.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
@@ -74,7 +74,7 @@ impl<'a> LineReader<'a> {
         }
     }
 
-    /// Moves bytes from the buffer to the line, up to and with the next line feed.
+    /// Moves bytes from the buffer to the line, up to and including the next line feed.
     fn take_piece(&mut self) -> io::Result<BufferPiece> {
         let available = loop {
             match self.reader.fill_buf() {

@@ -1,12 +1,12 @@
 //! An agent's transcript, read as it grows.
 //!
-//! Claude Code appends one line of JSON to a file for whatever is said or done in a session. Hooks carry little of what
-//! the agent says and nothing of an interruption, so the words are taken from there. Each call reads on from where the
-//! last one ended, which a [`TranscriptCursor`] remembers between processes:
+//! Claude Code appends one line of JSON to a file for each message and action of a session. Hooks have little of the
+//! agent's texts and no interruptions, so the store reads those from the file. Each call continues where the last one
+//! ended, which a [`TranscriptCursor`] records across processes:
 //!
 //! ```text
-//!  file ──► lines (whole ones, within limits) ──► entries (own session, no subagents) ──► Read
-//!    └───────────────────────── mark: how far, and of which file ◄──────────────────────────┘
+//! file ──► lines (complete ones, within limits) ──► entries (own session, no sub-agents) ──► chunk
+//!   └──────────────────────── cursor: position and identity of the file ◄────────────────────┘
 //! ```
 
 mod cursor;
@@ -27,45 +27,45 @@ pub use entry::{ActivityKind, ContextUsage, TranscriptActivity, TranscriptEntry}
 use entry::ParsedLine;
 use line_reader::{LineReader, LineStep};
 
-/// How much one call reads, apart from the line it is in the middle of. The first reading of a larger file begins this
-/// far from its end.
+/// How much one call reads, apart from the line at its end. The first read of a larger file begins this far from its
+/// end.
 pub const MAX_READ_BYTES: u64 = 8 * 1024 * 1024;
 
-/// The longest line that is looked at.
+/// Longer lines are skipped.
 pub const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 
-/// The longest text that is kept of an entry.
+/// Longer texts of an entry are truncated.
 pub const MAX_TEXT_BYTES: usize = 64 * 1024;
 
-/// What was new in a transcript.
+/// The new part of a transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TranscriptChunk {
-    /// What was said and what happened, in order.
+    /// Its entries, in order.
     pub entries: Vec<TranscriptEntry>,
-    /// How full the context was at the last of the agent's messages that says so.
+    /// The context size at the agent's last message that has one.
     pub usage: Option<ContextUsage>,
-    /// What the agent was doing last, as far as that shows.
+    /// The agent's last activity, as far as known.
     pub activity: Option<TranscriptActivity>,
-    /// The directory that it was in last.
+    /// The agent's last directory.
     pub cwd: Option<String>,
-    /// Where to read on.
+    /// The position for the next call.
     pub cursor: TranscriptCursor,
-    /// Whether a limit ended the call before the end of the file; the next call goes on.
+    /// Whether a limit ended the call before the end of the file; the next call continues.
     pub more: bool,
-    /// Whether the file was replaced, truncated or rewritten, so that it was read as a new one: entries that were
-    /// read before may come again.
+    /// Whether the file was replaced, truncated or rewritten, and read from its start: entries may come again.
     pub restarted: bool,
 }
 
-/// Reads what was appended to the transcript at `path` since `from`; all of it for [`TranscriptCursor::default`].
+/// Reads the part of the transcript at `path` that was appended since `from`; all of it for
+/// [`TranscriptCursor::default`].
 ///
-/// Only whole lines count: one that is still being written is left for the next call. What cannot be understood is
-/// skipped, and so is a line of a session for which `is_own` answers `false`; one that names no session counts.
+/// Only complete lines are read: one that is still being written is left for the next call. Invalid lines are skipped,
+/// and so are lines of a session for which `is_own` returns `false`. Lines without a session are kept.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or is no regular file; a named pipe is never waited for.
+/// If the file cannot be read, or is not a regular file; a named pipe is refused without waiting.
 pub fn read_transcript(
     path: &Path,
     from: &TranscriptCursor,

@@ -36,7 +36,7 @@ impl TestTranscript {
         file.write_all(content.as_ref()).unwrap();
     }
 
-    /// Reads on, with the mark stored as text in between.
+    /// Reads on, with the cursor stored as text in between.
     fn read(&mut self) -> TranscriptChunk {
         let from = self.cursor.to_string().parse().unwrap();
         assert_eq!(from, self.cursor);
@@ -50,7 +50,7 @@ impl TestTranscript {
     }
 }
 
-/// An entry as one line, cut where it is long.
+/// An entry as one line, truncated.
 fn format_entry(entry: &TranscriptEntry) -> String {
     let (kind, text) = match entry {
         TranscriptEntry::AgentText { text, .. } => ("words", text.as_str()),
@@ -96,7 +96,7 @@ fn a_line_becomes_an_entry_with_its_time_and_id() {
 }
 
 #[test]
-fn only_what_was_said_or_happened_in_the_own_session_is_an_entry() {
+fn only_lines_of_the_own_session_become_entries() {
     let user = |content: Value| json!({"type": "user", "message": {"content": content}});
     let with = |mut line: Value, key: &str, value: Value| {
         line[key] = value;
@@ -138,13 +138,13 @@ fn only_what_was_said_or_happened_in_the_own_session_is_an_entry() {
         (json!("user"), None),
     ];
     for (value, expected) in cases {
-        let said = TestTranscript::with_content(to_line(&value)).read_entries();
-        assert_eq!(said, Vec::from_iter(expected.map(str::to_owned)), "{value}");
+        let entries = TestTranscript::with_content(to_line(&value)).read_entries();
+        assert_eq!(entries, Vec::from_iter(expected.map(str::to_owned)), "{value}");
     }
 }
 
 #[test]
-fn usage_is_that_of_the_last_own_message_that_counts() {
+fn the_usage_is_that_of_the_last_own_message_with_counts() {
     let message = |session: &str, usage: Value| {
         let message = json!({"content": "x", "model": "m", "usage": usage});
         to_line(&json!({"type": "assistant", "sessionId": session, "message": message}))
@@ -160,7 +160,7 @@ fn usage_is_that_of_the_last_own_message_that_counts() {
     let most = json!({"input_tokens": u64::MAX, "output_tokens": u64::MAX});
     transcript.append(message("own", most));
     assert_eq!(transcript.read().usage.unwrap().context_tokens, u64::MAX);
-    // What was counted before a compaction says nothing any more; what is counted after it does.
+    // Counts before a compaction are outdated; counts after it are not.
     transcript.append(message("own", json!({"input_tokens": 90})));
     transcript.append(to_line(&json!({"type": "system", "subtype": "compact_boundary", "sessionId": "own"})));
     assert_eq!(transcript.read().usage, None);
@@ -186,7 +186,7 @@ fn a_line_that_is_still_being_written_is_left_for_the_next_call() {
 }
 
 #[test]
-fn a_file_that_is_not_the_one_that_was_read_is_read_from_its_beginning() {
+fn a_replaced_file_is_read_from_its_start() {
     type FileChange = fn(&TestTranscript);
     let changes: [(&str, FileChange, &[&str]); 6] = [
         ("nothing", |_| (), &[]),
@@ -221,7 +221,7 @@ fn a_file_that_is_not_the_one_that_was_read_is_read_from_its_beginning() {
 }
 
 #[test]
-fn what_is_no_json_of_a_line_is_skipped() {
+fn invalid_lines_are_skipped() {
     let deep = "[".repeat(100_000) + &"]".repeat(100_000);
     let garbage: [&[u8]; 8] = [
         b"",
@@ -247,7 +247,7 @@ fn a_byte_order_mark_and_carriage_returns_do_not_matter() {
 }
 
 #[test]
-fn a_line_of_a_megabyte_is_read_and_its_text_cut_at_a_character() {
+fn a_line_of_a_megabyte_is_read_and_its_text_truncated_at_a_character() {
     let long = "é".repeat(700_000);
     let mut transcript = TestTranscript::with_content(build_agent_line(&long) + &build_agent_line("next"));
     let read = transcript.read();
@@ -274,7 +274,7 @@ fn a_line_of_twenty_megabytes_is_skipped_and_the_next_one_read() {
 }
 
 #[test]
-fn a_call_reads_so_much_and_says_that_there_is_more() {
+fn a_call_reads_a_limited_amount_and_reports_that_there_is_more() {
     let mut transcript = TestTranscript::with_content(build_agent_line("first"));
     transcript.read();
     let line = build_agent_line(&"x".repeat(1024 * 1024));
@@ -291,7 +291,7 @@ fn a_call_reads_so_much_and_says_that_there_is_more() {
 }
 
 #[test]
-fn the_first_reading_of_a_large_file_begins_near_its_end_at_a_line() {
+fn the_first_read_of_a_large_file_starts_at_a_line_near_its_end() {
     let line = build_agent_line(&"x".repeat(1024 * 1024));
     let mut transcript = TestTranscript::with_content(line.repeat(20) + &build_agent_line("last"));
     let read = transcript.read();
@@ -308,7 +308,7 @@ fn the_first_reading_of_a_large_file_begins_near_its_end_at_a_line() {
 }
 
 #[test]
-fn what_is_no_regular_file_is_an_error_at_once_and_a_link_is_followed() {
+fn special_files_are_an_error_at_once_and_symlinks_are_followed() {
     let transcript = TestTranscript::with_content(build_agent_line("one"));
     let directory = transcript.directory.path();
     let any = |_: &str| true;
@@ -326,7 +326,7 @@ fn what_is_no_regular_file_is_an_error_at_once_and_a_link_is_followed() {
 }
 
 #[test]
-fn a_mark_is_read_back_from_its_text_and_nothing_else_is_one() {
+fn a_cursor_is_parsed_from_its_text_and_other_texts_are_refused() {
     let mark = TranscriptCursor {
         in_long_line: true,
         ..TranscriptCursor::from_offset(&File::open("Cargo.toml").unwrap(), 17).unwrap()
@@ -360,7 +360,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_file_read_as_it_grows_yields_the_same_as_read_at_once(
+    fn reading_a_growing_file_yields_the_same_as_reading_it_at_once(
         lines in proptest::collection::vec(any_line(), 0..12),
         sizes in proptest::collection::vec(1_usize..200, 1..20),
     ) {

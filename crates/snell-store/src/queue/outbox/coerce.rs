@@ -1,19 +1,19 @@
-//! Fields of which a receiver asks that they are of some kind. Agents send what they like, and `snell hook` takes it; an event
-//! must not be refused elsewhere for that, so what is of another kind is made to fit.
+//! Converts fields to the types that receivers expect. Agents may send any type, and `snell hook` accepts it, so a
+//! receiver must not refuse an event for that.
 
 use serde_json::{Map, Value, json};
 use snell::Timestamp;
 
-/// The longest id that a receiver takes.
+/// The longest id that receivers accept.
 const MAX_ID_BYTES: usize = 1024;
 
-/// What a receiver asks of a field.
+/// The type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BodyFieldKind {
     Text,
-    /// A text that people read: what is none is kept as it would be written.
+    /// A text for people: other values are kept as JSON text.
     ReadableText,
-    /// A text that names something, so it is neither empty nor long.
+    /// An id: neither empty nor long.
     Id,
     Flag,
     Object,
@@ -22,7 +22,7 @@ enum BodyFieldKind {
     Time,
 }
 
-/// All others may be anything.
+/// Fields that are not listed may have any type.
 const FIELDS: &[(&str, BodyFieldKind)] = &[
     ("session_id", BodyFieldKind::Id),
     ("event_id", BodyFieldKind::Id),
@@ -49,7 +49,7 @@ const FIELDS: &[(&str, BodyFieldKind)] = &[
     ("timestamp", BodyFieldKind::Time),
 ];
 
-/// Makes every field fit that a receiver would refuse, and leaves out what says nothing as what it should be.
+/// Converts the fields that a receiver would refuse, and removes those that cannot be converted.
 pub(super) fn coerce_fields(body: &mut Map<String, Value>) {
     for (name, kind) in FIELDS {
         let Some(value) = body.get_mut(*name) else {
@@ -63,14 +63,14 @@ pub(super) fn coerce_fields(body: &mut Map<String, Value>) {
     }
 }
 
-/// How a value becomes what a receiver asks for.
+/// The conversion of a value.
 enum FieldCoercion {
     Unchanged,
     Replaced(Value),
 }
 
 impl BodyFieldKind {
-    /// Nothing where there is no way.
+    /// Returns nothing if the value cannot be converted.
     fn coerce_value(self, value: &Value) -> Option<FieldCoercion> {
         let fits = match self {
             _ if value.is_null() => true,
@@ -98,7 +98,7 @@ fn is_valid_id(text: &str) -> bool {
     !text.trim().is_empty() && text.len() <= MAX_ID_BYTES
 }
 
-/// As much of an id as a receiver takes; nothing if that names nothing.
+/// The part of an id that receivers accept; nothing if it is empty.
 fn truncate_id(id: &str) -> Option<&str> {
     let id = &id[..id.floor_char_boundary(MAX_ID_BYTES)];
     is_valid_id(id).then_some(id)
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_receiver_would_refuse_is_made_to_fit() {
+    fn fields_that_a_receiver_would_refuse_are_converted() {
         let long = "ä".repeat(MAX_ID_BYTES);
         let rows = [
             ("prompt", json!("Go."), Some(json!("Go."))),
@@ -139,10 +139,10 @@ mod tests {
             ("tool_response", json!([1]), Some(json!([1]))),
             ("anything", json!([1]), Some(json!([1]))),
         ];
-        for (name, told, expected) in rows {
-            let mut body = Map::from_iter([(name.to_owned(), told.clone())]);
+        for (name, value, expected) in rows {
+            let mut body = Map::from_iter([(name.to_owned(), value.clone())]);
             coerce_fields(&mut body);
-            assert_eq!(body.get(name), expected.as_ref(), "{name}: {told}");
+            assert_eq!(body.get(name), expected.as_ref(), "{name}: {value}");
         }
     }
 }

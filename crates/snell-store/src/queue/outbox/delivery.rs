@@ -1,4 +1,4 @@
-//! Delivering: one process at a time holds the lock, and hands over messages in their order.
+//! Delivery: one process at a time holds the lock, and sends messages in order.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -9,59 +9,59 @@ use super::message::OutboxMessage;
 use super::storage::{MessageFileName, Outbox};
 use crate::queue::file_lock::FileLock;
 
-/// The answer to a message that was handed to its receiver.
+/// A receiver's answer to a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryAnswer {
     /// The receiver has it.
     Accepted,
-    /// The receiver will never take it, and said this. The next one may be better.
+    /// The receiver refused it for good, with this answer. The next one may be accepted.
     Refused(String),
-    /// The receiver cannot take it now, for this reason. Nothing else is handed to it either, so that the order stays.
+    /// The receiver cannot accept it now, for this reason. No later message is sent either, to keep the order.
     Later(String),
 }
 
 /// The result of a delivery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryReport {
-    /// So many have reached their receiver.
+    /// The number of delivered messages.
     pub delivered: usize,
-    /// Those that their receiver will never take.
+    /// The messages that their receivers refused.
     pub refused: Vec<OutboxRefusal>,
-    /// The receivers that could not take everything.
+    /// The receivers that are down.
     pub stalled: Vec<StalledReceiver>,
-    /// Whether another process holds the lock, and so delivers what is left.
+    /// Whether another process holds the lock, and delivers the rest.
     pub left_to_another: bool,
-    /// The receivers whose messages are not touched any more: not wanted, or stalled.
+    /// The receivers to skip: not wanted, or stalled.
     skipped: BTreeSet<String>,
 }
 
-/// A message that its receiver will never take.
+/// A message that its receiver refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboxRefusal {
     /// The receiver's address.
     pub url: String,
     /// The event.
     pub event: String,
-    /// What the receiver said.
+    /// The receiver's answer.
     pub answer: String,
 }
 
-/// A receiver that could not take everything.
+/// A receiver that is down.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StalledReceiver {
     /// Its address.
     pub url: String,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
 /// Whether messages for a receiver are wanted, by its address.
 pub(super) type ReceiverFilter<'a> = &'a dyn Fn(&str) -> bool;
 
-/// Hands a message over.
+/// Sends a message.
 pub(crate) type MessageHandler<'a> = &'a mut dyn FnMut(&OutboxMessage) -> DeliveryAnswer;
 
-/// The right to deliver, which one process has at a time. It ends when this is dropped, or with the process.
+/// The lock for delivery, which one process holds at a time. It ends when this is dropped, or with the process.
 #[derive(Debug)]
 pub struct DeliveryLock<'a> {
     outbox: &'a Outbox,
@@ -69,11 +69,11 @@ pub struct DeliveryLock<'a> {
 }
 
 impl Outbox {
-    /// Hands over, in order, the messages for the receivers that are wanted, until none is left or no receiver takes one. If
-    /// another process holds the lock, they are left to it.
+    /// Sends messages to the wanted receivers, in order, until none is left or no receiver accepts one. If another
+    /// process holds the lock, it leaves them to that one.
     ///
-    /// This is for notifiers, which hand messages over by HTTP, as well as for a local server, which takes its own messages
-    /// (see [`super::is_local_server_url`]).
+    /// Notifiers use this to send messages over HTTP, and a local server to take its own messages (see
+    /// [`super::is_local_server_url`]).
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl Outbox {
         self.deliver_waiting_then(wanted, hand, &mut || {})
     }
 
-    /// As [`Outbox::deliver_waiting`]; `before_letting_go` is called when there is nothing more to be seen, for tests of that moment.
+    /// As [`Outbox::deliver_waiting`]. Tests use `before_letting_go`, which is called just before the lock is released.
     fn deliver_waiting_then(
         &self,
         wanted: ReceiverFilter<'_>,
@@ -98,9 +98,9 @@ impl Outbox {
             lock.deliver_until_done(wanted, hand, &mut report);
             before_letting_go();
             drop(lock);
-            // Another process may have added a message after the last listing, seen that this one holds the lock, and left the
-            // message to it. That was before the lock was released, so now the message is listed. If meanwhile a third
-            // process holds the lock, it began to list after that, and sees the message too.
+            // Another process may have added a message after the last listing, and left it to this one, because this
+            // one held the lock. That was before the lock was released, so the message is listed now. If a third
+            // process holds the lock meanwhile, it listed the messages later, and has this one too.
             if !self.has_more_messages(&report) {
                 return Ok(report);
             }
@@ -125,7 +125,7 @@ impl Outbox {
         Ok(lock.map(|lock| DeliveryLock { outbox: self, lock }))
     }
 
-    /// The delivery lock that another process took and handed on, or nothing if this file is something else.
+    /// Takes over the delivery lock from another process; nothing if this file is not the lock.
     ///
     /// # Errors
     ///
@@ -146,7 +146,7 @@ impl DeliveryLock<'_> {
         self.lock
     }
 
-    /// Hands messages over until none is left or no receiver takes one, and goes on holding the lock.
+    /// Sends messages until none is left or no receiver accepts one, and keeps the lock.
     pub fn deliver_waiting(&mut self, wanted: ReceiverFilter<'_>, hand: MessageHandler<'_>) -> DeliveryReport {
         let mut report = DeliveryReport::default();
         self.deliver_until_done(wanted, hand, &mut report);
@@ -173,7 +173,7 @@ impl DeliveryLock<'_> {
         }
     }
 
-    /// Hands one message over. Afterwards it is gone, or its receiver is skipped.
+    /// Sends one message. Afterwards it is removed, or its receiver is skipped.
     fn deliver_message(
         &mut self,
         name: &MessageFileName,
@@ -185,7 +185,7 @@ impl DeliveryLock<'_> {
             Ok(Some(message)) => message,
             Ok(None) => return,
             Err(error) => {
-                return report.add_stalled(name, "a receiver", format!("cannot read a letter for it: {error}"));
+                return report.add_stalled(name, "a receiver", format!("cannot read a waiting event: {error}"));
             }
         };
         if !wanted(&message.url) {
@@ -204,9 +204,9 @@ impl DeliveryLock<'_> {
             }
             DeliveryAnswer::Later(why) => return report.add_stalled(name, &message.url, why),
         };
-        // A message that stays would be handed over again and again.
+        // A message that cannot be removed would be sent again and again.
         if let Err(error) = done {
-            report.add_stalled(name, &message.url, format!("cannot remove what was delivered: {error}"));
+            report.add_stalled(name, &message.url, format!("cannot remove a delivered event: {error}"));
         }
     }
 }
@@ -235,7 +235,7 @@ mod tests {
         OutboxMessage::from_record(EventRecord::new(&event, Timestamp::now()).into(), &receiver)
     }
 
-    /// Puts a letter there as somebody who finds that it is not its turn.
+    /// Adds a message as a process that does not get the lock.
     fn push_while_locked(outbox: &Outbox, number: usize) {
         outbox.push(&build_message(number)).unwrap();
         let report = outbox.deliver_waiting(&|_| true, &mut |_| DeliveryAnswer::Accepted).unwrap();
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_to_one_who_is_about_to_let_go_is_delivered() {
+    fn a_message_added_before_the_lock_is_released_is_delivered() {
         let root = tempfile::tempdir().unwrap();
         let outbox = build_outbox(root.path());
         let (mut left, mut handed) = (0, Vec::new());
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn one_who_could_not_deliver_does_not_try_for_ever() {
+    fn a_failed_delivery_is_not_repeated_forever() {
         let root = tempfile::tempdir().unwrap();
         let outbox = build_outbox(root.path());
         let mut left = 0;

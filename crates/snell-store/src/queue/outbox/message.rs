@@ -11,30 +11,30 @@ use super::{coerce, truncate};
 use crate::record::event_record::EventRecord;
 use crate::record::masked_record::MaskedRecord;
 
-/// Where events are sent.
+/// The address of a receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboxReceiver {
-    /// Its address, without a slash at the end.
+    /// Its URL, without a slash at the end.
     pub url: String,
-    /// The file that holds the token it asks for.
+    /// The file with its token.
     pub token_file: Option<PathBuf>,
 }
 
-/// An event for a receiver. It says everything that its delivery needs, but for the token itself: that stays in its file.
+/// An event for a receiver, with all data for its delivery except for the token, which stays in its file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutboxMessage {
     /// The receiver's address.
     pub url: String,
-    /// The path below it.
+    /// The path of the request.
     pub route: String,
-    /// The file that holds the token, read when the letter is delivered.
+    /// The file with the token, read at the time of delivery.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_file: Option<PathBuf>,
     /// When the event happened.
     pub at: Timestamp,
     /// The event's name, for people.
     pub event: String,
-    /// What the receiver is sent.
+    /// The body of the request.
     pub body: Map<String, Value>,
 }
 
@@ -50,19 +50,19 @@ const ROUTES: &[(EventName, &str)] = &[
     (EventName::PermissionRequest, "/hook/permission-request"),
 ];
 
-/// Where all others go.
+/// The route of all other events.
 const DEFAULT_ROUTE: &str = "/hook/event";
 
 impl OutboxMessage {
-    /// An event for a receiver: the payload, and what is known of its sender.
+    /// A message with the payload and the sender of an event.
     pub fn from_record(record: MaskedRecord, to: &OutboxReceiver) -> Self {
         Self::new(record.into_inner(), to, None)
     }
 
-    /// The same, with everything that Snell itself knows and decided, under `snell`.
+    /// The same, with Snell's own data and its decision under `snell`.
     pub fn from_record_with_decision(record: MaskedRecord, to: &OutboxReceiver) -> Self {
         let mut record = record.into_inner();
-        // Numbers of workers are those of this database, and mean others elsewhere.
+        // Worker ids are valid only in this database.
         if let Some(decision) = &mut record.judgement {
             decision.reminded.workers.clear();
         }
@@ -93,14 +93,14 @@ impl OutboxMessage {
             ("timestamp", Some(record.at.to_string().into())),
         ];
         for (field, value) in additions {
-            // What the payload says itself, it knows better.
+            // The payload's own value takes precedence.
             if let Some(value) = value.filter(|_| !has_value(&body, field)) {
                 body.insert(field.into(), value);
             }
         }
         body.insert("event_id".into(), record.event_id.into());
         body.extend(known.map(|known| ("snell".to_owned(), known)));
-        // What was added may be too long, too.
+        // Added fields may be too long as well.
         coerce::coerce_fields(&mut body);
         Self {
             url: to.url.clone(),
@@ -123,7 +123,7 @@ fn find_route(name: &EventName) -> &'static str {
     row.map_or(DEFAULT_ROUTE, |(_, route)| route)
 }
 
-/// Whether a payload, which was made to fit, says something under this name.
+/// Whether a converted payload has a value under this name.
 fn has_value(body: &Map<String, Value>, field: &str) -> bool {
     match body.get(field) {
         None | Some(Value::Null) => false,
@@ -132,20 +132,20 @@ fn has_value(body: &Map<String, Value>, field: &str) -> bool {
     }
 }
 
-/// Whether an address leads to a server on this machine that listens on this port, and to nothing in front of it.
+/// Whether a URL is that of a server on this machine and port, without a proxy in front of it.
 pub fn is_local_server_url(url: &str, port: u16) -> bool {
     let there = url.strip_prefix("http://").and_then(split_host_and_port);
-    there.is_some_and(|(host, told)| is_loopback_host(host) && told.unwrap_or(80) == port)
+    there.is_some_and(|(host, own_port)| is_loopback_host(host) && own_port.unwrap_or(80) == port)
 }
 
-/// Whether an address leads to this machine, whatever is there.
+/// Whether a URL is on this machine.
 pub fn is_loopback_url(url: &str) -> bool {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split('/').next().unwrap_or_default();
     split_host_and_port(authority).is_some_and(|(host, _)| is_loopback_host(host))
 }
 
-/// The two parts of `HOST:PORT`, of which the second may be missing. There must be nothing else.
+/// The two parts of `HOST:PORT`; the port may be missing. Anything else is refused.
 fn split_host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
     if authority.contains(['/', '@', '?', '#']) {
         return None;
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_events_have_a_route_which_is_one_of_their_names_and_all_others_share_one() {
+    fn eight_events_have_their_own_route_and_all_others_share_one() {
         for (event, route) in ROUTES {
             assert_eq!(EventName::parse_known(route.strip_prefix("/hook/").unwrap()).as_ref(), Some(event));
         }
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_payload_says_stays_and_what_it_does_not_say_is_added() {
+    fn fields_of_the_payload_stay_and_missing_ones_are_added() {
         let mut observation = build_record(
             "Stop",
             json!({"cwd": "/told", "host": "", "tmux_pane": null, "pid": 5, "hook_event_name": "AfterAgent"}),
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_can_understand_is_not_said() {
+    fn values_of_the_wrong_type_are_replaced() {
         let payload = json!({"session_id": 5, "pid": "x", "host": ["box"], "timestamp": 1_700_000_000, "cwd": {}});
         let mut observation = build_record("Stop", payload);
         let sender = &mut observation.sender;
@@ -228,12 +228,12 @@ mod tests {
         sender.host = Some("box".into());
         sender.cwd = Some("/seen".into());
         let body = OutboxMessage::from_record(observation.into(), &build_receiver()).body;
-        let said = ["session_id", "pid", "host", "timestamp", "cwd"].map(|field| body[field].clone());
-        assert_eq!(json!(said), json!(["launched", 7, "box", "2026-03-01T12:00:00Z", "/seen"]));
+        let values = ["session_id", "pid", "host", "timestamp", "cwd"].map(|field| body[field].clone());
+        assert_eq!(json!(values), json!(["launched", 7, "box", "2026-03-01T12:00:00Z", "/seen"]));
     }
 
     #[test]
-    fn a_loopback_address_is_one_whatever_else_it_says() {
+    fn a_loopback_address_is_found_in_every_form() {
         let cases = [
             ("http://127.0.0.1:1", true),
             ("https://localhost/snell", true),
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_local_server_knows_its_own_address() {
+    fn a_local_server_recognises_its_own_address() {
         let cases = [
             ("http://127.0.0.1:7433", true),
             ("http://127.8.0.1:7433", true),

@@ -1,16 +1,16 @@
-//! Events for a receiver elsewhere, on disk until it has them.
+//! Events for remote receivers, on disk until they are delivered.
 //!
-//! One file each, written whole, numbered in the order in which they were put there. Whoever has the turn delivers them, in
-//! that order, and removes each when its receiver has answered; so whoever is killed, at whatever point, leaves nothing
-//! undone that the next one does not find. A letter whose answer was lost is sent again under the same id, by which its
-//! receiver knows it.
+//! Each event is one file, written whole, and numbered in the order of arrival. The process that holds the lock
+//! delivers them in that order, and removes each after its receiver's answer. So a process that is killed at any point
+//! leaves everything for the next one. A message whose answer was lost is sent again with the same id, which its
+//! receiver recognises.
 //!
 //! ```text
-//!  outbox/
-//!    00…0042-17-912-9f86d081884c7d65.json   a letter: its number, who wrote it, its size, its receiver
-//!    order                                  the last number, and how much there is
-//!    lock                                   held by whoever delivers
-//!    refused/                               letters that their receiver will never take, with what it said
+//! outbox/
+//!   00…0042-17-912-9f86d081884c7d65.json   a message: its number, writer, size, receiver
+//!   order                                  the last number, and the totals
+//!   lock                                   held by the process that delivers
+//!   refused/                               messages that their receiver refused, with its answer
 //! ```
 
 mod coerce;

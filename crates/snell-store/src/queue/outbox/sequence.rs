@@ -1,8 +1,8 @@
-//! The order of messages: numbers that only grow, handed out one at a time.
+//! The order of messages: increasing numbers, assigned one at a time.
 //!
-//! A number is the time in nanoseconds, or one more than the last where the clock stands still or was set back. It is handed
-//! out together with the message's place in the directory, under one lock, so messages appear in the order of their
-//! numbers: a process that lists them under the same lock never sees a later one without the earlier.
+//! A number is the time in nanoseconds, or one more than the last if the clock stands still or was set back. Number and
+//! file name are assigned under one lock, so messages appear in the order of their numbers: a process that lists them
+//! under the same lock never gets a later one without the earlier.
 
 use std::fs::File;
 use std::io;
@@ -14,19 +14,19 @@ use snell::{FileAccess, RegularFile, Timestamp};
 
 use crate::queue::file_lock::FileLock;
 
-/// A process holds the lock for a moment. If that takes longer something is wrong with the process, and messages of the
-/// same time have no order anyway.
+/// Processes hold the lock only for a moment. After this time the number is assigned without it: messages of the same
+/// time have no order anyway.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// The last number and how much there is, in a form of constant length.
+/// The length of the last number and the totals as text, which is constant.
 const LINE_BYTES: usize = 45;
 
-/// Held while something changes.
+/// Held during a change.
 pub(super) struct SequenceLock {
     file: File,
 }
 
-/// What is known without listing the messages. It may be too much, because a process that delivers counts later.
+/// The totals, known without listing the messages. They may be too high, because deliveries are subtracted later.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct OutboxTally {
     pub(super) last: u64,
@@ -35,12 +35,12 @@ pub(super) struct OutboxTally {
 }
 
 impl SequenceLock {
-    /// Waits for the lock, for a while.
+    /// Waits for the lock, within a time limit.
     pub(super) fn acquire(directory: &Path) -> io::Result<Self> {
         FileLock::acquire_within(&directory.join("order"), LOCK_TIMEOUT).map(|file| Self { file })
     }
 
-    /// What was last written; nothing if that cannot be understood.
+    /// The stored totals; nothing if they cannot be read.
     pub(super) fn read_tally(&self) -> Option<OutboxTally> {
         OutboxTally::read_from_file(&self.file)
     }
@@ -53,7 +53,7 @@ impl SequenceLock {
 }
 
 impl OutboxTally {
-    /// The tally of this directory, without its lock.
+    /// The totals of this directory, read without its lock.
     pub(super) fn read_from_dir(directory: &Path) -> Option<Self> {
         let file = RegularFile::open(&directory.join("order"), FileAccess::Read);
         Self::read_from_file(&file.ok()?.into_file())
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_grow_whatever_the_clock_does() {
+    fn numbers_increase_even_if_the_clock_goes_back() {
         let mut tally = OutboxTally::default();
         let mut before = 0;
         for now in ["2026-03-01T12:00:00Z", "2026-03-01T12:00:00Z", "1999-01-01T00:00:00Z", "1901-01-01T00:00:00Z"] {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_written_tally_is_read_back() {
         let directory = tempfile::tempdir().unwrap();
         assert_eq!(OutboxTally::read_from_dir(directory.path()), None);
         let order = SequenceLock::acquire(directory.path()).unwrap();

@@ -18,21 +18,20 @@ use crate::queue::durable_queue::{
     DurableQueue, QueueItem, QueueLimits, create_private_dir, file_age, is_process_alive,
 };
 
-/// More messages, or more bytes in all, are not kept: the oldest go first.
+/// The largest size of all messages. The oldest are removed first.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 const LIMITS: QueueLimits = QueueLimits { items: 10_000, item_bytes: MAX_BYTES };
 
-/// When there are too many messages, this part of the limit is removed at once: listing them takes time, and the next
-/// process should not have to list them again.
+/// The part of the limit that is removed at once when there are too many messages, because listing them takes time.
 const DROP_FRACTION: usize = 64;
 
-/// So many refused messages are kept, for people to look at.
+/// How many refused messages are kept for inspection.
 const MAX_REFUSED: usize = 1_000;
 
-/// A message that is not complete after so long will not be.
+/// A message that is incomplete after this time stays so.
 const UNFINISHED_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A message is complete after so long, or its process has ended.
+/// The same, if the process that wrote it is gone.
 const DEAD_WRITER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The messages of one directory.
@@ -41,29 +40,29 @@ pub struct Outbox {
     queue: DurableQueue,
 }
 
-/// A message was added.
+/// The result of adding a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnqueueResult {
-    /// So many old ones were removed to make room.
+    /// How many old messages were removed to make room.
     pub dropped: usize,
 }
 
-/// What waits for one receiver.
+/// The messages that wait for one receiver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReceiverBacklog {
     /// The receiver's address.
     pub url: String,
-    /// How many messages.
+    /// The number of messages.
     pub waiting: usize,
-    /// When the oldest of them happened.
+    /// The time of the oldest event.
     pub since: Timestamp,
 }
 
-/// The name of a message's file, which says everything that is needed without opening it.
+/// The name of a message's file, with all data that is needed without opening it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MessageFileName {
     number: u64,
-    /// The process that wrote it, which tells messages apart that got the same number because the lock was not waited for.
+    /// The process that wrote it. It distinguishes messages with the same number, which occur after a lock time-out.
     writer: u32,
     bytes: u64,
     /// Its receiver.
@@ -71,17 +70,17 @@ pub(super) struct MessageFileName {
 }
 
 impl Outbox {
-    /// The messages beside the database of this directory.
+    /// The outbox in this data directory.
     pub fn in_data_dir(data_directory: &Path) -> Self {
         Self { queue: DurableQueue::new(data_directory, "outbox", LIMITS) }
     }
 
-    /// Where its files are.
+    /// Its directory.
     pub(super) fn directory(&self) -> &Path {
         self.queue.directory()
     }
 
-    /// Adds a message behind all others. It is there whole or not at all.
+    /// Adds a message at the end. It is stored whole or not at all.
     ///
     /// # Errors
     ///
@@ -94,11 +93,11 @@ impl Outbox {
             .inspect_err(|_| drop(fs::remove_file(&part)))
     }
 
-    /// Gives a written message its number. From then on it is in the queue.
+    /// Assigns a number to a written message, which adds it to the queue.
     fn assign_number(&self, written: &Path, receiver: String, bytes: u64) -> io::Result<EnqueueResult> {
         let order = SequenceLock::acquire(self.directory())?;
         let mut tally = order.read_tally().unwrap_or_else(|| count_messages(&self.list_names(), 0));
-        // The real clock, also where `SNELL_NOW` sets another one: it decides about the order only.
+        // The real clock, even if `SNELL_NOW` sets another one: it only determines the order.
         let number = tally.next_number(Timestamp::now());
         let name = MessageFileName { number, writer: std::process::id(), bytes, receiver };
         fs::rename(written, self.queue.item_path(&name.to_string()))?;
@@ -107,12 +106,12 @@ impl Outbox {
         if tally.messages > LIMITS.items || tally.bytes > MAX_BYTES {
             (tally, dropped) = self.drop_oldest(number);
         }
-        // If this cannot be written, the next process counts.
+        // If this cannot be written, the next process counts the messages.
         let _ = order.write_tally(tally);
         Ok(EnqueueResult { dropped })
     }
 
-    /// Removes the oldest messages if there are really too many.
+    /// Removes the oldest messages if there are too many.
     fn drop_oldest(&self, last: u64) -> (OutboxTally, usize) {
         let names = self.list_names();
         let mut tally = count_messages(&names, last);
@@ -122,7 +121,7 @@ impl Outbox {
         let (most, most_bytes) =
             (LIMITS.items - LIMITS.items / DROP_FRACTION, MAX_BYTES - MAX_BYTES / DROP_FRACTION as u64);
         let mut dropped = 0;
-        // The newest is the one that is being added.
+        // The newest is the one being added.
         for name in names.iter().take(names.len().saturating_sub(1)) {
             if tally.messages <= most && tally.bytes <= most_bytes {
                 break;
@@ -151,7 +150,7 @@ impl Outbox {
         waiting
     }
 
-    /// The messages that their receivers will never take.
+    /// The messages that their receivers refused.
     pub fn list_refused(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.refused_directory()).into_iter().flatten().flatten();
         let paths = entries.map(|entry| entry.path());
@@ -160,8 +159,8 @@ impl Outbox {
         paths
     }
 
-    /// Puts the refused messages behind all others, in their order, to be tried once more; returns how many, and how many old
-    /// ones were removed for them. Each moves in one step, so a process that is killed meanwhile loses and doubles nothing.
+    /// Moves the refused messages to the end of the queue, in their order. Returns how many they are, and how many old
+    /// ones were removed for them. Each moves in one step, so a killed process loses and duplicates nothing.
     ///
     /// # Errors
     ///
@@ -185,7 +184,7 @@ impl Outbox {
         Ok((moved, EnqueueResult { dropped }))
     }
 
-    /// All messages, the oldest first, and none that is newer than one that is missing.
+    /// All messages, the oldest first, without gaps.
     pub(super) fn list_in_order(&self) -> Vec<MessageFileName> {
         let Ok(order) = SequenceLock::acquire(self.directory()) else {
             return self.list_names();
@@ -199,7 +198,7 @@ impl Outbox {
         names
     }
 
-    /// The number that was last handed out. It changes whenever a message is added.
+    /// The last assigned number. It changes with each added message.
     pub(crate) fn last_number(&self) -> Option<u64> {
         OutboxTally::read_from_dir(self.directory()).map(|tally| tally.last)
     }
@@ -216,18 +215,18 @@ impl Outbox {
         names
     }
 
-    /// The message of this name; nothing if it is gone, or cannot be read and was set aside.
+    /// The message of this name; nothing if it is gone, or was set aside because it cannot be read.
     pub(super) fn read_message(&self, name: &MessageFileName) -> io::Result<Option<OutboxMessage>> {
         let path = self.queue.item_path(&name.to_string());
         match self.queue.read(&path)? {
             QueueItem::Ready(message) => Ok(Some(message)),
-            // One that cannot be read must not hold up the others.
+            // An unreadable message must not block the others.
             QueueItem::Damaged(_) => self.queue.set_aside(&path).map(|_| None),
             QueueItem::Gone | QueueItem::SetAside(..) => Ok(None),
         }
     }
 
-    /// Removes a message that was delivered.
+    /// Removes a delivered message.
     pub(super) fn remove(&self, name: &MessageFileName) -> io::Result<()> {
         match fs::remove_file(self.queue.item_path(&name.to_string())) {
             // Another process removed it to make room.
@@ -236,7 +235,7 @@ impl Outbox {
         }
     }
 
-    /// Sets a message aside that its receiver will never take, with the answer.
+    /// Sets a refused message aside, with the receiver's answer.
     pub(super) fn move_to_refused(
         &self,
         name: &MessageFileName,
@@ -261,15 +260,15 @@ impl Outbox {
         self.queue.item_path("refused")
     }
 
-    /// Whether there is an outbox. A message is sent to the address and with the token that it names, so the directory must
-    /// belong to this user alone.
+    /// Whether there is an outbox. Messages name their own URL and token file, so the directory must belong to this
+    /// user alone.
     pub(crate) fn check_directory(&self) -> io::Result<bool> {
         let metadata = match fs::metadata(self.directory()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             metadata => metadata?,
         };
         if metadata.uid() != rustix::process::geteuid().as_raw() {
-            let message = format!("{} belongs to somebody else", self.directory().display());
+            let message = format!("{} belongs to another user", self.directory().display());
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
         }
         if metadata.mode() & 0o077 != 0 {
@@ -307,25 +306,25 @@ fn count_messages(names: &[MessageFileName], last: u64) -> OutboxTally {
     }
 }
 
-/// The receiver in the names of its messages.
+/// The receiver's hash in the names of its messages.
 fn hash_receiver_url(url: &str) -> String {
     let digest = Sha256::digest(url.as_bytes());
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A name for a message that is being written, which no other has.
+/// A unique name for a message that is being written.
 fn new_part_name() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let (own, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
     format!("{own}-{count}-{}.part", Timestamp::now().as_nanosecond())
 }
 
-/// Removes a message that will not be completed: its process was ended before it had put it there.
+/// Removes an incomplete message whose process is gone.
 fn remove_if_abandoned(path: &Path) {
     if path.extension().is_none_or(|extension| extension != "part") {
         return;
     }
-    // In a container, a process may live whose number means nothing here. Then the longer time is enough.
+    // In a container, a process id from outside may belong to another process. Then the longer time applies.
     let is_abandoned =
         |age: Duration| age > UNFINISHED_TIMEOUT || (age > DEAD_WRITER_TIMEOUT && !is_process_alive(path, 0));
     if file_age(path).is_some_and(is_abandoned) {

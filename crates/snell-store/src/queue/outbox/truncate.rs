@@ -1,4 +1,4 @@
-//! Making an event fit to what a receiver takes: long texts are cut before anything is left out.
+//! Makes an event fit the receiver's limits: long texts are truncated before fields are removed.
 
 use std::io::{self, Write};
 
@@ -7,19 +7,19 @@ use serde_json::{Map, Value, json};
 
 use crate::record::text_limits::truncate_json_strings;
 
-/// A receiver takes 1 MiB; this leaves a little room.
+/// Receivers accept 1 MiB; this leaves some room.
 const MAX_BODY_BYTES: usize = 1_000_000;
 
-/// The limits to which texts are cut, each tried if the one before is not enough.
+/// The limits for texts, each tried if the one before is not enough.
 const TEXT_LIMITS: [usize; 5] = [16 * 1024, 4 * 1024, 1024, 256, 64];
 
-/// A receiver need not read what is nested more deeply than this.
+/// Receivers need not read deeper nesting than this.
 const MAX_LEVELS: usize = 100;
 
-/// A remark on what was left out is not longer than this.
+/// The longest placeholder.
 const PLACEHOLDER_BYTES: usize = 64;
 
-/// What a receiver cannot do without, and what is too small to be worth leaving out.
+/// Fields that a receiver needs, or that are too small to remove.
 const ESSENTIAL_FIELDS: &[&str] = &[
     "session_id",
     "hook_event_name",
@@ -36,18 +36,18 @@ const ESSENTIAL_FIELDS: &[&str] = &[
     "host",
 ];
 
-/// Beyond this, nothing is essential.
+/// A larger field is not essential.
 const MAX_ESSENTIAL_BYTES: usize = 4 * 1024;
 
-/// The body as a receiver takes it.
+/// The body within the receiver's limits.
 pub(super) fn truncate_body(mut body: Map<String, Value>) -> Map<String, Value> {
-    // The body is a level itself.
+    // The body is one level itself.
     body.values_mut().for_each(|value| truncate_depth(value, MAX_LEVELS - 1));
     if count_json_bytes(&body) <= MAX_BODY_BYTES {
         return body;
     }
     let truncate_to = |most: usize| {
-        // Each time from the whole text, so that the notice says how much of it was left out.
+        // Always from the whole text, so that the notice has the right number of bytes.
         let mut truncated = body.clone();
         truncated.values_mut().for_each(|value| truncate_json_strings(value, most));
         truncated
@@ -62,7 +62,7 @@ pub(super) fn truncate_body(mut body: Map<String, Value>) -> Map<String, Value> 
     drop_largest_fields(truncated)
 }
 
-/// Leaves out what is nested more deeply than so many levels.
+/// Replaces values that are nested deeper than so many levels.
 fn truncate_depth(value: &mut Value, levels: usize) {
     match value {
         Value::Array(_) | Value::Object(_) if levels == 0 => *value = "[left out: nested too deeply]".into(),
@@ -72,10 +72,10 @@ fn truncate_depth(value: &mut Value, levels: usize) {
     }
 }
 
-/// Leaves out fields, the largest first, until the rest fits. A placeholder says how many bytes a field had; one that is no
-/// larger than its placeholder goes with its name.
+/// Removes fields, the largest first, until the rest fits. A placeholder has the number of removed bytes; a field that
+/// is no larger than its placeholder is removed with its name.
 fn drop_largest_fields(body: Map<String, Value>) -> Map<String, Value> {
-    // A name stands with a colon and a comma.
+    // A name comes with a colon and a comma.
     let mut fields: Vec<_> = body
         .into_iter()
         .map(|(name, value)| (count_json_bytes(&name) + 2, count_json_bytes(&value), Some((name, value))))
@@ -105,7 +105,7 @@ fn drop_largest_fields(body: Map<String, Value>) -> Map<String, Value> {
     fields.into_iter().filter_map(|(_, _, field)| field).collect()
 }
 
-/// The bytes that a value takes as JSON.
+/// The size of a value as JSON.
 fn count_json_bytes(value: &impl Serialize) -> usize {
     struct ByteCounter(usize);
     impl Write for ByteCounter {
@@ -119,12 +119,12 @@ fn count_json_bytes(value: &impl Serialize) -> usize {
         }
     }
     let mut counter = ByteCounter(0);
-    // JSON of our own can always be written, and counting does not fail.
+    // Snell's own JSON can always be written, and counting cannot fail.
     let _ = serde_json::to_writer(&mut counter, value);
     counter.0
 }
 
-/// What stands in the place of something that was left out. It is of the same kind, because receivers ask for that.
+/// The placeholder for a removed value. It has the same type, because receivers check types.
 fn build_placeholder(value: &Value, bytes: usize) -> Value {
     let remark = format!("[{bytes} bytes left out]");
     match value {
@@ -152,13 +152,13 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_left_alone() {
+    fn a_body_within_the_limits_is_not_changed() {
         let body = json!({"session_id": "one", "prompt": "x".repeat(MAX_BODY_BYTES - 100)});
         assert_eq!(Value::Object(truncate_value(body.clone())), body);
     }
 
     #[test]
-    fn long_texts_are_cut_before_anything_is_left_out() {
+    fn long_texts_are_truncated_before_fields_are_removed() {
         let many: Vec<_> = (0..40).map(|_| "x".repeat(60_000)).collect();
         let body = truncate_value(json!({"session_id": "one", "tool_input": {"files": many}}));
         let files = body["tool_input"]["files"].as_array().unwrap();
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nested_too_deeply_is_left_out_and_nothing_else() {
+    fn only_values_that_are_nested_too_deeply_are_replaced() {
         let nested = |levels: usize| (0..levels).fold(json!("core"), |inner, _| json!([inner, {"beside": 1}]));
         for (levels, is_whole) in [(98, true), (99, false), (250, false)] {
             let body = json!({"session_id": "one", "tool_input": nested(levels)});
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_cannot_be_cut_the_largest_goes_first() {
+    fn the_largest_field_is_removed_first() {
         let numbers: Vec<_> = (0..400_000).collect();
         for (large, place) in [(json!(numbers), "/0"), (json!({"numbers": numbers}), "/left_out")] {
             let body = truncate_value(json!({"session_id": "one", "tool_input": large, "prompt": "Go on."}));
@@ -192,8 +192,8 @@ mod tests {
     }
 
     #[test]
-    fn very_many_fields_take_no_longer_than_a_few_for_their_size() {
-        // If each that goes had to be looked for among all others, this would take minutes.
+    fn the_time_for_many_fields_is_linear() {
+        // A search among all fields for each removed one would take minutes.
         let mut body: Map<_, _> = (0..200_000).rev().map(|n| (format!("key-{n:016}"), n.into())).collect();
         body.insert("session_id".into(), "one".into());
         let started = std::time::Instant::now();
@@ -206,7 +206,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(12))]
         #[test]
-        fn whatever_it_is_it_fits_and_keeps_its_session(
+        fn any_body_fits_and_keeps_its_session(
             texts in proptest::collection::vec((1_usize..400_000, "[a-z]{1,8}"), 0..8),
             fields in 0_usize..60_000,
         ) {

@@ -1,4 +1,4 @@
-//! Storing the events that wait on disk.
+//! Stores the events that wait on disk.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -9,11 +9,11 @@ use crate::error::{Result, StoreError};
 use crate::queue::pending::{PendingEvent, PendingFile};
 use crate::record::masked_record::MaskedRecord;
 
-/// How many pending events are stored with one transaction.
+/// How many pending events one transaction stores.
 const PENDING_BATCH_SIZE: usize = 50;
 
 impl EventRecorder {
-    /// Stores everything that waits on disk, also the copies of events that a daemon was handed and may not have stored.
+    /// Stores all events that wait on disk, including those that a daemon took and may not have stored.
     ///
     /// # Errors
     ///
@@ -22,7 +22,7 @@ impl EventRecorder {
         self.drain_pending(usize::MAX)
     }
 
-    /// As [`EventRecorder::drain_all`], but no more than so many pending events, for a process that others wait for.
+    /// As [`EventRecorder::drain_all`], but at most so many pending events, for a process that an agent waits for.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ impl EventRecorder {
         }
         let spool = self.spool.clone();
         let warnings = spool.drain(&mut |records| {
-            // A record that nothing names is no event.
+            // A record without an event name is not an event.
             let events: Vec<_> = records.into_iter().flat_map(NormalizedEvent::from_record).collect();
             self.try_record_events(&events).map(drop)
         })?;
@@ -47,8 +47,8 @@ impl EventRecorder {
         Ok(())
     }
 
-    /// Stores events that wait on disk for as long as an agent may be kept waiting: in a process that records alone, and
-    /// has no daemon to leave them to. The rest is left for the next process.
+    /// Stores events that wait on disk, for as long as an agent may wait: in a process that records without a daemon.
+    /// The rest is left for the next process.
     pub fn drain_for(&mut self, time: Duration) {
         let deadline = Instant::now() + time;
         let paths = if self.pending.is_empty() { Vec::new() } else { self.pending.list_paths() };
@@ -68,10 +68,9 @@ impl EventRecorder {
                 match self.pending.load(path.clone()) {
                     PendingFile::Ready(file, record) => files.push((file, *record)),
                     PendingFile::Skipped => {}
-                    PendingFile::SetAside(aside, why) => self.warnings.push(format!(
-                        "an event that waited on disk cannot be understood ({why}); it was moved to {}",
-                        aside.display()
-                    )),
+                    PendingFile::SetAside(aside, why) => self
+                        .warnings
+                        .push(format!("a pending event that cannot be read ({why}) was moved to {}", aside.display())),
                 }
             }
             self.store_pending_batch(files)?;
@@ -91,7 +90,7 @@ impl EventRecorder {
                     files.push(file);
                     events.push(event);
                 }
-                // A record that nothing names is no event.
+                // A record without an event name is not an event.
                 Err(_) => self.pending.reject(file),
             }
         }
@@ -100,9 +99,9 @@ impl EventRecorder {
                 self.copies.add(&events);
                 files.into_iter().for_each(PendingEvent::remove);
             }
-            // They may have been written to files that are gone, so they are stored once more with the next call.
+            // They may be in files that are gone, so the next call stores them again.
             Ok(_) => {}
-            // One that the database does not take must not stop the others.
+            // A rejected event must not block the others.
             Err(StoreError::Refused(_)) => {
                 for (file, event) in files.into_iter().zip(&events) {
                     match store.ingest_normalized(std::slice::from_ref(event)) {

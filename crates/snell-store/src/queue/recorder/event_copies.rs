@@ -1,14 +1,14 @@
-//! Copies of events that were stored and may be in the write-ahead log only.
+//! Copies of stored events that may be only in the write-ahead log.
 
 use std::collections::VecDeque;
 
 use crate::derive::normalize::NormalizedEvent;
 
-/// So many copies are kept, and so many bytes of payloads. Without readers in its way, the log is folded in long before.
+/// The largest number of copies, and of bytes in their payloads. Usually a checkpoint comes long before.
 const MAX_COPIES: usize = 1_000;
 const MAX_BYTES: usize = 8 * 1024 * 1024;
 
-/// The latest events, the oldest first. Nothing is kept unless it is enabled.
+/// The latest events, the oldest first. Empty unless it is enabled.
 #[derive(Debug, Default)]
 pub(super) struct EventCopies {
     is_enabled: bool,

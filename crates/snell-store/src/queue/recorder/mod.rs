@@ -1,8 +1,8 @@
-//! Recording that loses nothing: events that cannot be stored now wait on disk, and a damaged database is replaced.
+//! Records events without loss: events that cannot be stored now wait on disk, and a damaged database is replaced.
 //!
-//! The files of the database can be removed, replaced or shortened while they are open. Then what is written goes where no
-//! other process finds it. So the paths are compared with the open files before and after each transaction, and nothing is
-//! acknowledged before that. The log that was removed is folded into the database, and everything is opened again.
+//! The files of the database can be removed, replaced or truncated while they are open. Then other processes would not
+//! find what this one writes. So before and after each transaction, the recorder compares the paths with the open
+//! files, and acknowledges nothing before that. It copies a removed log into the database, and opens everything again.
 
 mod drain;
 mod event_copies;
@@ -25,13 +25,13 @@ use crate::record::masked_record::MaskedRecord;
 use crate::store::{OpenedStore, Store};
 use crate::views::session_snapshot::{SessionSnapshot, SnapshotQuery};
 
-/// The name of the database in its directory.
+/// The database's file name.
 const DATABASE_FILE_NAME: &str = "snell.db";
 
-/// So many pending events are stored before another event is recorded, to keep the order. More have to wait.
+/// How many pending events are stored before another event, to keep the order. More have to wait.
 const MAX_INLINE_PENDING: usize = 100;
 
-/// Whether an event that is to be recorded is on disk already, in a pending file or in the spool.
+/// Whether an event is on disk already, in a pending file or in the spool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiskCopy {
     /// It is, perhaps without the decision.
@@ -43,17 +43,17 @@ pub enum DiskCopy {
 /// The result of recording one event.
 #[derive(Debug)]
 pub enum RecordOutcome {
-    /// It is stored, or it is no event that can ever be stored. No copy of it is needed.
+    /// It is stored, or it can never be stored. It needs no copy.
     Stored(Result<IngestReceipt>),
-    /// It waits on disk, for the reason in this warning: in a new pending file, or, where none could be written, in the
-    /// copy that was there.
+    /// It waits on disk, for the reason in this warning: in a new pending file, or, if that failed, in the existing
+    /// copy.
     Queued {
-        /// Whether the event is nowhere but in the copy that was there.
+        /// Whether the event is only in the existing copy.
         needs_copy: bool,
         /// Why it is not stored.
         warning: String,
     },
-    /// It is nowhere. This warning says why.
+    /// It is lost, for the reason in this warning.
     Failed(String),
 }
 
@@ -66,7 +66,7 @@ impl RecordOutcome {
         }
     }
 
-    /// Whether the event is nowhere but in the copy that was there.
+    /// Whether the event is only in the existing copy.
     pub fn needs_copy(&self) -> bool {
         matches!(self, Self::Queued { needs_copy: true, .. })
     }
@@ -80,21 +80,21 @@ pub struct EventRecorder {
     store: Option<Store>,
     pending: PendingQueue,
     spool: EventSpool,
-    /// Copies of events that may be in the log only.
+    /// Copies of events that may be only in the log.
     copies: EventCopies,
-    /// Warnings for people, since they were last taken.
+    /// Warnings since the last call of `take_warnings`.
     warnings: Vec<String>,
-    /// Whether the user has named the file, so that it may be anything.
+    /// Whether the user named the file, so that it may be anything.
     is_named: bool,
 }
 
 impl EventRecorder {
-    /// A recorder for this directory. Nothing is opened before there is something to record.
+    /// A recorder for this directory. It opens nothing before the first event.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self::with_database(Self::database_path(&directory.into()))
     }
 
-    /// A recorder for the database at this path. Events that wait to be stored in it wait beside it.
+    /// A recorder for the database at this path. Pending events are beside it.
     pub fn with_database(database: impl Into<PathBuf>) -> Self {
         let database = database.into();
         let directory = database.parent().unwrap_or(Path::new("/")).to_owned();
@@ -110,8 +110,8 @@ impl EventRecorder {
         }
     }
 
-    /// As [`EventRecorder::with_database`], for a process that keeps the database open. It keeps copies of what is in the log only, so that
-    /// they can be stored again if the log is removed and another process begins a new one.
+    /// As [`EventRecorder::with_database`], for a process that keeps the database open. It keeps copies of events that
+    /// are only in the log, to store them again if the log is removed and another process starts a new one.
     #[must_use]
     pub fn with_copies(mut self) -> Self {
         self.copies.enable();
@@ -133,29 +133,29 @@ impl EventRecorder {
         directory.join(DATABASE_FILE_NAME)
     }
 
-    /// The events that wait on disk to be stored.
+    /// The pending events.
     pub fn pending(&self) -> &PendingQueue {
         &self.pending
     }
 
-    /// The events that were handed to the daemon and may not be stored.
+    /// The events that the daemon has taken and may not have stored.
     pub fn spool(&self) -> &EventSpool {
         &self.spool
     }
 
-    /// Warnings for people: a database that was moved aside, an event that has to wait.
+    /// Returns the warnings so far: a database that was moved aside, an event that has to wait.
     pub fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }
 
-    /// The store, opened if it was not. Pending events are stored first, unless they are many.
+    /// The store, opened if necessary. Pending events are stored first, unless there are many.
     ///
     /// # Errors
     ///
     /// When the database cannot be used.
     pub fn open_store(&mut self) -> Result<&mut Store> {
         self.open_database()?;
-        // In the order in which they happened; but an agent does not wait for more than a few of them.
+        // In the order of events; but an agent does not wait for more than a few of them.
         if !self.pending.is_empty()
             && let Some(paths) = self.pending.list_paths_if_few(MAX_INLINE_PENDING)
         {
@@ -164,8 +164,8 @@ impl EventRecorder {
         self.require_store()
     }
 
-    /// As [`EventRecorder::open_store`], for commands that only read: pending events that cannot be stored now go on waiting, and a warning
-    /// says so.
+    /// As [`EventRecorder::open_store`], for commands that only read: if pending events cannot be stored now, they stay
+    /// pending, with a warning.
     ///
     /// # Errors
     ///
@@ -174,18 +174,19 @@ impl EventRecorder {
         self.open_database()?;
         if let Err(error) = self.drain_all() {
             let waiting = self.pending.count();
-            self.warnings.push(format!("what waits on disk cannot be stored now ({error}); waiting: {waiting}"));
+            self.warnings.push(format!("cannot store the pending events now (waiting: {waiting}): {error}"));
         }
         self.require_store()
     }
 
-    /// What is known of a session. Pending events are stored first: they may say which reminders the agent was given already.
+    /// The data of a session. Pending events are stored first, because they may contain the reminders that the agent
+    /// got.
     ///
     /// # Errors
     ///
     /// When the database cannot be read, or pending events cannot be stored.
     pub fn load_session_snapshot(&mut self, query: &SnapshotQuery) -> Result<SessionSnapshot> {
-        // As long as pending events cannot be stored, it is not known which reminders were given.
+        // Without the pending events, the reminders are not known.
         let attempt = |recorder: &mut Self| recorder.open_store()?.load_session_snapshot(query);
         match attempt(self) {
             Err(StoreError::Damaged(_)) => {
@@ -213,7 +214,7 @@ impl EventRecorder {
         removed.map_or(Ok(()), |removed| self.recover_after_removal(removed))
     }
 
-    /// Leaves a database if one of its files was removed or replaced, and names that file.
+    /// Closes a database if one of its files was removed or replaced, and names that file.
     fn close_removed_database(&mut self) -> Result<Option<RemovedFile>> {
         let Some(store) = &mut self.store else {
             return Ok(None);
@@ -227,30 +228,26 @@ impl EventRecorder {
         Ok(Some(removed))
     }
 
-    /// Stores again what was in a file that was removed or replaced, as far as it has to be, and says what happened.
+    /// Stores events of a removed or replaced file again, where needed, and adds a warning.
     fn recover_after_removal(&mut self, removed: RemovedFile) -> Result<()> {
         let path = self.database.display().to_string();
         let remark = match removed {
             RemovedFile::Database => {
                 format!(
-                    "{path} was removed or replaced while it was in use; recording goes on in the file at that path"
+                    "{path} was removed or replaced while it was in use, so recording continues in the file that is there now"
                 )
             }
             RemovedFile::RestoredDatabase => {
-                format!("{path} was shortened while it was in use; it was restored from its log, and nothing is lost")
+                format!("{path} was truncated while it was in use and restored from its log, and nothing is lost")
             }
             RemovedFile::SetAside(_) => {
                 let stored = self.restore_copies()?;
-                format!(
-                    "{path} or {path}-wal was shortened while it was in use; events that were stored again: {stored}"
-                )
+                format!("{path} or {path}-wal was truncated while it was in use (events stored again: {stored})")
             }
-            RemovedFile::SavedLog => format!("{path}-wal was removed while it was in use; nothing is lost"),
+            RemovedFile::SavedLog => format!("{path}-wal was removed while it was in use, and nothing is lost"),
             RemovedFile::ReplacedLog => {
                 let stored = self.restore_copies()?;
-                format!(
-                    "{path}-wal or {path}-shm was replaced while it was in use; events that were stored again: {stored}"
-                )
+                format!("{path}-wal or {path}-shm was replaced while it was in use (events stored again: {stored})")
             }
         };
         if !matches!(removed, RemovedFile::ReplacedLog | RemovedFile::SetAside(_)) {
@@ -263,13 +260,13 @@ impl EventRecorder {
         Ok(())
     }
 
-    /// Stores the copies again, and answers how many they are.
+    /// Stores the copies again, and returns their number.
     fn restore_copies(&mut self) -> Result<usize> {
         let copies = self.copies.to_vec();
         Ok(self.require_store()?.ingest_normalized(&copies)?.len())
     }
 
-    /// Looks whether the files of an open database are still in their places, and opens them again if not.
+    /// Opens the database again if its files were removed or replaced.
     ///
     /// # Errors
     ///
@@ -278,7 +275,7 @@ impl EventRecorder {
         if self.store.is_some() { self.open_database() } else { Ok(()) }
     }
 
-    /// Does what would otherwise slow down later work, if there is enough of it.
+    /// Runs maintenance that would slow down later work, if enough is due.
     ///
     /// # Errors
     ///
@@ -295,11 +292,11 @@ impl EventRecorder {
     }
 
     fn require_store(&mut self) -> Result<&mut Store> {
-        self.store.as_mut().ok_or_else(|| StoreError::Database("it was closed".into()))
+        self.store.as_mut().ok_or_else(|| StoreError::Database("the connection is closed".into()))
     }
 
-    /// Records these events, in this order. If that cannot be done now they are written down, to be recorded by the next
-    /// process, and a warning says so.
+    /// Records these events, in this order. If that fails, they are written to disk for the next process, with a
+    /// warning.
     pub fn record_events(&mut self, records: Vec<EventRecord>) -> Vec<Result<IngestReceipt>> {
         let without_copies = records.into_iter().map(|record| (record.into(), DiskCopy::Absent)).collect();
         let mut receipts = Vec::new();
@@ -316,7 +313,7 @@ impl EventRecorder {
     pub fn record_each(&mut self, records: Vec<(MaskedRecord, DiskCopy)>) -> Vec<RecordOutcome> {
         let mut events = Vec::with_capacity(records.len());
         let mut copies = Vec::with_capacity(records.len());
-        // A record that nothing names is no event, and does not hold up the others.
+        // A record without an event name is not an event, and does not block the others.
         let mut outcomes = Vec::with_capacity(records.len());
         for (record, copy) in records {
             outcomes.push(match NormalizedEvent::from_record(record) {
@@ -335,11 +332,11 @@ impl EventRecorder {
             }
         };
         let mut recorded = recorded.into_iter();
-        let missing = || RecordOutcome::Stored(Err(StoreError::Database("nothing was recorded".into())));
+        let missing = || RecordOutcome::Stored(Err(StoreError::Database("no result for the event".into())));
         outcomes.into_iter().map(|outcome| outcome.or_else(|| recorded.next()).unwrap_or_else(missing)).collect()
     }
 
-    /// As [`EventRecorder::record_events`], but nothing is written down if it fails.
+    /// As [`EventRecorder::record_events`], but without a copy on disk if it fails.
     ///
     /// # Errors
     ///
@@ -351,9 +348,9 @@ impl EventRecorder {
                 self.replace_damaged_database()?;
                 attempt(self)
             }
-            // One that the database does not take must not stop the others.
+            // A rejected event must not block the others.
             Err(StoreError::Refused(_)) => return observed.iter().map(|one| self.record_single_event(one)).collect(),
-            // It may have been written to files that are gone. What is stored already is not stored again.
+            // It may be in files that are gone. Storing an event twice has no effect.
             Ok(first) if self.has_replaced_files() => attempt(self).map(|again| prefer_first_receipts(again, first)),
             other => other,
         };
@@ -362,27 +359,29 @@ impl EventRecorder {
         Ok(receipts.into_iter().map(Ok).collect())
     }
 
-    /// Records one event. One that the database does not take is put where people can look at it.
+    /// Records one event. If the database rejects it, it is moved to a place where users can inspect it.
     fn record_single_event(&mut self, event: &NormalizedEvent) -> Result<Result<IngestReceipt>> {
         let recorded = self.open_store()?.ingest_normalized(std::slice::from_ref(event));
         match recorded {
             Err(StoreError::Refused(why)) => {
                 let written = self.pending.push(&event.to_masked_record(), PendingClaim::Anyone);
                 let place = match written.map(|file| self.pending.reject(file)) {
-                    Ok(()) => "it is in unreadable/".to_owned(),
-                    Err(fault) => format!("it cannot be written down ({fault}) and is lost"),
+                    Ok(()) => "it was moved to unreadable/".to_owned(),
+                    Err(fault) => format!("it is lost, because it cannot be written to disk ({fault})"),
                 };
-                self.warnings.push(format!("the database refuses {} ({why}); {place}", event.name));
+                self.warnings.push(format!("the database rejected {} ({why}), and {place}", event.name));
                 Ok(Err(StoreError::Refused(why)))
             }
             Err(error) => Err(error),
-            Ok(mut receipts) => Ok(receipts.pop().ok_or_else(|| StoreError::Database("nothing was recorded".into()))),
+            Ok(mut receipts) => {
+                Ok(receipts.pop().ok_or_else(|| StoreError::Database("no result for the event".into())))
+            }
         }
     }
 
-    /// Moves a database aside that turned out to be damaged after it had been opened.
+    /// Moves a database aside that turned out to be damaged after it was opened.
     fn replace_damaged_database(&mut self) -> Result<()> {
-        // Files that do not belong together seem damaged.
+        // Files that do not belong together look damaged.
         if self.has_replaced_files() {
             return self.open_database();
         }
@@ -394,12 +393,14 @@ impl EventRecorder {
     }
 
     fn warn_database_moved(&mut self, set_aside: Option<PathBuf>) {
-        self.warnings.extend(set_aside.map(|aside| {
-            format!("the database was damaged; it was moved to {}, and a new one was begun", aside.display())
-        }));
+        self.warnings.extend(
+            set_aside.map(|aside| {
+                format!("the damaged database was moved to {}, and a new one was created", aside.display())
+            }),
+        );
     }
 
-    /// Writes an event down, because it cannot be recorded now.
+    /// Writes an event to disk, because it cannot be recorded now.
     pub fn defer_event(&self, record: MaskedRecord, copy: DiskCopy, why: &StoreError) -> RecordOutcome {
         match NormalizedEvent::from_record(record) {
             Ok(event) => self.write_pending(&event, copy, why),
@@ -410,10 +411,10 @@ impl EventRecorder {
     fn write_pending(&self, event: &NormalizedEvent, copy: DiskCopy, error: &StoreError) -> RecordOutcome {
         let (name, error) = (&event.name, format_error_chain(error));
         let failed = |fault: &str| {
-            RecordOutcome::Failed(format!("cannot record {name} ({error}), nor write it down ({fault}); it is lost"))
+            RecordOutcome::Failed(format!("{name} is lost: cannot record it ({error}) or write it to disk ({fault})"))
         };
         if !self.pending.has_room() {
-            return failed("too many events wait already");
+            return failed("too many events are waiting");
         }
         let written = self.pending.push(&event.to_masked_record(), PendingClaim::Anyone);
         let needs_copy = written.is_err() && copy == DiskCopy::Present;
@@ -421,12 +422,12 @@ impl EventRecorder {
             Err(fault) if !needs_copy => failed(&fault.to_string()),
             _ => RecordOutcome::Queued {
                 needs_copy,
-                warning: format!("cannot record {name} now ({error}); it waits on disk for the next call"),
+                warning: format!("cannot record {name} now ({error}), so it waits on disk for the next call"),
             },
         }
     }
 
-    /// Puts the database in good order, as the last thing to do.
+    /// Closes the database, with a checkpoint.
     pub fn close(self) {
         match self.store {
             // If it cannot be done now, the next process does it.
@@ -436,7 +437,7 @@ impl EventRecorder {
         }
     }
 
-    /// Folds the log into the database if it has become long, in a process that records alone: the next one would have to
+    /// Copies a long log into the database, in a process that records without a daemon: the next process would have to
     /// read all of it.
     pub fn checkpoint_before_exit(&mut self) {
         if let Some(store) = &mut self.store {
@@ -444,19 +445,19 @@ impl EventRecorder {
         }
     }
 
-    /// Leaves without closing the database, because an agent waits. The database is made to bear that.
+    /// Exits without closing the database, because an agent waits. The database is not damaged by that.
     pub fn abandon_store(&mut self) {
         std::mem::forget(self.store.take());
     }
 }
 
-/// The receipts of events that were stored twice: the first receipt counts, if the second time found the event.
+/// The receipts of events that were stored twice: the first receipt, if the second attempt found the event.
 fn prefer_first_receipts(again: Vec<IngestReceipt>, first: Vec<IngestReceipt>) -> Vec<IngestReceipt> {
     let pairs = again.into_iter().zip(first);
     pairs.map(|(again, first)| if again.duplicate { first } else { again }).collect()
 }
 
-/// A directory that holds nothing but Snell's own files is closed to others. One that holds more stays as it is.
+/// Makes a directory private if it has only Snell's own files.
 fn restrict_to_owner(directory: &Path) {
     let Ok(metadata) = fs::metadata(directory) else {
         return;
@@ -482,7 +483,7 @@ fn restrict_to_owner(directory: &Path) {
     };
     let open = metadata.mode() & 0o077 != 0 && metadata.uid() == rustix::process::geteuid().as_raw();
     if open && fs::read_dir(directory).is_ok_and(|entries| entries.flatten().all(ours)) {
-        // If it cannot be closed, the files in it still are.
+        // If that fails, the files in it are still private.
         let _ = fs::set_permissions(directory, Permissions::from_mode(0o700));
     }
 }

@@ -1,6 +1,6 @@
-//! Secrets of known forms, masked before anything is written.
+//! Masks secrets of known forms before anything is written.
 //!
-//! `snell-secrets` finds them; this module walks through JSON and puts marks in their place.
+//! `snell-secrets` finds them; this module walks through JSON and replaces them by marks.
 
 use std::borrow::Cow;
 use std::mem;
@@ -9,17 +9,17 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 use snell_secrets::{CredentialKind, SecretScanner, credential_kind, is_jwk_private_member, is_member_credential};
 
-/// What stands in the place of a secret begins and ends so.
+/// The start and the end of a mark.
 const MASK_MARK: (&str, &str) = ("[masked: ", "]");
 
-/// What stands for a secret where it must be one word.
+/// The replacement where one word is needed.
 const MASK_WORD: &str = "masked";
 
-/// The longest name of a form, and more.
+/// The longest mark.
 const MAX_MARK_BYTES: usize = 48;
 
-/// How often a text is looked at. A second look finds what only a masked neighbour had hidden, which is rare; a third
-/// finds nothing but in texts made to have it find something.
+/// How often a text is scanned. A second pass finds secrets beside a masked one, which is rare; a third only finds
+/// secrets in texts that are made for it.
 const MAX_PASSES: usize = 8;
 
 /// The shortest text with a secret is `://:b@`.
@@ -42,7 +42,7 @@ pub fn mask_secrets(text: &str) -> Cow<'_, str> {
 
 /// Masks the secrets in all strings of `value`, in the names of its members, and under names that mean a credential.
 pub fn mask_json(value: &mut Value) {
-    // A stack rather than recursion: a payload may be nested deeper than a thread's stack is large.
+    // A stack instead of recursion: deep nesting must not overflow the thread's stack.
     let mut rest = vec![(value, None)];
     while let Some((value, kind)) = rest.pop() {
         match value {
@@ -77,8 +77,8 @@ pub fn mask_json(value: &mut Value) {
     }
 }
 
-/// Puts one word in the place of each secret that was masked, in all strings of `value`. A shell reads it as it would have
-/// read the secret, whereas the marks themselves are several words.
+/// Replaces each mark by one word, in all strings of `value`. A shell parses that word like the secret, whereas marks
+/// are several words.
 pub fn replace_marks_in_json(value: &mut Value) {
     let mut rest = vec![value];
     while let Some(value) = rest.pop() {
@@ -121,7 +121,7 @@ fn mask_member_names(members: &mut Map<String, Value>) {
     }
 }
 
-/// A list of arguments under way: a program, options and values.
+/// A list of arguments: a program, options and values.
 #[derive(Debug, Default)]
 struct ArgumentList {
     is_curl: bool,
@@ -143,13 +143,13 @@ impl ArgumentList {
     }
 }
 
-/// What `{"name": …, "value": …}` says about its value, as lists of headers and variables have it.
+/// The meaning of the value in `{"name": …, "value": …}`, as in lists of headers and variables.
 fn classify_named_value(members: &Map<String, Value>) -> Option<CredentialKind> {
     let name = members.get("name").or_else(|| members.get("key"))?;
     credential_kind(name.as_str()?)
 }
 
-/// `text` with its secrets masked, if it has any, and how many bytes were looked at for it.
+/// `text` with its secrets masked, if it has any, and how many bytes were scanned.
 fn mask_once(text: &str) -> (Option<String>, usize) {
     let mut masked: Option<String> = None;
     let mut steps = 0;

@@ -1,15 +1,15 @@
-//! How long runs took: each by itself while they are few, and those that are alike together once they are many.
+//! The durations of hook runs: exact while there are few different ones, in buckets once there are many.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// So many different durations are kept as they are.
+/// Up to so many different durations are kept exactly.
 const MAX_EXACT_DURATIONS: usize = 20;
 
-/// More kinds of durations cannot be told apart: 63 bits, of which the first three count.
+/// The number of buckets: the first three of 63 bits decide.
 const BUCKET_COUNT: usize = 62 * 4;
 
-/// Runs that took the same time, or about the same.
+/// Runs of the same duration, or nearly so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct DurationBucket {
     runs: i64,
@@ -23,12 +23,12 @@ impl DurationBucket {
     }
 }
 
-/// How long runs took.
+/// The durations of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum DurationHistogram {
-    /// By how long they took, or by the shortest that they may have taken if they were counted together earlier.
+    /// By duration, or by the lower bound of a bucket that was stored earlier.
     Exact(BTreeMap<i64, DurationBucket>),
-    /// By the first three bits of how long they took, the shortest first.
+    /// By the first three bits of the duration, the shortest first.
     Bucketed(Vec<DurationBucket>),
 }
 
@@ -52,8 +52,8 @@ impl DurationHistogram {
         }
     }
 
-    /// Adds what was written: `from:runs:total`, with blanks between. What cannot be read is passed over. A month of busy
-    /// hooks is more than half a million of these, so nothing is made of them on the way.
+    /// Adds the stored form: `from:runs:total`, separated by blanks. Invalid parts are skipped. A month of busy hooks
+    /// has more than half a million of these, so this allocates nothing.
     pub(super) fn add_encoded(&mut self, text: &str) {
         let (mut numbers, mut place, mut is_sound, mut is_begun) = ([0_i64; 3], 0, true, false);
         for byte in text.bytes().chain([b' ']) {
@@ -76,8 +76,7 @@ impl DurationHistogram {
         }
     }
 
-    /// How long the run took that comes so many places after the shortest, as far as it is known; nothing if there are not
-    /// so many.
+    /// The duration at this rank, counted from the shortest; nothing if there are fewer runs.
     pub(super) fn find_rank_value(&self, rank: i64) -> Option<f64> {
         let mut left = rank;
         for (_, alike) in self.iter() {
@@ -111,7 +110,7 @@ impl DurationHistogram {
         *self = many;
     }
 
-    /// Those that there are, the shortest first.
+    /// The non-empty buckets, the shortest first.
     fn iter(&self) -> impl Iterator<Item = (i64, DurationBucket)> {
         let (few, many) = match self {
             Self::Exact(each) => (Some(each), None),
@@ -124,7 +123,7 @@ impl DurationHistogram {
     }
 }
 
-/// As it is kept.
+/// The stored form.
 impl fmt::Display for DurationHistogram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, (from_us, alike)) in self.iter().enumerate() {
@@ -135,16 +134,16 @@ impl fmt::Display for DurationHistogram {
     }
 }
 
-/// Which kind a duration is of: its first three bits, and how many follow.
+/// The bucket of a duration: its first three bits, and the number of bits after them.
 fn find_bucket_index(us: i64) -> usize {
     let us = us.max(0);
     let following = (i64::BITS - us.leading_zeros()).saturating_sub(3);
-    // Three bits, of which the first is set if any follow.
+    // Three bits; the first is set if any follow.
     let first = usize::try_from(us >> following).unwrap_or(0);
     first + 4 * following as usize
 }
 
-/// The shortest duration of a kind.
+/// The shortest duration of a bucket.
 fn find_bucket_start(kind: usize) -> i64 {
     let following = kind.saturating_sub(4) / 4;
     i64::try_from(kind - 4 * following).unwrap_or(0) << following
@@ -163,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_as_it_was() {
+    fn durations_survive_encoding_and_decoding() {
         let cases = [
             build_histogram([]),
             build_histogram([0]),
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn many_runs_of_about_the_same_length_are_counted_together() {
+    fn many_runs_of_similar_length_share_a_bucket() {
         let cases = [
             (-5, 0),
             (0, 0),
@@ -213,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_together_once_stays_so() {
+    fn stored_buckets_stay_buckets() {
         let mut all = build_histogram(1000..1100);
         all.add(&build_histogram([1000]));
         assert_eq!(all.to_string(), "896:25:25276 1024:76:80674");

@@ -1,7 +1,7 @@
-//! What is counted by the hour as it happens, so that nobody has to look at every run of a hook and every verdict again.
+//! Hourly counts, updated with each event, so that no query has to read every hook run and every verdict.
 //!
-//! Up to twenty different durations are kept as they are ([`DurationHistogram`]), so a percentile of so few runs is exact. Of more,
-//! those that are alike count together, and a percentile is off by a quarter at most.
+//! Up to twenty different durations are kept exactly ([`DurationHistogram`]), so percentiles of few runs are exact.
+//! More of them go into buckets, and a percentile is off by a quarter at most.
 
 mod duration_histogram;
 
@@ -12,33 +12,33 @@ use crate::views::query_types::HookStats;
 
 use duration_histogram::DurationHistogram;
 
-/// An hour, in the unit in which times are kept.
+/// An hour in microseconds.
 pub(crate) const HOUR_US: i64 = 3_600_000_000;
 
-/// A run that took longer counts as if it had taken so long.
+/// Longer runs count as this long.
 const MAX_RUN_US: i64 = 1_000_000_000_000;
 
-/// Statuses of hooks that have not run, or not yet.
+/// Statuses of hooks that did not run, or have not ended.
 const NOT_RUN_STATUSES: [&str; 2] = ["skipped", "started"];
 
 words! {
-    /// What came of a verdict of the guard.
+    /// The outcome of a verdict of the guard.
     GuardOutcome {
         /// The call was denied.
         Denied = "deny",
         /// The user was asked.
         Asked = "ask",
-        /// The call was let through, although a rule is about it.
+        /// The call was allowed, although a rule matches it.
         Allowed = "allow",
-        /// It would have been denied, but the guard only watches.
+        /// The call would have been denied, but the guard only audits.
         WouldDeny = "would_deny",
-        /// The user would have been asked, but the guard only watches.
+        /// The user would have been asked, but the guard only audits.
         WouldAsk = "would_ask",
     }
 }
 
 impl GuardOutcome {
-    /// What came of a verdict, by what was decided and what would have been.
+    /// The outcome by the actual decision and the decision without audit.
     pub fn from_decision(decision: &str, would: Option<&str>) -> Self {
         match (Self::parse(decision), would) {
             (Some(Self::Denied), _) => Self::Denied,
@@ -49,7 +49,7 @@ impl GuardOutcome {
         }
     }
 
-    /// What is kept of such a verdict: what was decided, and what would have been.
+    /// The stored form of an outcome: the actual decision and the decision without audit.
     pub(crate) fn to_stored(self) -> (&'static str, Option<&'static str>) {
         match self {
             Self::WouldDeny => (Self::Allowed.as_str(), Some(Self::Denied.as_str())),
@@ -59,35 +59,35 @@ impl GuardOutcome {
     }
 }
 
-/// What all hooks together, or one of them, did in an hour.
+/// The runs of all hooks, or of one, in an hour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HookHour {
     /// When the hour began.
     pub begins: Timestamp,
-    /// How often a hook ran.
+    /// The number of runs.
     pub runs: i64,
-    /// Half of the runs took no longer than this.
+    /// The median duration.
     pub p50_ms: f64,
-    /// 95 of 100 runs took no longer than this.
+    /// The 95th percentile of the durations.
     pub p95_ms: f64,
-    /// None took longer than this.
+    /// The longest duration.
     pub max_ms: f64,
 }
 
-/// What the guard said in an hour by one rule.
+/// The verdicts of one rule in an hour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardHour {
     /// When the hour began.
     pub begins: Timestamp,
     /// The rule.
     pub rule: String,
-    /// How grave it is.
+    /// Its tier.
     pub tier: String,
-    /// What came of it.
+    /// The outcome.
     pub outcome: GuardOutcome,
-    /// How often.
+    /// The number of verdicts.
     pub verdicts: i64,
-    /// When it was last said.
+    /// The time of the last one.
     pub last_at: Timestamp,
 }
 
@@ -96,18 +96,18 @@ pub(crate) fn has_run_status(status: &str) -> bool {
     !NOT_RUN_STATUSES.contains(&status)
 }
 
-/// The hour in which a moment lies.
+/// The hour of a time.
 pub(crate) fn to_hour(at: Timestamp) -> i64 {
     at.as_microsecond().div_euclid(HOUR_US)
 }
 
-/// When an hour begins.
+/// The start of an hour.
 pub(crate) fn hour_to_timestamp(hour: i64) -> Timestamp {
     let us = hour.saturating_mul(HOUR_US);
     Timestamp::from_microsecond(us).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
-/// How often hooks ran, and how they fared.
+/// Counts of hook runs and their results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HookRunCounts {
     pub(crate) runs: i64,
@@ -116,7 +116,7 @@ pub(crate) struct HookRunCounts {
     pub(crate) blocks: i64,
     pub(crate) total_us: i64,
     pub(crate) max_us: i64,
-    /// In microseconds, as it is kept.
+    /// In microseconds, as stored.
     pub(crate) last_at: i64,
 }
 
@@ -133,7 +133,7 @@ impl HookRunCounts {
     }
 }
 
-/// Runs in sum, and by how long they took.
+/// The totals of runs, and their durations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HookRunRollup {
     pub(crate) counts: HookRunCounts,
@@ -159,13 +159,13 @@ impl HookRunRollup {
         }
     }
 
-    /// Adds what was kept: the counts, and what [`Self::durations`] has written.
+    /// Adds the stored form: the counts, and the output of [`Self::durations`].
     pub(crate) fn add_stored(&mut self, counts: &HookRunCounts, durations: &str) {
         self.counts.add(counts);
         self.durations.add_encoded(durations);
     }
 
-    /// How long runs took, as it is kept.
+    /// The durations in their stored form.
     pub(crate) fn encode_durations(&self) -> String {
         self.durations.to_string()
     }
@@ -175,7 +175,7 @@ impl HookRunRollup {
         self.durations.add(&other.durations);
     }
 
-    /// What so many of a hundred runs did not exceed.
+    /// A percentile of the durations.
     fn percentile_ms(&self, percent: i64) -> f64 {
         let rank = (self.counts.runs * percent + 99) / 100;
         let us = self.durations.find_rank_value(rank);
@@ -192,7 +192,7 @@ impl HookRunRollup {
         }
     }
 
-    /// Fills in what a hook has cost.
+    /// Fills in the statistics of a hook.
     pub(crate) fn fill_stats(&self, stats: HookStats) -> HookStats {
         let all = &self.counts;
         HookStats {
@@ -230,7 +230,7 @@ mod tests {
     fn percentiles_are_exact_for_few_runs_and_close_for_many() {
         let cases: [(&[i64], f64, f64); 5] = [
             (&[1000, 2000, 10_000], 2.0, 10.0),
-            // All of these are alike.
+            // All of these are in one bucket.
             (&[4000, 4100, 4200, 4900], 4.1, 4.9),
             (&[4900, 4000, 4300, 4200, 4100, 4400, 4500], 4.3, 4.9),
             (&[5000, 5000, 5000, 4001], 5.0, 5.0),
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_that_was_only_noted_is_told_from_one_that_counted() {
+    fn audited_verdicts_differ_from_enforced_ones() {
         use GuardOutcome::{Allowed, Asked, Denied, WouldAsk, WouldDeny};
         let cases = [
             ("deny", None, Denied),

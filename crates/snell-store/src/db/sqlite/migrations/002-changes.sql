@@ -1,17 +1,17 @@
--- What changed, for those who watch: told in this order, and read on from wherever a watcher was.
+-- The change feed: watchers read it in this order, and continue where they were.
 --
--- A number is never given twice, because the newest row is never removed.
+-- An id is never reused, because the newest row is never removed.
 CREATE TABLE changes (
   change_id  INTEGER PRIMARY KEY,
   kind       TEXT    NOT NULL,
-  agent_id   INTEGER NOT NULL,             -- no references: what is told stays told when its agent is removed
+  agent_id   INTEGER NOT NULL,             -- no references: changes stay when their agent is removed
   project_id INTEGER NOT NULL,
   at         INTEGER NOT NULL,
   data       TEXT    NOT NULL              -- a JSON object, as watchers get it
 );
 
--- Every agent that has held a conversation. Events are found by their agents: an index by conversation would be one more
--- that is written in another place for every session.
+-- All agents of a conversation. Events are found by their agents, because an index by conversation would cost one more
+-- write per session.
 CREATE TABLE holders (
   conversation_id INTEGER NOT NULL,
   agent_id        INTEGER NOT NULL,
@@ -19,7 +19,7 @@ CREATE TABLE holders (
 ) WITHOUT ROWID;
 INSERT INTO holders SELECT DISTINCT conversation_id, agent_id FROM events WHERE conversation_id IS NOT NULL;
 
--- Lists of events are filtered by these, and stay fast when there are a million.
+-- Filters of the lists of events, which stay fast with a million events.
 CREATE INDEX events_by_name ON events (name);
 CREATE INDEX events_by_tool ON events (tool) WHERE tool IS NOT NULL;
 CREATE INDEX events_by_time ON events (at);

@@ -1,36 +1,36 @@
--- What a session's agent was told about itself, what it said about itself, and what it has others do.
+-- Reminders to a session's agent, its own reports, and its workers.
 
--- `context_warning_level` is what its agent was told when it stopped: the highest threshold, in percent.
+-- `context_warning_level` is the highest threshold, in percent, that a reminder at a stop named.
 ALTER TABLE conversations ADD COLUMN prompt_warning_level INTEGER NOT NULL DEFAULT 0; -- the same, with a prompt
 ALTER TABLE conversations ADD COLUMN status_set_at INTEGER;
 ALTER TABLE conversations ADD COLUMN status_reminded INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE conversations ADD COLUMN pinged_at INTEGER;
 ALTER TABLE conversations ADD COLUMN ping_reminded INTEGER NOT NULL DEFAULT 0;
 
--- How many tokens fit into its context, where its user says so.
+-- The size of its context in tokens, if the user set it.
 ALTER TABLE agents ADD COLUMN context_window INTEGER;
 
--- What a call of a tool is about, in a few words, and how long the tool took.
+-- The summary of a tool call, and its duration.
 ALTER TABLE events ADD COLUMN tool_summary TEXT;
 ALTER TABLE events ADD COLUMN tool_us INTEGER;
 
--- What an agent has started and does not wait for: subagents, tasks in the background, and whatever else says so.
+-- Work that an agent has started and does not wait for: sub-agents, background tasks, and others.
 CREATE TABLE workers (
   worker_id       INTEGER PRIMARY KEY,
   conversation_id INTEGER NOT NULL REFERENCES conversations ON DELETE CASCADE,
   kind            TEXT    NOT NULL CHECK (kind = 'subagent' OR kind = 'task' OR kind = 'other'),
-  name            TEXT    NOT NULL,        -- by which events tell it from others: an id, or what its user calls it
-  label           TEXT,                    -- what it is or does, in a few words
+  name            TEXT    NOT NULL,        -- an id, or a name from the user
+  label           TEXT,                    -- a short description
   status          TEXT    NOT NULL CHECK (status = 'running' OR status = 'done' OR status = 'failed'),
-  in_background   INTEGER NOT NULL DEFAULT 0, -- whether its agent lists it for as long as it runs
+  in_background   INTEGER NOT NULL DEFAULT 0, -- whether its agent lists it while it runs
   started_at      INTEGER,
   finished_at     INTEGER,
-  summary         TEXT,                    -- its last words, or what else there is to say
-  reported_at     INTEGER                  -- when its agent was told
+  summary         TEXT,                    -- its last message, or another summary
+  reported_at     INTEGER                  -- the time of the report to its agent
 );
 CREATE INDEX workers_of_conversation ON workers (conversation_id, kind, name);
 
--- A session in the background is not followed from tool to tool.
+-- A background session is not followed from tool to tool.
 DROP VIEW sessions;
 CREATE VIEW sessions AS
 SELECT

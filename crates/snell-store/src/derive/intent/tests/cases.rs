@@ -1,10 +1,10 @@
-//! What agents say at the end of a turn, and what each of it is for.
+//! Last messages of turns, and their intents.
 
 use crate::derive::intent::TurnIntent::{self, Completion, Progress, Question};
 
-/// The expected intent and the text. A text that was once read wrongly becomes a row.
+/// The expected intent and the text. Each misread text becomes a row.
 pub(super) const CASES: &[(TurnIntent, &str)] = &[
-    // Asked directly.
+    // Direct questions.
     (Question, "Should I proceed with the migration?"),
     (Question, "I found two ways to do this. Which one do you prefer?"),
     (Question, "Want me to push the branch?"),
@@ -29,7 +29,7 @@ pub(super) const CASES: &[(TurnIntent, &str)] = &[
     (Question, "Should I go with the wrapped\nversion of this sentence?"),
     (Question, "## Shall we go on?"),
     (Question, "How can I help you today?"),
-    // Asked, with the answers to choose from after it.
+    // Questions with answers to choose from.
     (Question, "Which approach do you prefer?\n\n1. Keep the old API\n2. Break it\n3. Ship both"),
     (Question, "Which database?\n1. PostgreSQL\n2. SQLite"),
     (Question, "How should I proceed?\n- rebase onto main\n- merge main\n"),
@@ -42,7 +42,7 @@ pub(super) const CASES: &[(TurnIntent, &str)] = &[
     (Question, "What do you think of this?\n\n```\nunclosed fence"),
     (Question, "Which option?\n\n| option | cost |\n|---|---|\n| a | 1 |"),
     (Question, "Should I proceed? Let me know if you have any questions."),
-    // Asked without a question mark.
+    // Questions without a question mark.
     (Question, "Let me know if you'd like me to open a pull request."),
     (Question, "Let me know which option you prefer."),
     (Question, "Let me know how you want to proceed."),
@@ -55,7 +55,7 @@ pub(super) const CASES: &[(TurnIntent, &str)] = &[
     (Question, "I’ll continue once you confirm."),
     (Question, "Please provide the API endpoint so that I can continue."),
     (Question, "Confirm and I'll run it."),
-    // Courtesy asks nothing.
+    // Courtesy.
     (Completion, "I've fixed the bug. Let me know if you have any questions."),
     (Completion, "Done! Feel free to ask if anything is unclear."),
     (Completion, "The change is committed. Is there anything else you'd like me to do?"),
@@ -63,7 +63,7 @@ pub(super) const CASES: &[(TurnIntent, &str)] = &[
     (Completion, "If you'd like, I can also add a test for Windows."),
     (Completion, "The report is in `out.md`. Let me know if you run into problems."),
     (Completion, "Hope this helps!"),
-    // Question marks that ask nothing.
+    // Question marks without a question.
     (Completion, "I replaced `a ? b : c` with a match."),
     (Completion, "Fixed the route. See https://example.com/search?q=done"),
     (Completion, "The dialog now says \"Are you sure?\""),
@@ -95,7 +95,7 @@ pub(super) const CASES: &[(TurnIntent, &str)] = &[
     (Completion, "---\n\n🎉"),
     (Completion, "Summary\n\n| file | lines |\n|---|---|\n| a.rs | 10 |"),
     (Completion, "The letting is over; the lettuce is fresh."),
-    // More is to come.
+    // Announcements.
     (Progress, "Let me look at the configuration."),
     (Progress, "I'll now run the test suite."),
     (Progress, "Next, I'm going to update the docs."),
@@ -113,7 +113,7 @@ pub(super) const CASES: &[(TurnIntent, &str)] = &[
     (Progress, "Okay, let's see what is in there."),
     (Progress, "**Let me look into the failing job.**"),
     (Progress, "I need to check the lock file first."),
-    // In other languages.
+    // Other languages.
     (Question, "Soll ich die Datei löschen?"),
     (Question, "Sag mir, welche Variante du möchtest."),
     (Question, "¿Quieres que lo suba?"),

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 #[test]
-fn the_last_words_say_what_an_agents_turn_is_for() {
+fn the_last_message_determines_the_intent_of_a_turn() {
     let wrong: Vec<_> = cases::CASES
         .iter()
         .filter(|(expected, text)| classify_last_words(text) != *expected)
@@ -15,7 +15,7 @@ fn the_last_words_say_what_an_agents_turn_is_for() {
 }
 
 #[test]
-fn every_intent_is_found_by_its_name_and_no_other() {
+fn every_intent_is_parsed_from_its_word_only() {
     for intent in TurnIntent::ALL.iter().copied() {
         assert_eq!(TurnIntent::parse(intent.as_str()), Some(intent));
         assert_eq!(serde_json::to_value(intent).unwrap(), intent.as_str());
@@ -38,7 +38,7 @@ proptest! {
     }
 
     #[test]
-    fn code_after_the_last_words_changes_nothing_about_a_question(code in "[a-z?. \n]{0,60}") {
+    fn code_after_a_question_changes_nothing(code in "[a-z?. \n]{0,60}") {
         let text = format!("I found two ways. Which one do you prefer?\n\n```rust\n{code}\n```\n");
         prop_assert_eq!(classify_last_words(&text), TurnIntent::Question);
     }

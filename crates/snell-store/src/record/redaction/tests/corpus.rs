@@ -1,10 +1,10 @@
-//! Texts with secrets in them, and texts that only look so.
+//! Texts with secrets, and texts that only look like that.
 //!
 //! The secrets are recipes, see `snell_secrets::examples`.
 
-/// A text with `{}` where the secret stands, and the recipe of the secret.
+/// A text with `{}` in place of the secret, and the recipe of the secret.
 pub(super) const SECRETS: &[(&str, &str)] = &[
-    // Known by how they begin.
+    // Known prefixes.
     ("key {} end", "sk-|ant-|api03-|~80|-AA"),
     ("ANTHROPIC_API_KEY={}", "sk-|ant-|api03-|~40|_|~40"),
     ("{}", "sk|-|~48"),
@@ -67,7 +67,7 @@ pub(super) const SECRETS: &[(&str, &str)] = &[
     ("https://api.telegram.org/bot{}/getMe", "123456789|:AA|~33"),
     ("{}", "eyJ|~33|.|eyJ|~60|.|~43"),
     ("cut {}", "eyJ|~33|.|eyJ|~20"),
-    // Known by how they begin, after something that is no blank.
+    // Known prefixes after other characters than white space.
     ("\u{1b}[01;31m\u{1b}[K{}\u{1b}[m\u{1b}[K", "gh|p_|~36"),
     ("\u{1b}[K{}\u{1b}[m", "AK|IA|^16"),
     ("\u{1b}(B\u{1b}[m{}", "nv|api-|~64"),
@@ -337,7 +337,7 @@ pub(super) const SECRETS: &[(&str, &str)] = &[
     ("  Private-Lines: 2\n  {}\n  Private-MAC: 0a", "~64|\n  |~40"),
 ];
 
-/// Texts that stay as they are.
+/// Texts without secrets, which must not change.
 pub(super) const LOOKALIKES: &[&str] = &[
     "commit e83c5163316f89bfbde7d9ab23ca2e25604af290",
     "550e8400-e29b-41d4-a716-446655440000",
@@ -557,7 +557,7 @@ pub(super) const LOOKALIKES: &[&str] = &[
     "aGVsbG8gd29ybGQgdGhpcyBpcyBhIGxvbmcgdGV4dA_ghp_c1Bc2De3fG4hIj5Kl6mN7oPq8Rs9tU0vWx1Yz2",
 ];
 
-/// More of them, each of which changes the meaning of the lines after it.
+/// The same, for texts that change the meaning of the lines after them.
 pub(super) const LOOKALIKES_ALONE: &[&str] = &[
     "abcdefg2hijklmn3opqrstu4vwxyzab5cdefghi6jklmnop7qrst",
     "gobuster dir -c cookies.txt; git switch -b fix=1234567",

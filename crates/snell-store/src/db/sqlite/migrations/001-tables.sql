@@ -1,9 +1,9 @@
--- What happened in every agent's session.
+-- The tables of agents, conversations, turns and events.
 --
--- Times are whole microseconds since 1970-01-01T00:00:00Z. Texts are masked before they come here. Words are checked with
--- OR rather than IN: for a list of more than two, SQLite makes a table at every write.
+-- Times are whole microseconds since 1970-01-01T00:00:00Z. Texts are masked before they are stored. Words are checked with
+-- OR instead of IN: for a list of more than two, SQLite builds a table at every write.
 
--- A directory in which agents work.
+-- A directory of agents.
 CREATE TABLE projects (
   project_id INTEGER PRIMARY KEY,
   path       TEXT    NOT NULL UNIQUE,
@@ -13,12 +13,12 @@ CREATE TABLE projects (
 
 -- One running coding agent. It outlives its conversations: a new session in the same pane is the same agent.
 CREATE TABLE agents (
-  agent_id             INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice: others may remember one that was removed
+  agent_id             INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: other programs may remember a removed one
   project_id           INTEGER NOT NULL REFERENCES projects,
-  product              TEXT,              -- which agent it is: claude, gemini …
+  product              TEXT,              -- such as claude or gemini
   session_id           TEXT,              -- the agent's own id of its current session
   conversation_id      INTEGER,           -- the current one
-  command_id           INTEGER,           -- the one that is being worked on
+  command_id           INTEGER,           -- the current one
   state                TEXT    NOT NULL CHECK (state = 'idle' OR state = 'processing' OR state = 'awaiting_input' OR state = 'ended'),
   state_since          INTEGER NOT NULL,
   state_source         TEXT    NOT NULL CHECK (state_source = 'hook' OR state_source = 'transcript' OR state_source = 'process' OR state_source = 'poll'),
@@ -27,18 +27,18 @@ CREATE TABLE agents (
   current_tool         TEXT,
   tmux_session         TEXT,
   tmux_pane            TEXT,
-  tmux_server          TEXT,              -- the server's socket: two servers have panes of the same name
+  tmux_server          TEXT,              -- the server's socket: panes of two servers may have the same name
   pid                  INTEGER,
-  pid_started          INTEGER,           -- tells a process from a later one with the same number
-  pid_certain          INTEGER NOT NULL DEFAULT 0, -- whether the agent said so, or it was seen twice
+  pid_started          INTEGER,           -- distinguishes processes with the same id
+  pid_certain          INTEGER NOT NULL DEFAULT 0, -- whether the agent reported it, or it was seen twice
   host                 TEXT,
   headspace_session_id TEXT,
   context_percent      REAL,
   context_source       TEXT CHECK (context_source = 'statusline' OR context_source = 'transcript'),
-  last_words           TEXT,              -- of the agent, or of its user if the agent has not spoken since
+  last_words           TEXT,              -- of the agent, or the user's prompt if it is newer
   started_at           INTEGER NOT NULL,
   last_seen_at         INTEGER NOT NULL,
-  told_at              INTEGER,           -- when the last event came that said what it is doing
+  told_at              INTEGER,           -- the time of the last event that reported a state
   ended_at             INTEGER,
   end_reason           TEXT
 );
@@ -46,9 +46,9 @@ CREATE INDEX agents_at_work ON agents (project_id) WHERE ended_at IS NULL;
 CREATE INDEX agents_by_pane ON agents (tmux_pane) WHERE ended_at IS NULL;
 CREATE INDEX agents_by_headspace ON agents (headspace_session_id) WHERE headspace_session_id IS NOT NULL;
 
--- One conversation. Its session id is the launcher's where there is one, else the agent's own.
+-- One conversation. Its session id is the launcher's if there is one, else the agent's own.
 CREATE TABLE conversations (
-  conversation_id       INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice, either
+  conversation_id       INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused either
   session_id            TEXT    NOT NULL UNIQUE,
   agent_id              INTEGER NOT NULL REFERENCES agents,
   role                  TEXT,
@@ -60,14 +60,14 @@ CREATE TABLE conversations (
   context_warning_level INTEGER NOT NULL DEFAULT 0,
   status_text           TEXT,
   started_at            INTEGER NOT NULL,
-  last_seen_at          INTEGER NOT NULL,  -- of the agent's current conversation, the agent's counts
+  last_seen_at          INTEGER NOT NULL,  -- for the agent's current conversation, the agent's own is used
   ended_at              INTEGER,
   end_reason            TEXT
 );
 CREATE INDEX conversations_of_agent ON conversations (agent_id);
 CREATE INDEX conversations_by_pane ON conversations (tmux_pane) WHERE ended_at IS NULL;
 
--- Every id by which a conversation is known, and how far its transcript has been read.
+-- All ids of a conversation, and the position in its transcript.
 CREATE TABLE session_ids (
   session_id      TEXT    PRIMARY KEY,
   conversation_id INTEGER NOT NULL REFERENCES conversations,
@@ -76,7 +76,7 @@ CREATE TABLE session_ids (
 ) WITHOUT ROWID;
 CREATE INDEX session_ids_of_conversation ON session_ids (conversation_id);
 
--- What a user asked for; its turns are what was said about it.
+-- A task from the user, with its turns.
 CREATE TABLE commands (
   command_id      INTEGER PRIMARY KEY,
   agent_id        INTEGER NOT NULL REFERENCES agents,
@@ -95,7 +95,7 @@ CREATE TABLE turns (
   text             TEXT    NOT NULL,
   timestamp        INTEGER NOT NULL,
   timestamp_source TEXT    NOT NULL CHECK (timestamp_source = 'server' OR timestamp_source = 'jsonl'),
-  content_hash     INTEGER NOT NULL      -- of the text without its blanks: the same words are the same turn
+  content_hash     INTEGER NOT NULL      -- of the text without white space: the same text is the same turn
 );
 CREATE INDEX turns_of_agent ON turns (agent_id, content_hash);
 CREATE INDEX turns_of_command ON turns (command_id);
@@ -103,7 +103,7 @@ CREATE INDEX turns_of_command ON turns (command_id);
 -- Every event, whether or not it changed anything.
 CREATE TABLE events (
   id              INTEGER PRIMARY KEY,
-  event_id        TEXT    NOT NULL UNIQUE, -- the sender's, or ours: the same one twice is one event
+  event_id        TEXT    NOT NULL UNIQUE, -- the sender's, or our own; unique, so that a repeated event is stored once
   agent_id        INTEGER NOT NULL REFERENCES agents,
   conversation_id INTEGER,
   name            TEXT    NOT NULL,
@@ -111,26 +111,26 @@ CREATE TABLE events (
   tool_use_id     TEXT,
   decision        TEXT CHECK (decision = 'allow' OR decision = 'ask' OR decision = 'block'),
   reason          TEXT,
-  state           TEXT    NOT NULL,      -- the agent's, once the event had counted
+  state           TEXT    NOT NULL,      -- the agent's, after the event
   correlation     TEXT    NOT NULL,      -- how its agent was found
   at              INTEGER NOT NULL,
-  took_us         INTEGER                -- how long judging it took
+  took_us         INTEGER                -- the time that the decision took
 );
 CREATE INDEX events_of_agent ON events (agent_id);
 CREATE INDEX events_of_tool_use ON events (tool_use_id, conversation_id, name) WHERE tool_use_id IS NOT NULL;
 CREATE INDEX events_decided ON events (decision) WHERE decision IS NOT NULL;
 
--- What the agent sent, apart from the rows that are searched.
+-- The agents' payloads, apart from the rows that are searched.
 CREATE TABLE payloads (
   id      INTEGER PRIMARY KEY REFERENCES events ON DELETE CASCADE,
   payload TEXT NOT NULL
 );
 
--- What became of each hook that matched an event.
+-- The runs of all hooks that matched an event.
 CREATE TABLE hook_runs (
   hook_run_id INTEGER PRIMARY KEY,
   id          INTEGER REFERENCES events ON DELETE CASCADE,
-  agent_id    INTEGER,                    -- no reference: each would be looked for when an agent is removed
+  agent_id    INTEGER,                    -- no reference: SQLite would check each when an agent is removed
   event       TEXT    NOT NULL,
   at          INTEGER NOT NULL,
   contract    TEXT    NOT NULL,
@@ -150,7 +150,7 @@ CREATE INDEX hook_runs_of_event ON hook_runs (id);
 CREATE INDEX hook_runs_by_time ON hook_runs (at);
 CREATE INDEX hook_runs_under_way ON hook_runs (id) WHERE status = 'started';
 
--- What the guard said about a tool call.
+-- The guard's verdicts on tool calls.
 CREATE TABLE guard_verdicts (
   guard_verdict_id INTEGER PRIMARY KEY,
   id               INTEGER REFERENCES events ON DELETE CASCADE,
@@ -164,14 +164,14 @@ CREATE TABLE guard_verdicts (
 );
 CREATE INDEX guard_verdicts_of_event ON guard_verdicts (id);
 
--- Which session carries out a mission.
+-- The session of a mission.
 CREATE TABLE missions (
   mission_execution_id TEXT PRIMARY KEY,
   session_id           TEXT NOT NULL,
   linked_at            TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- Sessions as launchers and dashboards know them: one row per session id.
+-- Sessions for launchers and dashboards: one row per session id.
 CREATE VIEW sessions AS
 SELECT
   c.session_id, c.role, c.mode,

@@ -1,6 +1,6 @@
--- What is counted as it happens, by the hour: a page that shows a day must not look at every run and every verdict of it.
+-- Hourly counts: a page that shows a day must not read every run and every verdict of it.
 
--- Every hook that ran.
+-- All hooks that ran.
 CREATE TABLE hooks (
   hook_id  INTEGER PRIMARY KEY,
   contract TEXT    NOT NULL,
@@ -10,7 +10,7 @@ CREATE TABLE hooks (
   UNIQUE (source, line, command, contract)
 );
 
--- What each hook did in an hour.
+-- The runs of each hook in an hour.
 CREATE TABLE hook_hours (
   hour      INTEGER NOT NULL,             -- since 1970-01-01T00:00:00Z
   hook_id   INTEGER NOT NULL,
@@ -21,16 +21,16 @@ CREATE TABLE hook_hours (
   total_us  INTEGER NOT NULL,
   max_us    INTEGER NOT NULL,
   last_at   INTEGER NOT NULL,
-  durations TEXT    NOT NULL,             -- 'from:runs:total …': runs that took so many microseconds or up to a quarter more
+  durations TEXT    NOT NULL,             -- 'from:runs:total …': runs that took this many microseconds, or up to a quarter more
   PRIMARY KEY (hour, hook_id)
 ) WITHOUT ROWID;
 
--- What the guard said in an hour.
+-- The guard's verdicts in an hour.
 CREATE TABLE guard_hours (
   hour     INTEGER NOT NULL,
   rule     TEXT    NOT NULL,
   tier     TEXT    NOT NULL,
-  outcome  TEXT    NOT NULL,              -- what came of it, which is more than its decision: it may only have watched
+  outcome  TEXT    NOT NULL,              -- more than the decision: the guard may only audit
   verdicts INTEGER NOT NULL,
   last_at  INTEGER NOT NULL,
   PRIMARY KEY (hour, rule, tier, outcome)
@@ -38,7 +38,7 @@ CREATE TABLE guard_hours (
 CREATE INDEX guard_verdicts_by_tier ON guard_verdicts (tier);
 CREATE INDEX guard_verdicts_by_decision ON guard_verdicts (decision);
 
--- What happened before this was counted. An agent may wait for whoever does this, so only the newest are.
+-- Counts of older rows. An agent may wait for this migration, so only the newest rows are counted.
 INSERT INTO hooks (contract, source, line, command)
 SELECT DISTINCT contract, source, line, command
 FROM (SELECT * FROM hook_runs ORDER BY hook_run_id DESC LIMIT 50000)
