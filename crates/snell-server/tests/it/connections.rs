@@ -73,7 +73,7 @@ fn more_connections_than_there_is_room_for_are_told_so() {
     });
     assert_eq!(refused.status, 503);
     assert_eq!(refused.header("retry-after"), Some("1"));
-    assert_eq!(refused.message(), "too many connections; try again shortly");
+    assert_eq!(refused.message(), "too many connections (hint: try again in a moment)");
     drop(held);
     refused = wait_until(|| {
         let mut stream = open_connection(app.address);
@@ -107,7 +107,7 @@ fn a_client_that_does_not_finish_is_sent_away() {
         let mut stream = open_connection(app.address);
         stream.write_all(&request[..length]).unwrap();
         let answer = HttpResponse::parse(&read_until_closed(&mut stream));
-        assert_eq!((answer.status, answer.message().as_str()), (408, "the body did not come in time"));
+        assert_eq!((answer.status, answer.message().as_str()), (408, "the request body did not arrive in time"));
     }
     assert_server_works(&app);
 }
@@ -206,7 +206,7 @@ fn bodies_that_are_not_finished_have_so_much_room_in_all() {
         None
     });
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
-    assert_eq!(refused.message(), "too much is being sent at once; try again shortly");
+    assert_eq!(refused.message(), "the server is receiving too much data (hint: try again in a moment)");
     slow.write_all(&long[long.len() - 1..]).unwrap();
     // Once it is stored there is room again.
     assert_eq!(SseClient::from_connection(slow).unwrap().head.status, 200);

@@ -230,7 +230,10 @@ fn a_receiver_that_is_switched_off_takes_nothing_and_shows_everything() {
     let app = TestApp::with_settings(|settings| settings.enabled = false);
     let answer = app.post_hook("stop", &json!({"session_id": "s1"}));
     assert_eq!((answer.status, answer.header("retry-after")), (503, Some("60")));
-    assert_eq!(answer.message(), "taking hook events is switched off (enabled = false in [server])");
+    assert_eq!(
+        answer.message(),
+        "this server does not accept events (hint: set enabled = true in [server] of snell.toml and restart the server)"
+    );
     assert_eq!(app.get_json("/hook/status")["enabled"], false);
     assert_eq!(app.get_json("/api/agents")["items"], json!([]));
 }

@@ -103,9 +103,10 @@ fn the_description_knows_the_parameters_that_the_server_knows() {
     let document = parse_openapi();
     for (method, route) in api_routes().filter(|(method, route)| *method == "GET" && route.starts_with("/api/")) {
         let path = route.replace("{id}", "1");
-        let Some(known) = app.get(&format!("{path}?no_such_parameter=1")).json()["message"]
-            .as_str()
-            .and_then(|message| message.split("known are ").nth(1).map(str::to_owned))
+        let Some(known) =
+            app.get(&format!("{path}?no_such_parameter=1")).json()["message"].as_str().and_then(|message| {
+                message.split("known parameters: ").nth(1).map(|names| names.trim_end_matches(')').to_owned())
+            })
         else {
             continue;
         };

@@ -63,7 +63,7 @@ fn one_directory_has_one_server() {
     let app = TestApp::start();
     let message = TestApp::start_error(ServeSettings::new(app.data_dir()), "127.0.0.1:0");
     let shown = app.data_dir().display();
-    assert_eq!(message, format!("another `snell serve` is running for {shown}; end it first"));
+    assert_eq!(message, format!("another `snell serve` already uses {shown}"));
     assert_eq!(app.request("GET", "/healthz").send_over_unix_socket(&app.socket_path()).status, 200);
     let database = app.data_dir().join("elsewhere.db");
     let mut settings = ServeSettings::new(app.data_dir());
@@ -71,7 +71,7 @@ fn one_directory_has_one_server() {
     TestApp::start_error(settings, "127.0.0.1:0");
     assert!(!database.exists(), "nothing was made");
     let message = ServerListener::bind(app.address).unwrap_err().to_string();
-    assert!(message.starts_with(&format!("{} is in use, perhaps by another", app.address)), "{message}");
+    assert!(message.starts_with(&format!("{} is already in use", app.address)), "{message}");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn what_is_no_host_cannot_be_allowed() {
         let mut settings = ServeSettings::new(directory.path());
         settings.allow_hosts = vec![name.into()];
         let message = TestApp::start_error(settings, "127.0.0.1:0");
-        assert!(message.starts_with(&format!("\"{name}\" names no host")), "{message}");
+        assert!(message.starts_with(&format!("\"{name}\" is not a host name")), "{message}");
     }
 }
 
@@ -133,7 +133,7 @@ fn a_database_that_cannot_be_used_is_said_at_once() {
     std::fs::write(directory.path().join("a-file"), "").unwrap();
     settings.database = Some(database.clone());
     let message = TestApp::start_error(settings, "127.0.0.1:0");
-    assert_eq!(message, format!("cannot use the database {}", database.display()));
+    assert_eq!(message, format!("cannot open the database {}", database.display()));
     let home = directory.path().join("not/there/yet");
     let mut settings = ServeSettings::new(&home);
     settings.database = Some(database);

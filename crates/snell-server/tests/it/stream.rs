@@ -243,7 +243,7 @@ fn there_is_room_for_so_many_listeners() {
     let third = app.get("/api/events/stream");
     assert_eq!(third.status, 503);
     assert_eq!(third.header("retry-after"), Some("5"));
-    assert_eq!(third.message(), "too many listen to the stream; try again shortly");
+    assert_eq!(third.message(), "too many stream clients (hint: try again in a moment)");
     assert!(app.get("/metrics").body.contains("snell_stream_clients 2"));
     drop(first);
     wait_until(|| Some(app.open_stream("")).filter(|stream| stream.head.status == 200));

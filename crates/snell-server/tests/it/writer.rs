@@ -54,7 +54,7 @@ fn a_database_that_is_held_is_told_and_is_no_loss() {
     let answer = app.post_hook("stop", &body);
     assert_eq!(answer.status, 503);
     assert_eq!(answer.header("retry-after"), Some("1"));
-    assert_eq!(answer.message(), "the database is locked; try again shortly");
+    assert_eq!(answer.message(), "the database is locked (hint: try again in a moment)");
     connection.execute_batch("ROLLBACK").unwrap();
     assert_eq!(app.send_event("stop", &body)["duplicate"], false);
     assert_eq!(app.get_json("/api/events?event=Stop")["items"].as_array().unwrap().len(), 1);

@@ -53,7 +53,7 @@ fn a_card_tells_what_its_agent_is_doing_and_how_that_is_known() {
         "value=\"81.4\"",
         "81 %",
         "<code>Shall I?</code>",
-        "certain, told by a hook",
+        "certain, reported by a hook",
         &format!("href=\"/agents/{id}\""),
     ] {
         assert!(card.contains(part), "{part} in {card}");
@@ -99,7 +99,10 @@ fn agents_that_ended_within_a_day_are_folded_away() {
     end("lastweek", "2026-02-20T11:00:00Z");
     let body = get_page(&app, "/").body;
     let ended = slice_between(&body, "<details class=\"ended\"", "</ul>");
-    assert!(ended.contains("Ended within a day (1)") && ended.contains("today") && ended.contains("logout"), "{ended}");
+    assert!(
+        ended.contains("Ended in the last 24 hours (1)") && ended.contains("today") && ended.contains("logout"),
+        "{ended}"
+    );
     assert!(!body.contains("lastweek") && !body.contains("class=\"card\""), "{body}");
     // A page of its own it has all the same.
     assert!(get_page(&app, "/agents/2").body.contains("lastweek"));
@@ -109,7 +112,7 @@ fn agents_that_ended_within_a_day_are_folded_away() {
 fn without_anybody_the_page_says_what_to_do() {
     let app = TestApp::start();
     let body = get_page(&app, "/").body;
-    assert!(body.contains("Nobody waits for you.") && body.contains("snell install"), "{body}");
+    assert!(body.contains("No agents need you.") && body.contains("snell install"), "{body}");
     assert!(body.contains("<title>Agents – Snell</title>"));
     assert!(body.contains("0 working") && body.contains("0 idle"));
 }
@@ -126,7 +129,7 @@ fn some_cards_are_fetched_at_once() {
     assert_eq!(some, cards.concat());
     for wrong in ["x", "1,,2", "1;2", "-1"] {
         let answer = app.get(&format!("/fragments/agents?only={wrong}"));
-        assert_eq!((answer.status, answer.message().contains("numbers of agents")), (400, true), "{wrong}");
+        assert_eq!((answer.status, answer.message().contains("list of agent numbers")), (400, true), "{wrong}");
     }
 }
 
@@ -154,9 +157,9 @@ fn a_card_says_who_spoke_last() {
         get_page(&app, "/fragments/agents/1").body
     };
     let asked = tell("user-prompt-submit", "Mend the roof.");
-    assert!(asked.contains("<span class=\"label\">was told </span><bdi>Mend the roof.</bdi>"), "{asked}");
+    assert!(asked.contains("<span class=\"label\">prompt </span><bdi>Mend the roof.</bdi>"), "{asked}");
     let answered = tell("stop", "It is dry.");
-    assert!(answered.contains("<span class=\"label\">said </span><bdi>It is dry.</bdi>"), "{answered}");
+    assert!(answered.contains("<span class=\"label\">last reply </span><bdi>It is dry.</bdi>"), "{answered}");
     assert_eq!(app.get_json("/api/agents/1")["last_words_by"], "AGENT");
 }
 

@@ -66,7 +66,7 @@ fn the_call_that_was_judged_is_shown_even_if_a_hook_made_it_what_it_is() {
     let shown: Vec<_> = body.split("<pre class=\"call\">").skip(1).collect();
     assert!(shown[0].starts_with("<strong>Bash</strong> rm -rf /<"), "{}", shown[0]);
     assert!(shown[1].starts_with("<strong>Bash</strong> ls<"), "{}", shown[1]);
-    assert_has_row(&app, "guard", "of-hook t no (the call as a hook changed it)");
+    assert_has_row(&app, "guard", "of-hook t no (the call after a hook changed it)");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn what_an_agent_was_told_stands_at_the_event() {
     assert_has_row(
         &app,
         "event",
-        "context the agent was told: Memory check (60% context used) key [masked: GitHub token]",
+        "context context for the agent: Memory check (60% context used) key [masked: GitHub token]",
     );
     assert_eq!(
         parse_timeline_rows(&get_page(&app, "/agents/1?events=1").body)
@@ -107,7 +107,7 @@ fn what_an_agent_was_told_stands_at_the_event() {
     let events = app.get_json("/api/events?limit=1");
     assert_eq!(events["items"][0]["told"], "Memory check (60% context used)\n\nkey [masked: GitHub token]");
     let body = get_page(&app, &format!("/logging/{}", events["items"][0]["id"])).body;
-    let section = slice_between(&body, "id=\"told-title\"", "</section>");
+    let section = slice_between(&body, "id=\"context-title\"", "</section>");
     assert!(section.contains("Memory check (60% context used)"), "{section}");
 }
 
@@ -123,11 +123,11 @@ fn a_changed_output_and_a_call_without_an_end_are_marked() {
     app.send_event("pre-tool-use", &call("b"));
     assert_has_row(&app, "call", "Read a");
     assert_has_row(&app, "call", "output changed[left out]");
-    let unended = |app: &TestApp| get_page(app, "/agents/1").body.matches("no end was told").count();
+    let unended = |app: &TestApp| get_page(app, "/agents/1").body.matches("no result recorded").count();
     assert_eq!(unended(&app), 0, "it may still run");
     app.send_event("stop", &json!({"session_id": "s1", "last_assistant_message": "Done."}));
     assert_eq!(unended(&app), 1);
-    assert_has_row(&app, "call", "Read b no end was told");
+    assert_has_row(&app, "call", "Read b no result recorded");
     let body = get_page(&app, "/logging").body;
     assert_eq!(body.matches("output changed").count(), 1, "{body}");
 }
@@ -162,7 +162,7 @@ fn what_comes_late_is_marked() {
     let found = parse_timeline_rows(&get_page(&app, "/agents/1?events=1").body);
     let texts: Vec<_> = found.iter().map(|(_, text)| text.as_str()).collect();
     let expected = ["first", "second", "late", "later", "last"].map(|message| {
-        let late = if message.starts_with("late") { "came late " } else { "" };
+        let late = if message.starts_with("late") { "arrived late " } else { "" };
         format!("event {late}Notification {message}")
     });
     assert_eq!(texts, expected);

@@ -118,7 +118,7 @@ fn the_chart_is_there_for_those_who_see_it_and_for_those_who_do_not() {
     let svg = slice_between(&body, "<svg", "</svg>");
     for part in [
         "role=\"img\" aria-labelledby=\"latency-title latency-desc\"",
-        "5 runs within the last 24 hours. The slowest hour was 13:00 UTC: 1 run, p50 1.5 s, p95 1.5 s.",
+        "5 runs in the last 24 hours. The slowest hour was 13:00 UTC: 1 run, p50 1.5 s, p95 1.5 s.",
         "<polyline class=\"p50\"",
         "<polyline class=\"p95\"",
         "11:00 UTC: 2 runs",
@@ -130,15 +130,18 @@ fn the_chart_is_there_for_those_who_see_it_and_for_those_who_do_not() {
     // One hook by itself.
     let chosen = slice_between(&body, "<code>slow.sh", "\">chart</a>").rsplit("href=\"").next().unwrap();
     let one = get_page(&app, &chosen.replace("&amp;", "&")).body;
-    assert!(slice_between(&one, "<svg", "</svg>").contains("1 run within the last 24 hours"), "{one}");
-    assert!(one.contains("How long they took: <code>slow.sh</code>"), "{one}");
+    assert!(slice_between(&one, "<svg", "</svg>").contains("1 run in the last 24 hours"), "{one}");
+    assert!(one.contains("Time per run: <code>slow.sh</code>"), "{one}");
 }
 
 #[test]
 fn without_any_hook_the_view_says_so() {
     let app = start_with_stopped_clock();
     let body = get_page(&app, "/hooks").body;
-    assert!(body.contains("No hook has run.") && body.contains("No hook ran within the last 24 hours."), "{body}");
+    assert!(
+        body.contains("No hooks ran in the last 24 hours.") && body.contains("No hooks ran in the last 24 hours."),
+        "{body}"
+    );
 }
 
 #[test]

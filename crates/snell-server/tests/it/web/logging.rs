@@ -37,7 +37,7 @@ fn the_panel_shows_whether_events_are_taken_which_came_last_and_the_mode() {
     let app = start_with_stopped_clock();
     let before = get_page(&app, "/logging").body;
     for part in
-        ["● enabled", "polling_fallback", "no hook was ever heard", "none yet", "<dt>Polling interval</dt><dd>2 s</dd>"]
+        ["● enabled", "polling_fallback", "no hook event yet", "none yet", "<dt>Polling interval</dt><dd>2 s</dd>"]
     {
         assert!(before.contains(part), "{part} in {before}");
     }
@@ -45,7 +45,7 @@ fn the_panel_shows_whether_events_are_taken_which_came_last_and_the_mode() {
     let after = get_page(&app, "/logging").body;
     for part in [
         "hooks_active",
-        "agents tell what they do through their hooks",
+        "hook events arrive",
         "<code>SessionStart</code>",
         "<dt>Polling interval</dt><dd>60 s</dd>",
         "<dt>Events received</dt><dd>1<",
@@ -64,7 +64,7 @@ fn a_receiver_that_takes_no_events_says_so() {
     let body = get_page(&app, "/logging").body;
     assert!(body.contains("✕ disabled"), "{body}");
     let mode = slice_between(&body, "<p class=\"mode\">", "</p>");
-    assert!(mode.contains("takes nothing") && !mode.contains("good"), "{mode}");
+    assert!(mode.contains("accepts no events") && !mode.contains("good"), "{mode}");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn the_panel_follows_when_hooks_fall_silent() {
     app.begin_session("s1");
     wait_until(|| {
         let panel = get_page(&app, "/fragments/receiver").body;
-        panel.contains("no hook was heard for 0.3 s").then_some(())
+        panel.contains("no hook event for 0.3 s").then_some(())
     });
 }
 
@@ -165,14 +165,14 @@ fn filters_narrow_the_log_and_stay_in_the_form() {
         "name=\"tool\" value=\"Bash\"",
         "<option value=\"ask\" selected>asked</option>",
         "name=\"since\" value=\"2h\"",
-        "No event is like that.",
+        "No matching events.",
     ] {
         assert!(body.contains(part), "{part} in {body}");
     }
     for (query, message) in [
-        ("decision=maybe", "it must be one of allowed, asked, blocked"),
-        ("since=then", "it must be a time such as"),
-        ("agent_id=x", "it must be the number of an agent"),
+        ("decision=maybe", "must be one of allowed, asked, blocked"),
+        ("since=then", "must be a time such as"),
+        ("agent_id=x", "must be an agent's number"),
         ("x=1", "Unknown parameter"),
     ] {
         let answer = app.get(&format!("/logging?{query}"));
@@ -211,11 +211,11 @@ fn a_search_that_stopped_leads_further_back() {
     }
     let first = get_page(&app, "/logging?q=needle").body;
     assert_eq!(list_event_ids(&first), [0; 0]);
-    assert!(first.contains("Searched down to event"), "{first}");
-    let further = find_link(&first, "Search further back").unwrap();
+    assert!(first.contains("Searched back to event"), "{first}");
+    let further = find_link(&first, "Search older events").unwrap();
     let second = get_page(&app, &further).body;
     assert_eq!(list_event_ids(&second), [30, 20, 10]);
-    assert_eq!(find_link(&second, "Search further back"), None);
+    assert_eq!(find_link(&second, "Search older events"), None);
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn one_event_is_shown_in_full() {
     assert_eq!(app.get_json("/api/events?limit=1&before=4")["items"][0]["id"], 3);
     for (path, status, message) in [
         ("/logging/99", 404, "There is no event 99."),
-        ("/logging/x", 400, "An event is named by its number"),
+        ("/logging/x", 400, "The path has no valid event number"),
         ("/logging/1?x=1", 400, "Unknown parameter"),
     ] {
         let answer = app.get(path);

@@ -74,7 +74,7 @@ fn a_wrong_token_is_told_and_sets_nothing() {
     for body in ["token=wrong&next=%2F", "token=", "next=%2F", "", "token=correct-horse2", "nonsense"] {
         let answer = post_login(&app, body, &[]);
         assert_eq!((answer.status, answer.header("set-cookie")), (401, None), "{body}");
-        assert!(answer.body.contains("That is not the token.") && answer.body.contains("<form"), "{body}");
+        assert!(answer.body.contains("The token is wrong.") && answer.body.contains("<form"), "{body}");
     }
     let long = format!("token={}", "x".repeat(20_000));
     assert_eq!(post_login(&app, &long, &[]).status, 413);

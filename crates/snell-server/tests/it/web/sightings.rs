@@ -28,7 +28,7 @@ fn an_agent_whose_process_is_gone_ends_on_its_timeline() {
     let expected = [
         "state ▶ working".to_owned(),
         format!(
-            "state ▶ working → ■ ended its process ({pid}) is gone, and it did not say goodbye (likely, seen at its process)"
+            "state ▶ working → ■ ended its process ({pid}) is gone, and it did not say goodbye (likely, from its process)"
         ),
     ];
     for query in ["", "?states=1"] {
@@ -62,7 +62,7 @@ fn an_interruption_that_only_the_transcript_tells_is_on_the_timeline() {
     run_reconciler(&app);
     assert_eq!(
         list_state_changes(&app, "?states=1"),
-        ["state ▶ working", "state ▶ working → ○ idle the user interrupted it (likely, read in its transcript)"]
+        ["state ▶ working", "state ▶ working → ○ idle the user interrupted it (likely, from its transcript)"]
     );
 }
 
@@ -85,7 +85,7 @@ fn an_interruption_that_is_seen_when_an_event_comes_is_told_once() {
     );
     assert_eq!(
         list_state_changes(&app, "")[1..],
-        ["state ▶ working → ○ idle the user interrupted it (likely, read in its transcript)"]
+        ["state ▶ working → ○ idle the user interrupted it (likely, from its transcript)"]
     );
 }
 

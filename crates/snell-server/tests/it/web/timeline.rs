@@ -43,7 +43,7 @@ fn a_timeline_tells_everything_in_order() {
         ("change", "state ○ idle → ▶ working"),
         ("call", "tool Bash Shall I? 1.2 s blocked Shall I?"),
         ("guard", "guard ✕ blocked some-rule t Shall I? Shall I?"),
-        ("hook", "hook failed exit 1 Shall I? 1.5 ms snell.toml:4 (snell) Shall I?errorsShall I?"),
+        ("hook", "hook failed exit 1 Shall I? 1.5 ms snell.toml:4 (snell) Shall I?stderrShall I?"),
         ("event", "event Notification Shall I?"),
         ("change", "state ▶ working → ▲ needs you"),
     ];
@@ -174,7 +174,7 @@ fn a_long_text_is_folded_and_a_very_long_one_is_whole_in_the_file() {
     let body = get_page(&app, "/agents/1?prompts=1").body;
     let (folded, cut) = body.split_once("id=\"t2\"").unwrap();
     assert!(folded.contains("<details class=\"long\"><summary>") && folded.contains("the end</p>"), "{folded}");
-    assert!(!cut.contains("the end") && cut.contains("The rest is in the exported file."), "{cut}");
+    assert!(!cut.contains("the end") && cut.contains("The exported file has the full text."), "{cut}");
     let file = app.request("GET", "/agents/1/export.html").without_chunking().send().body;
     let timeline = &file[file.find("class=\"timeline\"").unwrap()..];
     assert_eq!(timeline.matches("the end</p>").count(), 2);
@@ -201,7 +201,7 @@ fn the_head_tells_what_is_known_of_an_agent() {
         "<code>s1</code>",
         "2026-03-02 12:00:00 UTC",
         "<dt>Started</dt>",
-        "Workers that run",
+        "Running workers",
         "helper-1",
         "last active",
     ] {
@@ -235,7 +235,7 @@ fn an_input_that_a_hook_changed_is_told_as_it_was_and_as_it_became() {
     let shown = "<code>command</code></dt><dd><del>rm &lt;x&gt;</del><span class=\"arrow\"> → </span><ins>rm -i &lt;x&gt;</ins>";
     for path in ["/agents/1", "/agents/1/export.html", "/logging", "/logging/1"] {
         let body = app.request("GET", path).without_chunking().send().body;
-        for part in ["input changed", shown, "<del>5</del><span class=\"arrow\"> → </span><ins>nothing</ins>"] {
+        for part in ["input changed", shown, "<del>5</del><span class=\"arrow\"> → </span><ins>none</ins>"] {
             assert!(body.contains(part), "{path}: {part} in {body}");
         }
         assert!(!body.contains("ghp_0123456789abcdef"), "{path}: secrets are masked here, too");

@@ -47,11 +47,11 @@ fn what_is_older_than_a_page_is_found() {
 fn a_search_that_ends_says_how_far_it_looked_and_goes_on() {
     let app = create_old_agent(25_000);
     let mut path = "/agents/1?tools=1&prompts=1".to_owned();
-    for said in ["None among the newest 10 000 events.", "None among the 10 000 events before."] {
+    for said in ["No matching events among the newest 10 000.", "No matching events among the previous 10 000."] {
         let body = get_page(&app, &path).body;
         let none = slice_between(&body, "<li class=\"quiet\" id=\"timeline-none\"", "</li>");
         assert!(none.contains(said), "{said} in {none}");
-        assert!(none.contains(">Look further back</a>"), "{none}");
+        assert!(none.contains(">Search older events</a>"), "{none}");
         path = slice_between(none, "href=\"", "\">").trim_start_matches("href=\"").replace("&amp;", "&");
     }
     let body = get_page(&app, &path).body;
@@ -63,9 +63,9 @@ fn a_search_that_ends_says_how_far_it_looked_and_goes_on() {
 fn where_nothing_is_left_it_says_so() {
     let app = create_old_agent(5);
     let body = get_page(&app, "/agents/1?guard=1").body;
-    assert!(body.contains("Nothing of that kind."), "{body}");
+    assert!(body.contains("No matching events."), "{body}");
     let body = get_page(&app, "/agents/1?tools=1&before=e1t1").body;
-    assert!(body.contains("Nothing older of that kind."), "{body}");
+    assert!(body.contains("No older matching events."), "{body}");
 }
 
 #[test]
@@ -78,10 +78,7 @@ fn a_form_without_a_tick_shows_nothing_and_says_why() {
     let nothing = get_page(&app, "/agents/1?only=1").body;
     let form = slice_between(&nothing, "<form class=\"filter\" method=\"get\"", "</form>");
     assert_eq!(form.matches(" checked").count(), 0, "{form}");
-    assert!(
-        nothing.contains("No kind is ticked, so nothing is shown. <a href=\"/agents/1\">Show everything</a>"),
-        "{nothing}"
-    );
+    assert!(nothing.contains("No kinds are selected. <a href=\"/agents/1\">Show all kinds</a>"), "{nothing}");
     // What is fetched anew shows as little.
     assert!(nothing.contains("data-src=\"/fragments/agents/1/timeline?only=1\""), "{nothing}");
     assert_eq!(list_row_texts(&get_page(&app, "/agents/1?only=1&tools=1").body), ["tool Bash make"]);

@@ -76,7 +76,7 @@ fn a_call_that_was_interrupted_does_not_end_with_a_later_one() {
     told.send_event("UserPromptSubmit", json!({"prompt": "Once more."}));
     told.send_bash_event("PreToolUse", "make");
     told.send_bash_event("PostToolUse", "make");
-    assert_eq!(list_call_rows(&told.app), ["tool Bash make no end was told", "tool Bash make 1.0 s"]);
+    assert_eq!(list_call_rows(&told.app), ["tool Bash make no result recorded", "tool Bash make 1.0 s"]);
 }
 
 #[test]

@@ -121,19 +121,19 @@ fn nothing_but_looking_can_be_done_to_a_view() {
 }
 
 #[test]
-fn what_is_not_there_is_told_on_a_page_that_leads_on() {
+fn an_error_is_a_page_with_links() {
     let app = TestApp::start();
     app.begin_session("s1");
     let cases = [
         ("/agents/99", 404, "There is no agent 99."),
         ("/agents/99/export.html", 404, "There is no agent 99."),
-        ("/agents/x", 400, "An agent is named by its number"),
-        ("/agents/-1", 400, "An agent is named by its number"),
-        ("/agents/99999999999999999999", 400, "An agent is named by its number"),
+        ("/agents/x", 400, "The path has no valid agent number"),
+        ("/agents/-1", 400, "The path has no valid agent number"),
+        ("/agents/99999999999999999999", 400, "The path has no valid agent number"),
         ("/agents/1?nonsense=1", 400, "Unknown parameter &quot;nonsense&quot;"),
-        ("/agents/1?before=%3Cscript%3E", 400, "&quot;before&quot; is &quot;&lt;script&gt;&quot;"),
-        ("/agents/1?before=x", 400, "it must be as the link &quot;Older&quot; of a page has it"),
-        ("/logging?before=x", 400, "it must be as the link &quot;Older&quot; of a page has it"),
+        ("/agents/1?before=%3Cscript%3E", 400, ", not &quot;&lt;script&gt;&quot;"),
+        ("/agents/1?before=x", 400, "must be the value in the link &quot;Older&quot; of a page"),
+        ("/logging?before=x", 400, "must be the value in the link &quot;Older&quot; of a page"),
         ("/?x", 400, "Unknown parameter &quot;x&quot;"),
     ];
     for (path, status, message) in cases {
@@ -149,8 +149,8 @@ fn what_is_not_there_is_told_on_a_page_that_leads_on() {
     let answer = lost.header("Accept: text/html,application/xhtml+xml,*/*;q=0.8").send();
     assert_eq!((answer.status, answer.header("content-type")), (404, Some("text/html; charset=utf-8")));
     for part in [
-        "There is nothing here.",
-        "No page has this address",
+        "There is nothing at this address.",
+        "Check the address for typing errors.",
         "<nav ",
         "page.css",
         "href=\"/logging\"",
@@ -159,8 +159,8 @@ fn what_is_not_there_is_told_on_a_page_that_leads_on() {
     ] {
         assert!(answer.body.contains(part), "{part}: {}", answer.body);
     }
-    assert!(!answer.body.contains("no longer kept"), "nothing ever was there: {}", answer.body);
-    assert_eq!(app.get("/no/such/thing").message(), "there is nothing here");
+    assert!(!answer.body.contains("Snell removed it"), "the page never existed: {}", answer.body);
+    assert_eq!(app.get("/no/such/thing").message(), "there is nothing at this address");
     assert_eq!(app.get("/fragments/agents/99").message(), "there is no agent 99");
 }
 
