@@ -60,7 +60,7 @@ fn the_way_in_needs_no_mouse() {
         browser.press_key(&key.to_string());
     }
     browser.press_key(ENTER);
-    browser.wait_for_text("[role=alert]", "That is not the token.");
+    browser.wait_for_text("[role=alert]", "The token is wrong.");
     browser.wait_for("document.activeElement.id === 'token'");
     // It begins in the midst of the page, where the token is asked for.
     browser.run_script("document.activeElement.blur(); document.querySelector('.skip').focus()", &[]);
@@ -71,7 +71,7 @@ fn the_way_in_needs_no_mouse() {
         assert_eq!((&focused["isSeen"], &focused["isMarked"]), (&true.into(), &true.into()), "{focused}");
         visited.push(browser.evaluate_text("document.activeElement.textContent || document.activeElement.name"));
     }
-    assert_eq!(visited, ["Snell", "token", "Log in", "I have logged in already"]);
+    assert_eq!(visited, ["Snell", "token", "Log in", "I am already logged in"]);
     browser.type_into("#token", "correct-horse");
     browser.press_key(ENTER);
     browser.wait_for("location.pathname === '/hooks' && document.querySelector('form.leave')");
@@ -95,7 +95,7 @@ fn the_first_tab_skips_to_the_content_and_enter_opens_an_agent() {
     browser.press_key(TAB);
     assert_eq!(browser.evaluate_text("document.activeElement.localName"), "summary");
     browser.press_key(ENTER);
-    browser.wait_for_text(".card .state[open]", "told by a hook");
+    browser.wait_for_text(".card .state[open]", "reported by a hook");
     browser.press_key("k");
     browser.press_key("j");
     browser.wait_for("document.activeElement.id === 'open-1'");
@@ -147,7 +147,7 @@ fn the_focus_is_not_lost_with_what_goes() {
     browser.wait_for("!document.getElementById('answer-2')");
     assert_eq!(browser.evaluate_text(focused), "answer-3", "the next is in its place");
     StoryAgent::new(&server, "s3", "roof").receive_prompt("Yes.");
-    browser.wait_for_text("#needs", "Nobody waits for you.");
+    browser.wait_for_text("#needs", "No agents need you.");
     assert_eq!(browser.evaluate_text(focused), "needs", "nothing is left in it");
     browser.run_script("document.getElementById('open-2').focus()", &[]);
     server.send_event("s2", "session-end", serde_json::json!({"cwd": "/srv/blog"}));

@@ -33,7 +33,7 @@ fn a_card_appears_and_changes_with_what_its_agent_does() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     open_live_page(&browser, &server, "/");
-    assert!(browser.visible_text().contains("Nobody waits for you."));
+    assert!(browser.visible_text().contains("No agents need you."));
     let steps = [
         ("session-start", json!({}), "idle"),
         ("user-prompt-submit", json!({"prompt": "Repair the roof"}), "working"),
@@ -51,7 +51,7 @@ fn a_card_appears_and_changes_with_what_its_agent_does() {
         browser.wait_for_text(".card", shown);
     }
     server.send_event("s1", "session-end", json!({}));
-    browser.wait_for_text("#ended summary", "Ended within a day (1)");
+    browser.wait_for_text("#ended summary", "Ended in the last 24 hours (1)");
     browser.wait_for("!document.querySelector('.card')");
     assert_eq!(browser.evaluate("window.isSame"), true, "the page was not loaded again");
 }
@@ -64,7 +64,7 @@ fn who_waits_is_in_the_strip_the_head_and_the_title_until_answered() {
     browser.wait_for_waiting_count(0);
     StoryAgent::new(&server, "s1", "shop").ask_question("Which one?");
     browser.wait_for_text("#needs", "Which one?");
-    browser.wait_for_text("#needs", "waits for");
+    browser.wait_for_text("#needs", "waiting");
     browser.wait_for_waiting_count(1);
     browser.wait_for_text("#counts", "1 needs you");
     StoryAgent::new(&server, "s2", "blog").ask_question("And when?");
@@ -74,7 +74,7 @@ fn who_waits_is_in_the_strip_the_head_and_the_title_until_answered() {
     for (session, project) in [("s1", "shop"), ("s2", "blog")] {
         StoryAgent::new(&server, session, project).receive_prompt("That one.");
     }
-    browser.wait_for_text("#needs", "Nobody waits for you.");
+    browser.wait_for_text("#needs", "No agents need you.");
     browser.wait_for_waiting_count(0);
 }
 

@@ -14,14 +14,14 @@ fn the_status_panel_follows_the_mode() {
     open_live_page(&browser, &server, "/logging");
     assert!(browser.element_texts("#receiver-mode")[0].contains("enabled"));
     browser.wait_for_text("#receiver-mode", "polling_fallback");
-    browser.wait_for_text("#receiver-mode", "no hook was ever heard");
+    browser.wait_for_text("#receiver-mode", "no hook event yet");
     browser.wait_for_text("#receiver", "none yet");
     for event in ["Stop", "Notification"] {
         server.send_event("s1", &event.to_lowercase(), json!({}));
         browser.wait_for_text("#receiver-last", event);
         // Nothing tells the page that hooks have fallen silent but a look at the clock.
         browser.wait_for_text("#receiver-mode", "polling_fallback");
-        browser.wait_for_text("#receiver-mode", "no hook was heard for 3 s");
+        browser.wait_for_text("#receiver-mode", "no hook event for 3 s");
     }
     assert_eq!(browser.evaluate("window.isSame"), true, "the page was not loaded again");
 }

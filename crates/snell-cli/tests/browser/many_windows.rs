@@ -50,7 +50,7 @@ fn many_pages_of_one_browser_share_one_stream_and_all_are_live() {
     server.kill();
     for window in &windows {
         browser.switch_window(window);
-        browser.wait_for_text("#connection", "reconnecting… since");
+        browser.wait_for_text("#connection", "not live: no connection since");
     }
     server.restart();
     StoryAgent::new(&server, "s1", "shop").finish_turn("It was away.");

@@ -57,14 +57,14 @@ fn whoever_gets_no_notices_is_told_why() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     for (answer, told, can_click) in [
-        ("denied", "the browser allows no notices here", false),
+        ("denied", "the browser blocks notices from this page", false),
         ("default", "the browser was not given an answer", true),
     ] {
         browser.run_on_new_document(&stub_permission_prompt(answer));
         open_live_page(&browser, &server, "/");
         assert_eq!(browser.evaluate_number("window.asked"), 0, "nobody has clicked");
         browser.click_element("#notify");
-        browser.wait_for_text("#notify-told", told);
+        browser.wait_for_text("#notify-status", told);
         assert_eq!(browser.evaluate_number("window.asked"), 1);
         assert_eq!(browser.evaluate("document.getElementById('notify').checkVisibility()"), can_click, "{answer}");
         open_live_page(&browser, &server, "/");

@@ -15,7 +15,7 @@ fn a_page_that_is_out_of_sight_says_that_it_rests_and_is_live_when_looked_at() {
     StoryAgent::new(&server, "s1", "blog").finish_turn("Before.");
     open_live_page(&browser, &server, "/");
     browser.hide_page();
-    browser.wait_for("document.getElementById('connection').textContent === 'resting while out of sight'");
+    browser.wait_for("document.getElementById('connection').textContent === 'paused in a hidden tab'");
     StoryAgent::new(&server, "s1", "blog").ask_question("Meanwhile?");
     // How many wait is followed all the same; the rest is as it was.
     browser.wait_for_waiting_count(1);

@@ -214,12 +214,12 @@ fn every_view_can_be_read_without_scripts() {
         browser.open_url(&server.page_url(view));
         let seen = browser.visible_text();
         assert_eq!(browser.element_texts("h1").len(), 1, "{view}");
-        assert!(seen.contains("not live: that needs JavaScript"), "{view}: {seen}");
+        assert!(seen.contains("not live: live updates need JavaScript"), "{view}: {seen}");
         assert!(browser.element_texts("main")[0].len() > 40, "{view}: {seen}");
     }
     browser.open_url(&server.page_url("/"));
     let seen = browser.visible_text();
-    for shown in ["Which of the two tax tables", "working", "idle", "1 needs you", "Ended within a day (1)"] {
+    for shown in ["Which of the two tax tables", "working", "idle", "1 needs you", "Ended in the last 24 hours (1)"] {
         assert!(seen.contains(shown), "{shown}: {seen}");
     }
     browser.click_element("#open-1");

@@ -16,7 +16,7 @@ fn a_page_says_that_the_server_is_away_and_shows_what_happened_meanwhile() {
     browser.wait_for_text(".card", "working");
 
     server.kill();
-    browser.wait_for_text("#connection", "reconnecting… since");
+    browser.wait_for_text("#connection", "not live: no connection since");
     assert!(
         browser.visible_text().contains("Wait for me") || browser.visible_text().contains("working"),
         "what was known stays"

@@ -45,7 +45,7 @@ fn that_the_server_is_away_is_seen_wherever_one_reads() {
         let place = "Math.round(document.getElementById('now').getBoundingClientRect().top)";
         let before = browser.evaluate(place);
         server.kill();
-        browser.wait_for_text("#connection", "reconnecting… since");
+        browser.wait_for_text("#connection", "not live: no connection since");
         assert!(is_element_visible(&browser, "#connection"), "{width}");
         assert_eq!(browser.evaluate(place), before, "{width}: nothing moves");
     }
@@ -101,9 +101,9 @@ fn a_timeline_says_whether_it_goes_on() {
     let server = BrowserTestServer::start();
     let agent = server.send_event("s1", "session-start", json!({}));
     open_live_page(&browser, &server, &format!("/agents/{agent}"));
-    browser.wait_for_text("#now", "This is where it goes on.");
+    browser.wait_for_text("#now", "Live: new events appear here.");
     server.send_event("s1", "session-end", json!({}));
-    browser.wait_for_text("#now", "This is where it ended.");
+    browser.wait_for_text("#now", "Ended.");
     open_live_page(&browser, &server, &format!("/agents/{agent}"));
-    assert_eq!(browser.element_texts("#now"), ["This is where it ended."]);
+    assert_eq!(browser.element_texts("#now"), ["Ended."]);
 }
