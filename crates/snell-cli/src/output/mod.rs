@@ -16,6 +16,8 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 use serde::Serialize;
 use snell::{Diagnostic, Severity, UserMessage, mark_invisible_chars};
+use snell_server::reconciler::tmux::TmuxError;
+use snell_server::{ServeError, TokenError};
 
 pub(crate) use table::TextTable;
 pub(crate) use text_width::{display_width, pad_to_width, truncate_to_width, wrap_lines};
@@ -261,10 +263,22 @@ fn write_stderr_nowait(text: &str) {
     }
 }
 
-/// The reason why the command failed, in the form `error: …`, with the hint of a [`CommandError`].
+/// The reason why the command failed, in the form `error: …`, with the hint of its cause.
 pub(crate) fn print_error(error: &anyhow::Error) {
-    let hint = error.chain().find_map(|cause| cause.downcast_ref::<CommandError>()?.0.hint.clone());
+    let hint = error.chain().find_map(find_hint);
     print_message("error", &UserMessage { text: format!("{error:#}"), hint });
+}
+
+fn find_hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
+    if let Some(error) = cause.downcast_ref::<CommandError>() {
+        return error.0.hint.clone();
+    }
+    if let Some(error) = cause.downcast_ref::<TokenError>() {
+        return error.hint();
+    }
+    let serve_hint = cause.downcast_ref::<ServeError>().and_then(ServeError::hint);
+    let hint = serve_hint.or_else(|| cause.downcast_ref::<TmuxError>()?.hint());
+    hint.map(str::to_owned)
 }
 
 /// The failure of a command, with a hint: `return Err(CommandError::new("…").with_hint("…").into())`.

@@ -104,7 +104,7 @@ fn assert_refused(receiver: &ServeProcess, number: usize) {
     let again_in: u32 = answer.header("retry-after").unwrap().parse().unwrap();
     assert!((1..60).contains(&again_in), "{answer:?}");
     let message = answer.message();
-    assert!(message.contains("disk") && message.ends_with("; try again shortly"), "{message}");
+    assert!(message.contains("disk") && message.ends_with(" (hint: try again in a moment)"), "{message}");
 }
 
 fn run_full_disk_story(sandbox: &CliSandbox, receiver: ServeProcess, disk: &dyn FillableDisk) {
