@@ -1,11 +1,11 @@
-//! Notices of the browser, for those who want them.
+//! Browser notices.
 
 use crate::agent_story::StoryAgent;
 use crate::driver::BrowserSession;
 use crate::live::open_live_page;
 use crate::server::BrowserTestServer;
 
-/// Keeps what a page asks and tells, because nobody sees a notice of a browser without a screen.
+/// Records permission requests and notices, because a headless browser shows none.
 pub const LISTEN: &str = "window.asked = 0; window.notices = [];
     window.Notification = class extends Notification {
         constructor(title, options) { super(title, options); window.notices.push(`${title}: ${options.body}`); }
@@ -13,7 +13,7 @@ pub const LISTEN: &str = "window.asked = 0; window.notices = [];
     };";
 
 #[test]
-fn notices_are_asked_for_by_a_click_only_and_come_when_an_agent_begins_to_wait() {
+fn notices_need_a_click_and_appear_when_an_agent_begins_to_wait() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     browser.run_on_new_document(LISTEN);
@@ -34,7 +34,7 @@ fn notices_are_asked_for_by_a_click_only_and_come_when_an_agent_begins_to_wait()
     browser.wait_for("window.notices.length === 1");
     assert_eq!(browser.evaluate_text("window.notices[0]"), "agent s1 in shop needs you: And this?");
 
-    // It is remembered, until it is taken back.
+    // The choice is stored until it is revoked.
     open_live_page(&browser, &server, "/");
     assert_eq!(browser.element_texts("#notify"), ["Notices on"]);
     browser.click_element("#notify");
@@ -43,7 +43,7 @@ fn notices_are_asked_for_by_a_click_only_and_come_when_an_agent_begins_to_wait()
     assert_eq!(browser.element_texts("#notify"), ["Notify me"]);
 }
 
-/// A user who answers the browser's question in this way.
+/// Answers the permission prompt in this way.
 fn stub_permission_prompt(answer: &str) -> String {
     format!(
         "window.asked = 0; window.answer = 'default';
@@ -53,7 +53,7 @@ fn stub_permission_prompt(answer: &str) -> String {
 }
 
 #[test]
-fn whoever_gets_no_notices_is_told_why() {
+fn the_page_shows_why_there_are_no_notices() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     for (answer, told, can_click) in [

@@ -1,4 +1,4 @@
-//! The timeline of one agent, for whoever reads it.
+//! The timeline of one agent.
 
 use serde_json::json;
 
@@ -7,11 +7,11 @@ use crate::driver::BrowserSession;
 use crate::live::open_live_page;
 use crate::server::BrowserTestServer;
 
-/// More than an open page keeps.
+/// More rows than an open page keeps.
 const MANY: usize = 700;
 
 #[test]
-fn what_an_agent_waits_for_stands_in_its_head() {
+fn the_head_of_an_agent_shows_why_it_waits() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     let agent = StoryAgent::new(&server, "s1", "shop").ask_question("Which of the two?");
@@ -21,7 +21,7 @@ fn what_an_agent_waits_for_stands_in_its_head() {
     browser.wait_for("!document.querySelector('#head .asks')");
 }
 
-/// Whether the first element that a selector finds is seen and nothing is upon it.
+/// Whether the first element of a selector is visible and not covered.
 fn is_element_visible(browser: &BrowserSession, selector: &str) -> bool {
     let script = "const sought = document.querySelector(arguments[0]);
         const box = sought.getBoundingClientRect();
@@ -30,7 +30,7 @@ fn is_element_visible(browser: &BrowserSession, selector: &str) -> bool {
 }
 
 #[test]
-fn that_the_server_is_away_is_seen_wherever_one_reads() {
+fn a_lost_connection_is_visible_at_every_scroll_position() {
     for (width, height) in [(1280, 800), (360, 740)] {
         let Some(browser) = BrowserSession::open() else { return };
         let mut server = BrowserTestServer::start();
@@ -52,7 +52,7 @@ fn that_the_server_is_away_is_seen_wherever_one_reads() {
 }
 
 #[test]
-fn nothing_moves_under_the_eyes_of_who_reads_further_up() {
+fn a_timeline_does_not_move_after_scrolling_up() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     let tell = |number: usize| {
@@ -71,7 +71,7 @@ fn nothing_moves_under_the_eyes_of_who_reads_further_up() {
     assert_eq!(browser.evaluate(place), before);
     let rows = browser.evaluate_number("document.querySelectorAll('#timeline > li').length");
     assert!(rows <= 700, "{rows} rows");
-    // At its end it goes on.
+    // At the end, it is live again.
     browser.click_element("#jump");
     browser.wait_for_text("#timeline", &format!("mark-{}-", MANY - 1));
     assert_eq!(browser.evaluate_text("document.getElementById('jump').textContent"), "Jump to live");
@@ -80,7 +80,7 @@ fn nothing_moves_under_the_eyes_of_who_reads_further_up() {
 }
 
 #[test]
-fn a_choice_of_kinds_keeps_the_focus_and_is_as_the_timeline_is() {
+fn the_choice_of_kinds_keeps_the_focus_and_matches_the_timeline() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     agent_story::send_story(&server);
@@ -96,7 +96,7 @@ fn a_choice_of_kinds_keeps_the_focus_and_is_as_the_timeline_is() {
 }
 
 #[test]
-fn a_timeline_says_whether_it_goes_on() {
+fn the_end_of_a_timeline_shows_whether_it_is_live() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     let agent = server.send_event("s1", "session-start", json!({}));

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_as_people_type_them() {
+    fn typed_times_are_parsed() {
         let cases = [
             ("2026-03-01", Some("2026-03-01T00:00:00Z")),
             ("2026-03-01T12:30", Some("2026-03-01T12:30:00Z")),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read_as_the_standard_writes_them() {
+    fn rfc_3339_times_are_parsed() {
         let latest = Timestamp::MAX.to_string();
         let cases = [
             ("2025-12-31T10:30:00Z", Some("2025-12-31T10:30:00Z")),

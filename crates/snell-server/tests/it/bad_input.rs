@@ -1,4 +1,4 @@
-//! What is refused, and what is said about it.
+//! Refused requests and their messages.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ use snell_test_support::wait::{WAIT_TIMEOUT, wait_until};
 use crate::support::TestApp;
 
 #[test]
-fn a_body_that_is_wrong_is_refused_by_name() {
+fn an_invalid_body_is_refused_with_the_name_of_the_field() {
     let app = TestApp::start();
     let id = "must be a non-empty string of at most 1024 bytes";
     let long = format!(r#"{{"session_id":"{}"}}"#, "x".repeat(1025));
@@ -157,7 +157,7 @@ fn a_body_may_be_neither_large_nor_deep_nor_other_than_utf_8() {
 }
 
 #[test]
-fn a_body_in_pieces_is_put_together_and_counted() {
+fn a_chunked_body_is_joined_and_measured() {
     let app = TestApp::start();
     let chunked = |pieces: &[&[u8]]| {
         let mut body = Vec::new();
@@ -182,7 +182,7 @@ fn a_body_in_pieces_is_put_together_and_counted() {
 }
 
 #[test]
-fn a_client_that_asks_before_it_sends_is_told_at_once() {
+fn a_client_that_expects_100_continue_is_refused_at_once() {
     let app = TestApp::start();
     let request = app
         .request("POST", "/hook/stop")
@@ -194,7 +194,7 @@ fn a_client_that_asks_before_it_sends_is_told_at_once() {
 }
 
 #[test]
-fn a_body_that_is_too_large_by_its_own_account_is_refused_before_it_comes() {
+fn a_body_with_a_large_content_length_is_refused_at_once() {
     let app = TestApp::with_settings(|settings| settings.body_timeout = Duration::from_secs(600));
     let request =
         app.request("POST", "/hook/stop").header("Content-Type: application/json").header("Content-Length: 2097152");
@@ -202,7 +202,7 @@ fn a_body_that_is_too_large_by_its_own_account_is_refused_before_it_comes() {
     stream.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     stream.write_all(&request.bytes()).unwrap();
     assert_eq!(SseClient::from_connection(stream.try_clone().unwrap()).unwrap().head.status, 413);
-    // What comes all the same is thrown away, and the connection can be used on.
+    // The body is dropped, and the connection can be reused.
     stream.write_all(&vec![b' '; 2_097_152]).unwrap();
     stream.write_all(&app.request("GET", "/healthz").bytes()).unwrap();
     let mut told = Vec::new();
@@ -215,7 +215,7 @@ fn a_body_that_is_too_large_by_its_own_account_is_refused_before_it_comes() {
 }
 
 #[test]
-fn times_of_the_future_and_very_fine_ones_are_taken() {
+fn future_and_very_precise_times_are_accepted() {
     let app = TestApp::start();
     let cases = ["9999-12-31T23:59:59Z", "2025-12-31T10:30:00.123456789123Z"];
     for at in cases {
@@ -243,7 +243,7 @@ fn a_head_may_be_64_kib_long() {
 }
 
 #[test]
-fn what_is_not_there_and_what_cannot_be_done_is_said() {
+fn unknown_paths_and_methods_have_messages() {
     let app = TestApp::start();
     let cases = [
         ("GET", "/nothing", 404, None),
@@ -276,7 +276,7 @@ fn what_is_not_there_and_what_cannot_be_done_is_said() {
 }
 
 #[test]
-fn a_question_that_is_wrong_is_refused_by_name() {
+fn an_invalid_parameter_is_refused_by_name() {
     let app = TestApp::start();
     let cases = [
         ("/api/agents?limit=0", "\"limit\" must be a number from 1 to 500, not \"0\""),

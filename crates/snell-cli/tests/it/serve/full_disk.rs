@@ -200,7 +200,7 @@ fn a_server_that_finds_its_disk_full_says_where_and_what_to_do() {
         Err(said) => {
             let (database, disk) = (disk.join("snell.db"), disk.display());
             let expected = format!(
-                "error: cannot use the database {}: the disk of {disk} is full (0 KiB left); make room there, or let SNELL_HOME \
+                "error: cannot open the database {}: the disk of {disk} is full (0 KiB left); make room there, or let SNELL_HOME \
                  name a directory on another disk",
                 database.display()
             );

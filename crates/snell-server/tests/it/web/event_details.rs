@@ -1,4 +1,4 @@
-//! What people want to know of an event stands where they look for it: what was asked, blocked, judged, changed and told.
+//! Details of events on the page: questions, blocked calls, verdicts, changes and context.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ fn assert_has_row(app: &TestApp, class: &str, text: &str) {
 }
 
 #[test]
-fn a_question_stands_on_the_page_and_so_does_its_answer() {
+fn a_question_and_its_answer_are_on_the_page() {
     let app = start_with_stopped_clock();
     app.begin_session("s1");
     let call = json!({
@@ -45,7 +45,7 @@ fn a_question_stands_on_the_page_and_so_does_its_answer() {
 }
 
 #[test]
-fn the_call_that_was_judged_is_shown_even_if_a_hook_made_it_what_it_is() {
+fn the_judged_call_is_shown_even_if_a_hook_changed_it() {
     let app = start_with_stopped_clock();
     app.begin_session("s1");
     let call = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
@@ -85,7 +85,7 @@ fn a_prompt_that_was_blocked_is_shown_with_the_reason() {
 }
 
 #[test]
-fn what_an_agent_was_told_stands_at_the_event() {
+fn the_context_for_an_agent_is_shown_with_the_event() {
     let app = start_with_stopped_clock();
     app.begin_session("s1");
     let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
@@ -133,7 +133,7 @@ fn a_changed_output_and_a_call_without_an_end_are_marked() {
 }
 
 #[test]
-fn of_two_calls_with_one_id_the_nearest_has_the_end() {
+fn the_end_of_a_call_belongs_to_the_nearest_call_with_its_id() {
     let app = start_with_stopped_clock();
     app.begin_session("s1");
     let call = |command: &str| json!({"session_id": "s1", "tool_name": "Bash", "tool_use_id": "x", "tool_input": {"command": command}});
@@ -148,7 +148,7 @@ fn of_two_calls_with_one_id_the_nearest_has_the_end() {
 }
 
 #[test]
-fn what_comes_late_is_marked() {
+fn late_events_are_marked() {
     let app = start_with_stopped_clock();
     let tell = |minute: u32, message: &str| {
         let at = format!("2026-03-02T11:{minute}:00Z");

@@ -1,4 +1,4 @@
-//! Forms: what is typed is understood as people mean it, and is not lost where it cannot be.
+//! Forms accept values as people type them, and keep invalid ones.
 
 use super::{create_waiting_agent, get_page, slice_between, start_with_stopped_clock};
 
@@ -78,7 +78,7 @@ fn values_are_understood_as_people_type_them() {
 }
 
 #[test]
-fn kinds_of_a_timeline_can_be_declined_too() {
+fn kinds_of_a_timeline_can_be_excluded() {
     let app = start_with_stopped_clock();
     create_waiting_agent(&app, "s1", "Shall I?");
     let cases = [
@@ -97,7 +97,7 @@ fn kinds_of_a_timeline_can_be_declined_too() {
 }
 
 #[test]
-fn agents_are_found_by_text_and_by_what_they_do() {
+fn agents_are_found_by_text_and_state() {
     let app = start_with_stopped_clock();
     create_waiting_agent(&app, "roof", "May I take the Ladder?");
     app.begin_session("cellar");
@@ -122,7 +122,7 @@ fn agents_are_found_by_text_and_by_what_they_do() {
         found.sort_unstable();
         assert_eq!(found, expected, "{query}: {body}");
         assert!(body.contains("May I take the Ladder?"), "who needs somebody is told all the same: {query}");
-        // What is fetched later is narrowed in the same way.
+        // Fragments have the same filter.
         let whole = slice_between(&body, "<div id=\"agents\"", "\" data-parts").replace("&amp;", "&");
         let fragment = get_page(&app, whole.rsplit('"').next().unwrap()).body;
         assert!(body.contains(&fragment), "{query}: {fragment}");
@@ -139,7 +139,7 @@ fn agents_are_found_by_text_and_by_what_they_do() {
 }
 
 #[test]
-fn what_is_typed_comes_back_even_if_nobody_sees_it() {
+fn invisible_characters_stay_in_the_form() {
     let app = start_with_stopped_clock();
     for path in ["/?q=%E2%80%AEx", "/logging?q=%E2%80%AEx", "/guard?rule=%E2%80%AEx"] {
         let body = get_page(&app, path).body;
@@ -148,7 +148,7 @@ fn what_is_typed_comes_back_even_if_nobody_sees_it() {
 }
 
 #[test]
-fn a_state_is_asked_for_by_its_word_or_by_its_name() {
+fn a_state_filter_accepts_the_label_and_the_name() {
     let app = start_with_stopped_clock();
     create_waiting_agent(&app, "s1", "Shall I?");
     for (asked, is_there) in [("needs+you", true), ("awaiting_input", true), ("working", false)] {

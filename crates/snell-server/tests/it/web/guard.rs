@@ -1,4 +1,4 @@
-//! Guard: what it said by rule and over time, and each verdict with the call that it is about.
+//! The view of the guard: verdicts by rule, over time, and with their calls.
 
 use serde_json::json;
 
@@ -59,7 +59,7 @@ fn each_verdict_is_shown_with_its_reason_and_its_call() {
 }
 
 #[test]
-fn verdicts_are_summed_up_by_rule_and_over_time() {
+fn verdicts_are_counted_by_rule_and_over_time() {
     let app = create_judged_app();
     let body = get_page(&app, "/guard").body;
     let rule = slice_between(&body, "<a href=\"/guard?rule=git.force-push\">", "</tr>");
@@ -79,7 +79,7 @@ fn verdicts_are_summed_up_by_rule_and_over_time() {
 }
 
 #[test]
-fn verdicts_about_one_agent_are_counted_apart() {
+fn verdicts_of_one_agent_are_counted_separately() {
     let app = create_judged_app();
     let cases = [
         ("", "Total: 2 blocked, 1 asked, 1 would be blocked."),
@@ -102,7 +102,7 @@ fn verdicts_about_one_agent_are_counted_apart() {
 }
 
 #[test]
-fn verdicts_are_chosen_by_rule_tier_decision_and_agent() {
+fn verdicts_are_filtered_by_rule_tier_decision_and_agent() {
     let app = create_judged_app();
     let cases: [(&str, &[i64]); 12] = [
         ("rule=git.force-push", &[2, 1]),
@@ -131,7 +131,7 @@ fn verdicts_are_chosen_by_rule_tier_decision_and_agent() {
 }
 
 #[test]
-fn a_guard_that_only_watches_is_told_of_in_the_same_words_everywhere() {
+fn audit_mode_has_the_same_words_everywhere() {
     let app = start_with_stopped_clock();
     let mut stream = app.open_stream("?types=guard_verdict");
     send_verdict(&app, "2026-03-02T10:00:00Z", "s1", "deny", "git.a", "a");
@@ -164,7 +164,7 @@ fn a_guard_that_only_watches_is_told_of_in_the_same_words_everywhere() {
 }
 
 #[test]
-fn pages_of_verdicts_lead_on() {
+fn pages_of_verdicts_are_linked() {
     let app = start_with_stopped_clock();
     for number in 0..60 {
         send_verdict(&app, "2026-03-02T10:00:00Z", "s1", "deny", "git.x", &format!("number {number}"));
@@ -180,7 +180,7 @@ fn pages_of_verdicts_lead_on() {
 }
 
 #[test]
-fn a_guard_that_said_nothing_has_nothing_to_show() {
+fn a_view_without_verdicts_has_a_message() {
     let app = start_with_stopped_clock();
     let body = get_page(&app, "/guard").body;
     assert!(body.contains("No guard decisions in the last 30 days.") && body.contains("Total: none."), "{body}");
