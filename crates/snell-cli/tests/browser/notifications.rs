@@ -21,7 +21,7 @@ fn notices_need_a_click_and_appear_when_an_agent_begins_to_wait() {
     assert_eq!(browser.element_texts("#notify"), ["Notify me"]);
     StoryAgent::new(&server, "s1", "shop").ask_question("May I?");
     browser.wait_for_waiting_count(1);
-    assert_eq!(browser.evaluate_number("window.asked"), 0, "nobody has clicked");
+    assert_eq!(browser.evaluate_number("window.asked"), 0, "there was no click");
     assert_eq!(browser.evaluate_number("window.notices.length"), 0);
 
     browser.set_notification_permission("granted");
@@ -56,20 +56,20 @@ fn stub_permission_prompt(answer: &str) -> String {
 fn the_page_shows_why_there_are_no_notices() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
-    for (answer, told, can_click) in [
+    for (answer, message, can_click) in [
         ("denied", "the browser blocks notices from this page", false),
-        ("default", "the browser was not given an answer", true),
+        ("default", "you did not answer the question of the browser", true),
     ] {
         browser.run_on_new_document(&stub_permission_prompt(answer));
         open_live_page(&browser, &server, "/");
-        assert_eq!(browser.evaluate_number("window.asked"), 0, "nobody has clicked");
+        assert_eq!(browser.evaluate_number("window.asked"), 0, "there was no click");
         browser.click_element("#notify");
-        browser.wait_for_text("#notify-status", told);
+        browser.wait_for_text("#notify-status", message);
         assert_eq!(browser.evaluate_number("window.asked"), 1);
         assert_eq!(browser.evaluate("document.getElementById('notify').checkVisibility()"), can_click, "{answer}");
         open_live_page(&browser, &server, "/");
-        assert_eq!(browser.element_texts("#notify"), ["Notify me"], "{answer}: nothing is remembered as wanted");
-        assert_eq!(browser.evaluate_number("window.asked"), 0, "{answer}: nobody has clicked");
+        assert_eq!(browser.element_texts("#notify"), ["Notify me"], "{answer}: the choice is not stored");
+        assert_eq!(browser.evaluate_number("window.asked"), 0, "{answer}: there was no click");
     }
 }
 

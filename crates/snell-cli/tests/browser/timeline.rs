@@ -55,18 +55,18 @@ fn a_lost_connection_is_visible_at_every_scroll_position() {
 fn a_timeline_does_not_move_after_scrolling_up() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
-    let tell = |number: usize| {
+    let send_reply = |number: usize| {
         let text = format!("mark-{number}-");
         server.send_event("s1", "stop", json!({"last_assistant_message": text}));
     };
-    (0..60).for_each(tell);
+    (0..60).for_each(send_reply);
     open_live_page(&browser, &server, "/agents/1");
     browser
         .run_script("window.read = document.querySelectorAll('#timeline > li')[2]; window.read.scrollIntoView()", &[]);
     let place = "Math.round(window.read.getBoundingClientRect().top)";
     let before = browser.evaluate(place);
-    (60..MANY).for_each(tell);
-    browser.wait_for_text("#jump", "more has happened");
+    (60..MANY).for_each(send_reply);
+    browser.wait_for_text("#jump", "new events");
     assert_eq!(browser.evaluate("window.read.isConnected"), true);
     assert_eq!(browser.evaluate(place), before);
     let rows = browser.evaluate_number("document.querySelectorAll('#timeline > li').length");
@@ -75,7 +75,7 @@ fn a_timeline_does_not_move_after_scrolling_up() {
     browser.click_element("#jump");
     browser.wait_for_text("#timeline", &format!("mark-{}-", MANY - 1));
     assert_eq!(browser.evaluate_text("document.getElementById('jump').textContent"), "Jump to live");
-    tell(MANY);
+    send_reply(MANY);
     browser.wait_for_text("#timeline", &format!("mark-{MANY}-"));
 }
 

@@ -140,8 +140,6 @@ pub(crate) const DEFAULT_RETRY_AFTER: Duration = Duration::from_secs(1);
 /// The value of `Retry-After` if the server does not accept events, which only a restart changes.
 const DISABLED_RETRY_AFTER: Duration = Duration::from_secs(60);
 
-const SEND_TOKEN_HINT: &str = "send the header `Authorization: Bearer TOKEN`";
-
 #[derive(Serialize)]
 struct HttpErrorBody<'a> {
     status: &'static str,
@@ -180,7 +178,7 @@ impl HttpError {
             Self::BadRequest(message) => (StatusCode::BAD_REQUEST, "bad request", message.clone()),
             Self::BadValue { message, .. } => (StatusCode::BAD_REQUEST, "bad request", message.into()),
             Self::NoToken => (StatusCode::UNAUTHORIZED, "missing or wrong token",
-                UserMessage::new("a token is required").with_hint(SEND_TOKEN_HINT)),
+                UserMessage::new("a token is required").with_hint("send the header `Authorization: Bearer TOKEN`")),
             Self::OtherUser => (StatusCode::FORBIDDEN, "connection of another user",
                 UserMessage::new("this server belongs to another user of this machine and has no token").with_hint(
                     "ask that user to start it with --token-file, then send the header `Authorization: Bearer TOKEN`")),

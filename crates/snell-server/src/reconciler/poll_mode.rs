@@ -192,10 +192,10 @@ mod tests {
             (Some(-86_400), PollMode::PollingFallback, 2),
             (Some(86_400), PollMode::HooksActive, 60),
         ];
-        for (heard, mode, seconds) in cases {
-            let found = schedule.compute_mode(heard.map(timestamp_at), timestamp_at(0));
-            assert_eq!(found, mode, "{heard:?}");
-            assert_eq!(schedule.poll_interval(found), Duration::from_secs(seconds), "{heard:?}");
+        for (last_hook, mode, seconds) in cases {
+            let found = schedule.compute_mode(last_hook.map(timestamp_at), timestamp_at(0));
+            assert_eq!(found, mode, "{last_hook:?}");
+            assert_eq!(schedule.poll_interval(found), Duration::from_secs(seconds), "{last_hook:?}");
         }
     }
 

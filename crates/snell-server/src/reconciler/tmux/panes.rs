@@ -18,8 +18,8 @@ const PANE_FORMAT: &str = "#{pane_id} #{pane_dead} #{pane_pid} #{pane_in_mode} #
 pub(crate) async fn query_pane_servers(sockets: Vec<Option<String>>) -> Vec<TmuxServerPanes> {
     let mut servers = Vec::new();
     for socket in sockets {
-        let asked = TmuxServer::new(socket.clone()).with_timeout(PER_SERVER_TIMEOUT).list_panes().await;
-        if let Some(panes) = interpret_panes(asked) {
+        let listed = TmuxServer::new(socket.clone()).with_timeout(PER_SERVER_TIMEOUT).list_panes().await;
+        if let Some(panes) = interpret_panes(listed) {
             servers.push(TmuxServerPanes { socket, panes });
         }
     }
@@ -27,8 +27,8 @@ pub(crate) async fn query_pane_servers(sockets: Vec<Option<String>>) -> Vec<Tmux
 }
 
 /// The panes of a server; `None` if they are unknown.
-fn interpret_panes(asked: Result<Vec<TmuxPaneDetails>, TmuxError>) -> Option<Vec<TmuxPane>> {
-    match asked {
+fn interpret_panes(listed: Result<Vec<TmuxPaneDetails>, TmuxError>) -> Option<Vec<TmuxPane>> {
+    match listed {
         Ok(panes) => Some(panes.into_iter().map(|pane| pane.pane).collect()),
         // A missing server has no panes. Without a socket it is not clear which server is missing.
         Err(TmuxError::NoServer { socket: Some(_) }) => Some(Vec::new()),

@@ -156,11 +156,11 @@ fn align_oldest(first: (&mut Vec<SightingView>, &mut bool), turns: (&mut Vec<Tur
     let Some(begins) = limits.into_iter().flatten().max() else {
         return;
     };
-    let (seen, said) = (first.len(), turns.len());
+    let (sightings_before, turns_before) = (first.len(), turns.len());
     first.retain(|seen| seen.at >= begins);
     turns.retain(|turn| turn.timestamp >= begins);
-    *more_first |= first.len() < seen;
-    *more_turns |= turns.len() < said;
+    *more_first |= first.len() < sightings_before;
+    *more_turns |= turns.len() < turns_before;
 }
 
 /// Turns not older than `floor`, newest first; and whether there are more.

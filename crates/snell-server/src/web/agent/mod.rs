@@ -117,7 +117,7 @@ pub(super) fn render_samples(
             turns,
             &TimelineKindFilter::all(),
         );
-        assert_eq!(moments.len(), 8, "everything that hangs on {name} is there");
+        assert_eq!(moments.len(), 8, "all items of {name} are there");
         html! { @for moment in &moments { (render_row(moment, RowTarget::LivePage(TimelineCursor::default()))) } }
     };
     vec![

@@ -113,7 +113,7 @@ pub(super) fn render_samples(text: &str, now: snell::Timestamp) -> Vec<(&'static
     vec![
         ("form of the log", render_filter_form(FilterForm::without_error(&params.values), &projects)),
         ("lines of the log", render_log_table(&params, &log_table::sample_lines(text), &projects, now)),
-        ("how much is new", render_new_count(&params, 3, 100)),
+        ("count of new events", render_new_count(&params, 3, 100)),
         ("one event", event_detail::render_event(&event_detail::sample_full_event(text), &projects)),
         ("receiver", ReceiverStatus::with_last_event(text, now).render_facts()),
     ]
