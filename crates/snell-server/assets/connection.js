@@ -1,12 +1,12 @@
-// What the page says about the stream of changes, and what it does when that is lost.
+// Shows the state of the stream of changes, and handles a lost connection.
 //
-// A page that nobody looks at stops listening after a while and glances at how many wait instead; at once, where it holds a
-// stream of its own, because a browser has few connections for one server. One that gives notice goes on.
+// A hidden page closes its stream after a while and polls how many agents wait. If it has its own stream, it does so at
+// once, because a browser has few connections per server. A page that sends notices stays connected.
 import { clock, now } from "./times.js";
 import { openLine } from "./line.js";
 import { givesNotice } from "./notices.js";
 
-const ASLEEP_MS = 15000; // A timer that is late by so much has slept.
+const ASLEEP_MS = 15000; // A timer that is this late means that the machine slept.
 const LET_GO_AFTER_MS = 60000;
 const GLANCE_MS = 30000;
 const BACK_SHOWN_MS = 10000;
@@ -22,12 +22,12 @@ export function connect(status, { change, anew, away, glance }) {
     if (status.textContent !== text) status.textContent = text;
   };
 
-  // While nobody looks, nothing is fetched but how many wait.
-  const sayHow = () => (document.hidden ? say("resting", "resting while out of sight") : say("live", "live"));
+  // A hidden page fetches only how many agents wait.
+  const sayHow = () => (document.hidden ? say("resting", "paused in a hidden tab") : say("live", "live"));
 
   const sayLost = (ms) => {
     lostAt ??= now() - ms;
-    say("lost", `reconnecting… since ${clock(lostAt)}`);
+    say("lost", `not live: no connection since ${clock(lostAt)}`);
   };
 
   const opened = () => {
@@ -42,7 +42,7 @@ export function connect(status, { change, anew, away, glance }) {
     anew();
   };
 
-  // A stream does not say why it is refused. Whoever has to log in again is shown where.
+  // A stream does not report why it was refused. If the login has ended, reload to show the form.
   const lookForLogin = async () => {
     const answer = await fetch("/fragments/counts", { method: "HEAD", cache: "no-store" }).catch(() => null);
     if (answer?.status === 401) location.reload();
@@ -56,11 +56,11 @@ export function connect(status, { change, anew, away, glance }) {
       if (isRefused) lookForLogin();
     },
     gap: anew,
-    change: (told) => change(told.kind, told.change),
+    change: (message) => change(message.kind, message.change),
   };
   const line = openLine(status.dataset.seen, (message) => HEARD[message.say]?.(message));
 
-  // What happened meanwhile is told by the stream, but the connection may be dead without knowing it.
+  // The stream sends missed changes, but the connection may be dead without an error.
   const wake = () => {
     line.listen();
     anew();

@@ -1,4 +1,4 @@
-// Keys for those who use no mouse: j and k go from one agent to the next, and a slash to where something can be searched for.
+// Keyboard shortcuts: j and k go to the next and previous agent, and / to the search field.
 
 const STOPS = "#needs-list a, .card a.name";
 

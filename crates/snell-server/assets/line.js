@@ -1,24 +1,24 @@
-// How a page hears of changes.
+// How a page receives changes.
 //
-// A browser has few connections for one server, six as a rule, and a stream holds one for as long as it is listened to. So all
-// pages share one, which a worker holds for them. Where there are no such workers, each page holds its own.
+// A browser has few connections per server, usually six, and a stream uses one. So all pages share a stream through a
+// worker. Without shared workers, each page has its own.
 import { followStream } from "./stream.js";
 
 const LOOK_MS = 20000;
-const MAX_SILENT = 4; // A worker asks that often; one that does not is gone.
+const MAX_SILENT = 4; // A worker that is silent for this many intervals is gone.
 
 export function openLine(seen, hear) {
   let isListening = false;
   let silent = 0;
 
-  const told = (message) => {
+  const receive = (message) => {
     if (!isListening) return;
     seen = message.seen ?? seen;
     hear(message);
   };
 
   const ownLine = () => {
-    const stream = followStream(told);
+    const stream = followStream(receive);
     return { isShared: false, listen: () => stream.open(seen), leave: stream.close };
   };
 
@@ -35,7 +35,7 @@ export function openLine(seen, hear) {
       if (line !== mine) return;
       silent = 0;
       if (data.say === "are you here") port.postMessage({ say: "here" });
-      else if (data.say !== "forgotten") told(data);
+      else if (data.say !== "forgotten") receive(data);
       else if (isListening) mine.listen(false);
     };
     return mine;
@@ -46,7 +46,7 @@ export function openLine(seen, hear) {
     if (isListening) line.listen(true);
   };
 
-  // Where a browser has such workers but allows none.
+  // Some browsers have shared workers but do not allow them.
   const someLine = () => {
     try {
       return globalThis.SharedWorker ? sharedLine() : ownLine();
@@ -67,7 +67,7 @@ export function openLine(seen, hear) {
     isListening: () => isListening,
     isShared: () => line.isShared,
 
-    // Begins to listen, or does so anew, because the connection may be dead without knowing it.
+    // Starts to listen, or reconnects, because the connection may be dead without an error.
     listen() {
       const isAnew = isListening;
       isListening = true;

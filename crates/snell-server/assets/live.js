@@ -1,4 +1,4 @@
-// The page, live. The server renders everything; this fetches what has changed and puts it in place.
+// Live updates. The server renders everything; this fetches changed fragments and replaces them.
 import { connect } from "./connection.js";
 import { touched, refreshAll, refresh, stayAway } from "./regions.js";
 import { startTicking } from "./times.js";
@@ -10,8 +10,7 @@ import { prepareSearch } from "./search.js";
 
 const ownTitle = document.title.replace(/^\(\d+\) /, "");
 
-// The number of those who wait stands in the title, and whether there are any in the icon; another version of the page means
-// another page.
+// Shows the number of waiting agents in the title and the icon, and reloads the page if the server has another version.
 function readCounts() {
   const counts = document.getElementById("counts");
   if (!counts) return;
@@ -24,7 +23,7 @@ function readCounts() {
   if (counts.dataset.version !== ours) location.reload();
 }
 
-// What is out of sight was left for later. Now there is time for it.
+// Content outside the window is laid out when the browser is idle.
 const whenIdle = globalThis.requestIdleCallback ?? setTimeout;
 whenIdle(() => document.documentElement.classList.add("whole"));
 

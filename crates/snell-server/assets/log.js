@@ -1,5 +1,5 @@
-// The log of events. It follows what happens for whoever looks at its top; who has scrolled down is told how much is new
-// instead, because nothing must move under somebody's eyes. And how the receiver is, which changes without any event.
+// The log of events. At its top, new events are added. Further down, only their number is shown, so that nothing moves
+// while someone reads. The receiver's state also changes without events, so it is polled.
 import { refresh } from "./regions.js";
 import { withZone } from "./times.js";
 

@@ -1,5 +1,4 @@
-// Puts a fresh element in the place of an old one, and disturbs as little as it can: what is the same stays, what is unfolded
-// stays so, and so does the focus.
+// Replaces an old element with a fresh one and keeps as much as possible: equal parts, open folds and the focus.
 
 const FOCUSABLE = "a, button, summary, input, select, [tabindex]";
 
@@ -17,8 +16,7 @@ export function merge(old, fresh) {
   }
 }
 
-// Changes an element, and sees that the focus is not lost with something in it that goes: it stays with what has the same id,
-// or goes to what is then in its place.
+// Changes an element and keeps the focus: on the element with the same id, or on the one in its place.
 export function keepFocus(within, change) {
   const { id } = within;
   const focused = document.activeElement;
@@ -49,8 +47,8 @@ function mergeChildren(old, fresh) {
   for (const gone of known.values()) gone.remove();
 }
 
-// The fresh one has the newest children, in order. Older ones stay, up to so many in all. If nothing is in both, too much has
-// happened in between, and it begins anew.
+// `fresh` has the newest children, in order. Older ones stay, up to `most` in all. If none is in both, too much has
+// happened, and the list starts again.
 function grow(old, fresh, most) {
   const known = new Map([...old.children].map((child) => [child.id, child]));
   const rows = [...fresh.children];
@@ -77,7 +75,7 @@ function grow(old, fresh, most) {
   }
 }
 
-// Whether what is old may go: somebody may be reading it.
+// Whether old rows may be removed: someone may be reading them.
 const mayForget = (element) => element.dispatchEvent(new CustomEvent("forgetting", { bubbles: true, cancelable: true }));
 
 function copyAttributes(old, fresh) {

@@ -1,10 +1,10 @@
-// A notice of the browser when an agent begins to wait, for those who want it. It is asked for by a click, never by itself.
+// Browser notices when an agent begins to wait. Permission is requested only after a click.
 import { now } from "./times.js";
 
 const KEY = "snell.notices";
-const RECENT_MS = 60000; // Who comes back is not told what was long ago.
+const RECENT_MS = 60000; // After a reconnect, older waits cause no notices.
 
-// Private windows may keep nothing.
+// Private windows may have no storage.
 const remembered = () => {
   try {
     return localStorage.getItem(KEY) === "on";
@@ -17,14 +17,14 @@ const remember = (on) => {
   try {
     localStorage.setItem(KEY, on ? "on" : "off");
   } catch {
-    // Then it is forgotten.
+    // Then the choice is not stored.
   }
 };
 
-// What is told where the browser gives no notices although somebody wants them.
+// Messages if the browser does not allow notices.
 const REFUSED = {
-  denied: "the browser allows no notices here; its settings for this page can",
-  default: "no notices: the browser was not given an answer",
+  denied: "the browser blocks notices from this page; allow them in its settings",
+  default: "no notices: you did not answer the question of the browser",
 };
 
 const isPossible = () => "Notification" in window && Notification.permission !== "denied";
@@ -34,7 +34,7 @@ export const givesNotice = () => isPossible() && Notification.permission === "gr
 export function prepareNotices() {
   const button = document.getElementById("notify");
   if (!button || !isPossible()) return;
-  const told = document.getElementById("notify-told");
+  const status = document.getElementById("notify-status");
   const show = () => {
     const on = givesNotice();
     button.setAttribute("aria-pressed", String(on));
@@ -45,17 +45,17 @@ export function prepareNotices() {
     const wanted = !givesNotice();
     if (wanted && Notification.permission === "default") await Notification.requestPermission();
     remember(wanted && Notification.permission === "granted");
-    told.textContent = wanted ? (REFUSED[Notification.permission] ?? "") : "";
-    told.hidden = !told.textContent;
+    status.textContent = wanted ? (REFUSED[Notification.permission] ?? "") : "";
+    status.hidden = !status.textContent;
     show();
   });
   show();
 }
 
-// The reason comes as it was sent, and a notice shows nothing but letters.
+// The reason is raw text; a notice shows only visible characters.
 const plain = (text) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
 
-// Of all pages that hear of it, one gives notice: whoever is first keeps the others from it for as long as it is news.
+// Only one page sends each notice: the first one holds a lock for as long as the notice is new.
 const byOneOnly = (what, give) => {
   const meanwhile = async (isFirst) => {
     if (!isFirst) return;
@@ -72,13 +72,13 @@ export function notice(kind, change) {
   byOneOnly(`${change.agent_id}.${change.state_since}`, () => give(change));
 }
 
-// What the agent is called and where it works, as the strip of those who wait has it.
+// The name and the project of an agent, from the list of waiting agents.
 async function nameOf(agentId) {
   const answer = await fetch("/fragments/needs", { cache: "no-store" }).catch(() => null);
   const rendered = new DOMParser().parseFromString(answer?.ok ? await answer.text() : "", "text/html");
-  const told = rendered.getElementById(`need-${agentId}`);
-  if (!told) return `Agent ${agentId}`;
-  return ["strong.name", ".project"].map((part) => told.querySelector(part).textContent).join(" in ");
+  const row = rendered.getElementById(`need-${agentId}`);
+  if (!row) return `Agent ${agentId}`;
+  return ["strong.name", ".project"].map((part) => row.querySelector(part).textContent).join(" in ");
 }
 
 async function give(change) {

@@ -1,7 +1,7 @@
-// Regions: elements that are fetched anew when something changes that they show.
+// Regions: elements that are fetched again when something in them changes.
 //
-// However much happens, a page asks only so often. What changes for the first time is asked for at once; what changes again
-// waits a moment, and parts of one whole that wait at the same time are asked for together.
+// The number of requests is limited. The first change of a region is fetched at once; later ones wait a moment, and
+// parts of one whole are fetched together.
 import { keepFocus, merge } from "./merge.js";
 import { wordTimes } from "./times.js";
 
@@ -24,11 +24,11 @@ const concerns = (region, kind, change) => {
   return when === "*" || when.split(" ").includes(kind);
 };
 
-// Whether it lacks a part that it should have, or has one that it should not.
+// Whether a part is missing, or one has to go.
 const isIncomplete = (whole, change) =>
   change.state === "ended" || !whole.querySelector(`[data-part="${Number(change.agent_id)}"]`);
 
-// Something has changed.
+// Handles a change.
 export function touched(kind, change) {
   for (const region of document.querySelectorAll("[data-src]")) {
     if (concerns(region, kind, change)) refresh(region);
@@ -38,13 +38,13 @@ export function touched(kind, change) {
   }
 }
 
-// Where a region is fetched from: by itself, or together with other parts of a whole.
+// The address of a region: its own, or the one of the whole that it is a part of.
 const addressOf = (region) => {
   const whole = region.dataset.part && region.parentElement.closest("[data-parts]");
   return whole ? whole.dataset.parts : region.dataset.src;
 };
 
-// Fetches a region anew, as soon as that may be. What nobody sees can wait until somebody does.
+// Fetches a region as soon as possible. A hidden page waits until it is visible.
 export function refresh(region) {
   if (!region) return;
   if (document.hidden && region.id !== "counts") {
@@ -55,7 +55,7 @@ export function refresh(region) {
   timer ??= setTimeout(pump, 0);
 }
 
-// Fetches everything anew that can be.
+// Fetches all regions.
 export function refreshAll() {
   isStale = isAway = false;
   waiting.clear();
@@ -63,7 +63,7 @@ export function refreshAll() {
   [...document.querySelectorAll("[data-src]")].filter(isOutermost).forEach(refresh);
 }
 
-// Nothing is fetched from a server that is away. When it is back, everything is.
+// Stops fetching while the server is unreachable. `refreshAll` starts again.
 export function stayAway() {
   isAway = true;
 }
@@ -76,7 +76,7 @@ function pump() {
   let soonest = Infinity;
   for (const [address, ids] of byAddress()) {
     if (flying.has(address)) continue;
-    if (flying.size >= MAX_AT_ONCE) return; // Whoever lands looks again.
+    if (flying.size >= MAX_AT_ONCE) return; // The end of a request calls this again.
     const from = notBefore.get(address) ?? 0;
     if (from > time) {
       soonest = Math.min(soonest, from);
@@ -108,19 +108,19 @@ async function fetchInto(address, ids) {
     else if (answer.status === 404) putAll(address, ids, "");
     else if (answer.ok) putAll(address, ids, await answer.text());
   } catch {
-    // The server is away, which the connection tells; whatever was missed is fetched when it is back.
+    // The server is unreachable, which the head shows. After a reconnect, everything is fetched.
   } finally {
     const done = performance.now();
     flying.delete(address);
     if (notBefore.size > 100) notBefore.clear();
-    // What takes long is asked for less often.
+    // Slow fragments are fetched less often.
     notBefore.set(address, Math.max(started + MOMENT_MS, done + (done - started)));
     pump();
   }
 }
 
-// Puts what the server has rendered in place of what is there. What it has no more is gone; and what has meanwhile come to
-// show something else stays as it is.
+// Replaces regions with the rendered ones, and removes those that the server no longer has. Regions whose address has
+// changed meanwhile stay.
 function putAll(address, ids, text) {
   const rendered = new DOMParser().parseFromString(text, "text/html");
   wordTimes(rendered);
@@ -141,7 +141,7 @@ function put(old, fresh) {
 
 const remove = (old) => keepFocus(old.parentElement, () => old.remove());
 
-// Whether somebody is marking text there, to copy it.
+// Whether the user is selecting text there, to copy it.
 function isSelectedIn(element) {
   const selection = getSelection();
   return selection.type === "Range" && selection.containsNode(element, true);

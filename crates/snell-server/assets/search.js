@@ -1,4 +1,4 @@
-// A form that narrows a region. What is typed is followed at once, and stands in the address as if it had been sent.
+// A form that filters a region. Input applies at once, and the address changes as if the form had been submitted.
 import { refresh } from "./regions.js";
 
 const PAUSE_MS = 150; // after the last key
@@ -11,8 +11,8 @@ export function prepareSearch() {
 
   const follow = () => {
     clearTimeout(timer);
-    const told = [...new FormData(form)].map(([name, value]) => [name, value.trim()]).filter(([, value]) => value);
-    const query = told.length ? `?${new URLSearchParams(told)}` : "";
+    const fields = [...new FormData(form)].map(([name, value]) => [name, value.trim()]).filter(([, value]) => value);
+    const query = fields.length ? `?${new URLSearchParams(fields)}` : "";
     history.replaceState(null, "", location.pathname + query);
     const address = region.dataset.src.split("?")[0] + query;
     if (region.dataset.src === address) return;

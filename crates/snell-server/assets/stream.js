@@ -1,6 +1,6 @@
-// The stream of changes, for whoever holds it: the worker of all pages, or a page.
+// The stream of changes, held by the shared worker or by a page.
 //
-// A browser resumes a stream by itself with the number of the last event that it has seen; where it gives up, this goes on.
+// The browser resumes a stream after the last event by itself; if it gives up, this continues.
 
 const KINDS = [
   "turn_created", "turn_updated", "state_changed", "session_created", "session_ended", "card_refresh", "hook_run",
@@ -9,8 +9,8 @@ const KINDS = [
 const AGAIN_AFTER_MS = [1000, 2000, 5000, 10000];
 const JUST_NOW_MS = 2000;
 
-// Whatever is told says what it is: "opened"; "lost", for how long, and whether it was refused; "gap"; or "change", with its
-// kind. The last two have the number up to which everything is then seen.
+// Messages: "opened"; "lost", with the time and whether the server refused; "gap"; "change", with its kind. The last
+// two have the number of the last seen change.
 export function followStream(tell) {
   let source = null;
   let seen = "0";
@@ -58,7 +58,7 @@ export function followStream(tell) {
     seen: () => seen,
     isOpen: () => source?.readyState === EventSource.OPEN,
 
-    // Opens it anew, even if it seems open: it may be dead without knowing it. Where nobody held it, it begins at `from`.
+    // Reconnects even if the stream seems open: it may be dead without an error. A new stream starts at `from`.
     open(from) {
       if (!source) seen = from;
       if (!isBegun()) start();

@@ -1,9 +1,9 @@
-// The timeline of one agent: it follows what happens for whoever looks at its end. For whoever reads further up nothing moves:
-// it grows below, and once it would have to let go of what is old it rests, until its end is looked at.
+// The timeline of one agent. At its end, it follows new rows. Further up, nothing moves: new rows are added below, and
+// if old rows would have to go, it pauses until its end is visible.
 import { refresh } from "./regions.js";
 
 const TICKED = "snell.ticked";
-const MISSED = "Jump to live: more has happened";
+const MISSED = "Jump to live: new events";
 
 const element = (id) => document.getElementById(id);
 
@@ -14,13 +14,13 @@ export function prepareTimeline() {
   const [timeline, end, jump] = ["timeline", "now", "jump"].map(element);
   if (!end) return;
   const { src, when } = timeline.dataset;
-  const leadsThere = jump.textContent;
+  const label = jump.textContent;
   let isAtEnd = false;
 
   const goOn = () => {
     isResting = false;
     Object.assign(timeline.dataset, { src, when });
-    jump.textContent = leadsThere;
+    jump.textContent = label;
     refresh(timeline);
   };
 
@@ -38,18 +38,18 @@ export function prepareTimeline() {
   });
   document.addEventListener("swapped", (event) => {
     if (event.target !== timeline) return;
-    tellOlder(timeline);
+    updateOlderLink(timeline);
     if (isAtEnd) end.scrollIntoView({ block: "end" });
   });
 }
 
-// Something has changed, which a timeline that rests does not show.
+// Handles a change that a paused timeline does not show.
 export function missed(change) {
   const jump = isResting && element("jump");
   if (jump && change.agent_id === Number(element("timeline").dataset.agent)) jump.textContent = MISSED;
 }
 
-// The choice of kinds is followed at once. That loads the page anew, and whoever has ticked a box is brought back to it.
+// The choice of kinds applies at once. That reloads the page, and the focus returns to the changed box.
 function prepareFilter() {
   const form = document.querySelector("form[data-at-once]");
   if (!form) return;
@@ -57,21 +57,21 @@ function prepareFilter() {
     remember(event.target.name);
     form.requestSubmit();
   });
-  // Who comes back to the page as it was left finds the boxes as the timeline is.
+  // After a return to a cached page, the boxes must match the timeline.
   addEventListener("pageshow", (event) => event.persisted && form.reset());
   form.querySelector(`input[name="${CSS.escape(remembered())}"]`)?.focus();
 }
 
-// Private windows may keep nothing.
+// Private windows may have no storage.
 const remember = (name) => {
   try {
     sessionStorage.setItem(TICKED, name);
   } catch {
-    // Then the page begins at its top.
+    // Then the focus is not restored.
   }
 };
 
-// It counts once.
+// The stored name is used once.
 const remembered = () => {
   try {
     const name = sessionStorage.getItem(TICKED) ?? "";
@@ -82,10 +82,10 @@ const remembered = () => {
   }
 };
 
-// Rows that were dropped are found where the first one that is left begins.
+// The link "Older" starts before the first row that is left.
 let first = document.querySelector("#timeline > li")?.id;
 
-function tellOlder(timeline) {
+function updateOlderLink(timeline) {
   const row = timeline.firstElementChild;
   const older = element("older");
   if (!older || !row?.dataset.before || row.id === first) return;

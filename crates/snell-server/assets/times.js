@@ -1,12 +1,12 @@
-// Times, worded as the server words them, and anew as they pass.
+// Times in the same format as the server's, updated as they pass.
 
-let ahead = 0; // The server's clock, compared with ours.
+let ahead = 0; // The difference between the server's clock and the browser's.
 
 export const now = () => Date.now() + ahead;
 
 const two = (number) => String(number).padStart(2, "0");
 
-// The time of day; with the day, if that is another one.
+// The time of day, with the date if it is not today.
 export function clock(at) {
   const [day, today] = [new Date(at), new Date(now())];
   const date = `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())} `;
@@ -14,7 +14,7 @@ export function clock(at) {
   return day.toDateString() === today.toDateString() ? time : date + time;
 }
 
-// A time that somebody has typed, with our zone if it has none: that is the one in which all times are shown.
+// A typed time with the browser's zone if it has none, because all times are shown in that zone.
 export function withZone(text) {
   const [, day, time = "00:00", seconds = ":00"] = text.trim().match(/^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?)?$/) ?? [];
   const minutes = -new Date(`${day}T${time}${seconds}`).getTimezoneOffset();
@@ -33,7 +33,7 @@ function howLong(from) {
 
 const FORMS = { ago: (at) => `${howLong(at)} ago`, for: howLong, clock };
 
-// Words every time within an element. Only the text of a node is changed, so nothing is read out again.
+// Updates all times within an element. Only text nodes change, so screen readers do not repeat them.
 export function wordTimes(within) {
   for (const time of within.querySelectorAll("time[data-form]")) {
     const text = FORMS[time.dataset.form]?.(Date.parse(time.dateTime));

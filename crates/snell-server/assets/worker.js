@@ -1,13 +1,13 @@
-// The one stream of all pages in this browser, told to each of them.
+// The one stream for all pages in this browser.
 //
-// Pages come and go, and not all of them say so: whoever does not answer for a while is told nothing more, and asked to listen
-// anew once it answers. Where nobody listens there is no stream.
+// Pages may disappear without a message. A page that does not answer for a while gets nothing more, and has to listen
+// again when it answers. Without pages there is no stream.
 import { followStream } from "./stream.js";
 
 const ASK_MS = 20000;
 const MAX_UNANSWERED = 3;
 
-const pages = new Map(); // by port, how many questions in a row it has not answered
+const pages = new Map(); // by port, the number of unanswered questions in a row
 
 const stream = followStream((message) => {
   for (const port of pages.keys()) port.postMessage(message);
@@ -18,8 +18,8 @@ const forget = (port) => {
   if (pages.size === 0) stream.close();
 };
 
-// What pages say.
-const SAID = {
+// Messages from pages.
+const HANDLERS = {
   listen(port, { seen, isAnew }) {
     pages.set(port, 0);
     const isOpen = stream.isOpen() && !isAnew;
@@ -35,7 +35,7 @@ const SAID = {
 };
 
 addEventListener("connect", ({ ports: [port] }) => {
-  port.onmessage = ({ data }) => SAID[data.say]?.(port, data);
+  port.onmessage = ({ data }) => HANDLERS[data.say]?.(port, data);
 });
 
 setInterval(() => {

@@ -1,4 +1,4 @@
-//! What the routes share.
+//! The state that all routes share.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::settings::ServeSettings;
 use crate::store_pool::StorePool;
 use crate::stream::StreamHub;
 
-/// What the routes share.
+/// The state that all routes share.
 pub(crate) struct AppState {
     pub(crate) settings: ServeSettings,
     pub(crate) clock: ServerClock,
     pub(crate) writer: EventWriter,
     pub(crate) store_pool: Arc<StorePool>,
-    /// For bodies of requests, in bytes.
+    /// The memory budget for request bodies, in bytes.
     pub(crate) body_budget: Arc<Semaphore>,
     pub(crate) hub: Arc<StreamHub>,
     pub(crate) hook_activity: Arc<HookActivity>,
@@ -29,5 +29,4 @@ pub(crate) struct AppState {
     pub(crate) shutdown_phase: watch::Receiver<ShutdownPhase>,
 }
 
-/// The same, as every route gets it.
 pub(crate) type SharedAppState = Arc<AppState>;

@@ -1,7 +1,7 @@
-//! The receiver: hook events over HTTP, a live stream of what happens, and pages of what happened.
+//! The receiver: hook events over HTTP, a live stream of changes, and pages for people.
 //!
-//! [`serve()`] is the entry point. It takes a [`ServerListener`] that is bound already, so tests and the program run the same code
-//! on any port. [`reconciler::tmux`] is public for commands that use an agent's terminal.
+//! [`serve()`] is the entry point. It takes a bound [`ServerListener`], so tests and the program run the same code on
+//! any port. [`reconciler::tmux`] is public for commands that use an agent's terminal.
 //!
 //! ```text
 //!  request ── http: acceptor ──► middleware (gate, headers, log) ──► routes

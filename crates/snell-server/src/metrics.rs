@@ -1,4 +1,4 @@
-//! What is counted, for `GET /metrics`. Labels have few values, and none of them comes from a request.
+//! Metrics for `GET /metrics`. Labels have few values, and none of them comes from a request.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
@@ -17,20 +17,20 @@ use snell::EventName;
 
 use crate::reconciler::poll_mode::PollMode;
 
-/// What became of something. The words are those of the label `outcome`.
+/// The label `outcome`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum MetricOutcome {
     /// An event was stored.
     Stored,
-    /// An event was there already.
+    /// The event was stored before.
     Duplicate,
-    /// What was sent is no event.
+    /// The request is not a valid event.
     Invalid,
-    /// The database does not take it.
+    /// The database can never store the event.
     Refused,
-    /// It could not be done then.
+    /// A temporary failure.
     Unavailable,
-    /// It was done.
+    /// Success.
     Done,
 }
 
@@ -64,7 +64,7 @@ struct RequestLabels {
 /// The name of a label and its value.
 type OneLabel<V> = [(&'static str, V); 1];
 
-/// Everything that is counted.
+/// All metrics.
 #[derive(Debug)]
 pub(crate) struct ServerMetrics {
     registry: Registry,
@@ -76,7 +76,7 @@ pub(crate) struct ServerMetrics {
     pub(crate) connections: Gauge,
     pub(crate) stream_clients: Gauge,
     pub(crate) gaps: Counter,
-    /// Events that wait for the writer.
+    /// Events in the queue of the writer.
     pub(crate) queued: Gauge,
     pub(crate) batch_events: Histogram,
     pub(crate) commit_seconds: Histogram,
@@ -105,23 +105,23 @@ impl ServerMetrics {
     fn register_metrics(&mut self) {
         let to = &mut self.registry;
         let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
-        to.register("build", "The program", build);
+        to.register("build", "Version of the server", build);
         to.register("events", "Hook events received over HTTP", self.events.clone());
         to.register("http_requests", "Requests answered", self.requests.clone());
-        let took = "From the head of a request to the head of its answer";
+        let took = "Time from the request head to the response head";
         to.register_with_unit("http_request_duration", took, Unit::Seconds, self.request_seconds.clone());
         to.register("http_connections", "Open connections", self.connections.clone());
-        to.register("stream_clients", "Listeners to the stream", self.stream_clients.clone());
-        to.register("stream_gaps", "Gaps that listeners were told of", self.gaps.clone());
-        to.register("queue_depth", "Events that wait to be stored", self.queued.clone());
+        to.register("stream_clients", "Clients of the event stream", self.stream_clients.clone());
+        to.register("stream_gaps", "Gaps reported to stream clients", self.gaps.clone());
+        to.register("queue_depth", "Events waiting to be stored", self.queued.clone());
         to.register("commit_batch_size", "Events stored with one transaction", self.batch_events.clone());
-        let took = "Time that a transaction took";
+        let took = "Duration of a transaction";
         to.register_with_unit("commit_duration", took, Unit::Seconds, self.commit_seconds.clone());
-        to.register("reconciler_runs", "Looks after silent agents", self.reconciliations.clone());
-        to.register("mode", "1 for the mode that the server is in", self.mode.clone());
+        to.register("reconciler_runs", "Checks of silent agents", self.reconciliations.clone());
+        to.register("mode", "1 for the current mode of the server", self.mode.clone());
     }
 
-    /// Counts an event. Names that no table knows count together.
+    /// Counts an event. All unknown names share one label.
     pub(crate) fn count_event(&self, event: &EventName, outcome: MetricOutcome) {
         let event = match event {
             EventName::Other(_) => "other",
@@ -148,16 +148,16 @@ impl ServerMetrics {
         }
     }
 
-    /// Everything, as Prometheus reads it.
+    /// All metrics in OpenMetrics format.
     pub(crate) fn encode_text(&self) -> String {
         let mut text = String::new();
-        // Writing to a text does not fail.
+        // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
         text
     }
 }
 
-/// A method, if it is one that we know: anybody can make one up.
+/// The label of a method. Clients can invent methods, so unknown ones share one label.
 pub(crate) fn method_label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -171,7 +171,7 @@ fn duration_histogram() -> Histogram {
     Histogram::new(exponential_buckets(0.000_1, 4.0, 9))
 }
 
-/// One of something that is there, for as long as this is.
+/// Increments a gauge until it is dropped.
 #[derive(Debug)]
 pub(crate) struct GaugeGuard(Gauge<i64, AtomicI64>);
 
@@ -188,5 +188,5 @@ impl Drop for GaugeGuard {
     }
 }
 
-/// What is counted, shared.
+/// The metrics, shared.
 pub(crate) type SharedMetrics = Arc<ServerMetrics>;

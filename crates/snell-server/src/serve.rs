@@ -1,4 +1,4 @@
-//! The server as a whole: its parts are put together, and taken apart in the right order.
+//! Starts all parts of the server, and stops them in the right order.
 
 use std::io;
 use std::net::SocketAddr;
@@ -30,16 +30,16 @@ use crate::settings::ServeSettings;
 use crate::store_pool::{PooledStore, StorePool};
 use crate::stream::{ChangeFollower, StreamHub};
 
-/// How long threads may take to end what they are doing.
+/// How long threads may take to stop.
 const THREAD_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Serves until `shutdown` is there. Then nobody is let in any more, requests that are under way are finished, streams end,
-/// and everything that was taken is stored.
+/// Serves until `shutdown` is ready. Then it accepts no new connections, finishes running requests, ends streams and
+/// stores all accepted events.
 ///
 /// # Errors
 ///
-/// When the server cannot start: others could reach it and there is no token, another one serves the same directory, or the
-/// database cannot be used.
+/// If the server cannot start: it is reachable from other machines without a token, another server uses the same
+/// directory, or the database cannot be used.
 pub async fn serve(settings: ServeSettings, listener: ServerListener, shutdown: impl Future) -> Result<(), ServeError> {
     let ServerListener { tcp, address, ready } = listener;
     if settings.token.is_none() && !address.ip().to_canonical().is_loopback() {
@@ -48,7 +48,7 @@ pub async fn serve(settings: ServeSettings, listener: ServerListener, shutdown: 
     let gate = Gate::new(address, &settings)?;
     let (phase, phases) = watch::channel(ShutdownPhase::Open);
     let (app, threads, _socket, unix) = start_backend(&settings, address, phases.clone())?;
-    let tcp = TcpListener::from_std(tcp).map_err(system_error("listening"))?;
+    let tcp = TcpListener::from_std(tcp).map_err(system_error("the listener"))?;
     let metrics = app.metrics.clone();
     let pipeline = RequestPipeline::new(gate, routes::build_router(app), metrics);
     let (acceptor, mut connections_closed) = ConnectionAcceptor::new(pipeline, &settings, phases);
@@ -59,19 +59,19 @@ pub async fn serve(settings: ServeSettings, listener: ServerListener, shutdown: 
     announce_ready(address, ready);
 
     shutdown.await;
-    tracing::info!("the server ends");
+    tracing::info!("shutting down");
     phase.send_replace(ShutdownPhase::Closing);
     if tokio::time::timeout(settings.grace, connections_closed.recv()).await.is_err() {
-        tracing::warn!("some requests took too long, and are given up");
+        tracing::warn!("closing connections whose requests took too long");
         phase.send_replace(ShutdownPhase::Closed);
         let _ = tokio::time::timeout(settings.grace, connections_closed.recv()).await;
     }
-    // Nobody can hand the writer anything now: it stores what it has, and ends. The socket goes last.
+    // No one can send events to the writer now, so it stores its queue and ends. The socket is removed last.
     threads.shut_down().await;
     Ok(())
 }
 
-/// The threads of a server, and what ends them.
+/// The threads of a server, and the handles that stop them.
 struct ServerThreads {
     writer: JoinHandle<()>,
     follower: JoinHandle<()>,
@@ -81,13 +81,14 @@ struct ServerThreads {
     waker: Arc<Mutex<WatcherWaker>>,
 }
 
-/// Starts everything that works behind the routes.
+/// Starts everything behind the routes.
 fn start_backend(
     settings: &ServeSettings,
     address: SocketAddr,
     phase: watch::Receiver<ShutdownPhase>,
 ) -> Result<(Arc<AppState>, ServerThreads, UnixSocketGuard, Option<UnixListener>), ServeError> {
-    // What cannot be served leaves nothing behind: neither a database beside another server's, nor a directory without one.
+    // A failed start must leave nothing behind: neither a database beside another server's, nor a directory without
+    // one.
     UnixSocketGuard::ensure_not_served(&settings.directory)?;
     let metrics = Arc::new(ServerMetrics::new());
     let database = settings.database_path();
@@ -109,19 +110,19 @@ fn start_backend(
         settings: settings.clone(),
     });
     let threads = ServerThreads::start(&app, address, writer_thread)?;
-    Ok((app, threads, socket, unix.map_err(system_error("listening"))?))
+    Ok((app, threads, socket, unix.map_err(system_error("the listener"))?))
 }
 
 impl ServerThreads {
-    /// Starts them, beside the writer.
+    /// Starts the other threads.
     fn start(app: &Arc<AppState>, address: SocketAddr, writer: JoinHandle<()>) -> Result<Self, ServeError> {
         let settings = &app.settings;
         let database = settings.database_path();
         let mut store = PooledStore::new(&database);
-        // What is there now was not received by this server. If that cannot be seen now, it is a little later.
+        // Existing events do not count as received by this server. If this read fails, a later one does it.
         let _ = store.get_or_open().and_then(|(store, _)| app.hook_activity.refresh(store, app.clock.now()));
-        let watcher = ChangeWatcher::open(&database).map_err(system_error("watching the database"))?;
-        let waker = watcher.waker().map_err(system_error("watching the database"))?;
+        let watcher = ChangeWatcher::open(&database).map_err(system_error("the database watcher"))?;
+        let waker = watcher.waker().map_err(system_error("the database watcher"))?;
         let waker = Arc::new(Mutex::new(waker));
         let stopping = Arc::new(AtomicBool::new(false));
         let follower = ChangeFollower {
@@ -147,14 +148,14 @@ impl ServerThreads {
         Ok(Self {
             writer,
             follower: spawn_thread("follower", move || follower.run())?,
-            reconciler: spawn_thread("caretaker", move || reconciler.run())?,
+            reconciler: spawn_thread("reconciler", move || reconciler.run())?,
             poll_scheduler: app.poll_scheduler.clone(),
             stopping,
             waker,
         })
     }
 
-    /// Ends them, and waits until they have, but not for ever.
+    /// Stops the threads and waits for them within a time limit.
     async fn shut_down(self) {
         self.poll_scheduler.stop();
         self.stopping.store(true, Ordering::Relaxed);
@@ -162,12 +163,12 @@ impl ServerThreads {
         self.follower.thread().unpark();
         let all = tokio::task::spawn_blocking(move || {
             for thread in [self.writer, self.follower, self.reconciler] {
-                // One that panicked has ended, too.
+                // A thread that panicked has ended, too.
                 let _ = thread.join();
             }
         });
         if tokio::time::timeout(THREAD_SHUTDOWN_TIMEOUT, all).await.is_err() {
-            tracing::warn!("the database could not be left in good order; nothing that was acknowledged is lost");
+            tracing::warn!("threads did not stop in time; no acknowledged event is lost");
         }
     }
 }
@@ -182,7 +183,7 @@ fn system_error(what: &'static str) -> impl Fn(io::Error) -> ServeError {
 }
 
 fn announce_ready(address: SocketAddr, ready: Option<Box<dyn FnOnce(SocketAddr) + Send>>) {
-    tracing::info!(%address, "the server listens");
+    tracing::info!(%address, "listening");
     if let Some(ready) = ready {
         ready(address);
     }

@@ -1,4 +1,4 @@
-//! How a server works: where it keeps things, and every limit it has.
+//! The settings of a server: its files and all limits.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,61 +10,60 @@ use crate::http::connection_owner::ConnectionOwner;
 use crate::http::token::AccessToken;
 use crate::reconciler::poll_mode::PollSchedule;
 
-/// How a server works.
+/// The settings of a server.
 #[derive(Clone, Debug)]
 pub struct ServeSettings {
-    /// Where Snell keeps what it records. The unix socket is made there.
+    /// The data directory. The unix socket is created there.
     pub directory: PathBuf,
-    /// The database, if it is not the one of the directory.
+    /// The database, if it is not the one of the data directory.
     pub database: Option<PathBuf>,
-    /// Whether hook events are taken. What was recorded is shown either way.
+    /// Whether the server accepts events. Recorded events are shown either way.
     pub enabled: bool,
-    /// What a request must show that does not come through the unix socket. Without it only a loopback address is served.
+    /// The token that TCP requests need. Without it, only loopback addresses are allowed.
     pub token: Option<AccessToken>,
-    /// Names by which the server may be called beside its own: `name`, with any port, or `name:port`.
+    /// Additional host names of the server: `name` with any port, or `name:port`.
     pub allow_hosts: Vec<String>,
-    /// What to do with requests without a token over connections whose user the kernel does not tell.
+    /// The policy for connections without a token whose user the kernel does not know.
     pub unknown_senders: UnknownSenderPolicy,
-    /// How often agents are looked after.
+    /// How often the server checks agents.
     pub poll_schedule: PollSchedule,
-    /// Where agents write transcripts: each holds a directory for every project. Sessions that no hook reported are found
-    /// there.
+    /// The transcript directories, each with a directory per project. Sessions that no hook reported are found there.
     pub transcripts: Vec<PathBuf>,
-    /// What is older than this is removed.
+    /// Older records are removed.
     pub keep: Option<Duration>,
-    /// How many may listen to the stream at a time.
+    /// The maximum number of stream clients.
     pub max_stream_clients: usize,
-    /// How many changes may wait for one listener before it is told of a gap.
+    /// The maximum number of queued changes of a stream client. Beyond it, the client gets a gap.
     pub stream_queue: usize,
-    /// How often a listener is told that the stream is still there.
+    /// The interval of heartbeats on a stream.
     pub heartbeat: Duration,
-    /// How many connections there may be at a time.
+    /// The maximum number of connections.
     pub max_connections: usize,
-    /// How long a client may take to send the head of a request, and to begin the next one.
+    /// How long a client may take to send a request head, also of the next request.
     pub head_timeout: Duration,
-    /// How long a client may take to send the body of a request.
+    /// How long a client may take to send a request body.
     pub body_timeout: Duration,
-    /// How long a client may take nothing of what it is answered. Those who listen to the stream may.
+    /// How long a client may read nothing of a response. Stream clients have no limit.
     pub write_timeout: Duration,
-    /// How many bytes of bodies there may be at a time that are being read or wait to be stored.
+    /// The memory budget for request bodies that are being read or stored, in bytes.
     pub max_body_bytes_in_all: usize,
-    /// How long requests that are under way may take to end once the server is told to.
+    /// How long running requests may take after a shutdown began.
     pub grace: Duration,
     /// A fixed clock, for tests and replays.
     pub now: Option<Timestamp>,
 }
 
-/// What to do with requests of unknown users, where there is no token.
+/// The policy for connections of unknown users without a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownSenderPolicy {
     /// Refuse them.
     Refuse,
-    /// Answer them, and ignore the processes, panes and files that their events name.
+    /// Answer them, but ignore the processes, panes and files that their events name.
     Accept,
 }
 
 impl UnknownSenderPolicy {
-    /// Whether a connection of this owner gets nothing without a token.
+    /// Whether connections of this owner need a token.
     pub(crate) fn refuses_owner(self, owner: ConnectionOwner) -> bool {
         match owner {
             ConnectionOwner::ThisUser => false,
@@ -75,14 +74,14 @@ impl UnknownSenderPolicy {
 }
 
 impl Default for UnknownSenderPolicy {
-    /// Linux knows the users of connections, so an unknown one is suspicious; other systems know none.
+    /// Linux knows the users of connections, so an unknown user is suspicious. Other systems know none.
     fn default() -> Self {
         if cfg!(target_os = "linux") { Self::Refuse } else { Self::Accept }
     }
 }
 
 impl ServeSettings {
-    /// A server that keeps everything in this directory, and works as it does by default.
+    /// The default settings with this data directory.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self {
             directory: directory.into(),
@@ -107,12 +106,12 @@ impl ServeSettings {
         }
     }
 
-    /// The database's path.
+    /// The path of the database.
     pub fn database_path(&self) -> PathBuf {
         self.database.clone().unwrap_or_else(|| EventRecorder::database_path(&self.directory))
     }
 
-    /// Who can use the server over TCP, in a word: `token`, `this_user`, `this_user_and_unknown` or `any_user`.
+    /// Who can use the server over TCP: `token`, `this_user`, `this_user_and_unknown` or `any_user`.
     pub(crate) fn access_label(&self) -> &'static str {
         match (&self.token, self.unknown_senders) {
             (Some(_), _) => "token",
@@ -122,7 +121,7 @@ impl ServeSettings {
         }
     }
 
-    /// The unix socket of a server that keeps everything in this directory.
+    /// The unix socket of a data directory.
     pub fn socket_path_in(directory: &Path) -> PathBuf {
         directory.join("snell.sock")
     }

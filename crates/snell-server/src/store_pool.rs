@@ -1,4 +1,4 @@
-//! Reading the database: on threads of their own, a few at a time, each with a connection that stays open.
+//! Reads the database on a few blocking threads, each with an open connection.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,13 +9,13 @@ use tokio::sync::Semaphore;
 
 use crate::http::errors::HttpError;
 
-/// So many read at a time. More would only wait for the same disk.
+/// The maximum number of parallel reads. More would only wait for the same disk.
 const MAX_READERS: usize = 4;
 
-/// How long a question may wait for its turn.
+/// How long a query may wait for a free reader.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
-/// A store that is opened when it is needed, and again when another file is in its place.
+/// A store that is opened on first use, and again if its file was replaced.
 #[derive(Debug)]
 pub(crate) struct PooledStore {
     path: PathBuf,
@@ -24,12 +24,12 @@ pub(crate) struct PooledStore {
     was_opened: bool,
 }
 
-/// Which store it is.
+/// Whether the file of a store was replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StoreFileStatus {
-    /// The first one, or the one that was there the last time.
+    /// The first file, or the same as before.
     Same,
-    /// One that has taken its place.
+    /// Another file is in its place.
     Replaced,
 }
 
@@ -50,7 +50,7 @@ impl PooledStore {
     }
 }
 
-/// Those who read for requests.
+/// The readers for requests.
 #[derive(Debug)]
 pub(crate) struct StorePool {
     path: PathBuf,
@@ -63,34 +63,31 @@ impl StorePool {
         Self { path, permits: Arc::new(Semaphore::new(MAX_READERS)), idle: Mutex::new(Vec::new()) }
     }
 
-    /// Asks the store, away from the threads that serve requests.
+    /// Runs a query on a blocking thread.
     pub(crate) async fn with_store<T: Send + 'static>(
         self: &Arc<Self>,
-        question: impl FnOnce(&mut Store) -> Result<T> + Send + 'static,
+        query: impl FnOnce(&mut Store) -> Result<T> + Send + 'static,
     ) -> std::result::Result<T, HttpError> {
-        let too_long = || HttpError::busy("too many are asking");
-        let turn = match tokio::time::timeout(MAX_WAIT, self.permits.clone().acquire_owned()).await {
-            Ok(Ok(turn)) => turn,
-            Ok(Err(_)) | Err(_) => return Err(too_long()),
+        let busy = || HttpError::busy("too many requests at once");
+        let permit = match tokio::time::timeout(MAX_WAIT, self.permits.clone().acquire_owned()).await {
+            Ok(Ok(permit)) => permit,
+            Ok(Err(_)) | Err(_) => return Err(busy()),
         };
         let readers = self.clone();
-        let asked = tokio::task::spawn_blocking(move || {
-            // Somebody who leaves before the answer is there has had a turn all the same.
-            let _turn = turn;
-            readers.with_store_blocking(question)
+        let result = tokio::task::spawn_blocking(move || {
+            // The query keeps its permit even if the client disconnects.
+            let _permit = permit;
+            readers.with_store_blocking(query)
         });
-        // A question that panics has no answer.
-        asked.await.unwrap_or_else(|_| Err(too_long()))
+        // A query that panics has no result.
+        result.await.unwrap_or_else(|_| Err(busy()))
     }
 
-    fn with_store_blocking<T>(
-        &self,
-        question: impl FnOnce(&mut Store) -> Result<T>,
-    ) -> std::result::Result<T, HttpError> {
+    fn with_store_blocking<T>(&self, query: impl FnOnce(&mut Store) -> Result<T>) -> std::result::Result<T, HttpError> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let held = idle().pop();
         let mut held = held.unwrap_or_else(|| PooledStore::new(&self.path));
-        let answer = held.get_or_open().and_then(|(store, _)| question(store));
+        let answer = held.get_or_open().and_then(|(store, _)| query(store));
         idle().push(held);
         Ok(answer?)
     }

@@ -16,6 +16,8 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 use serde::Serialize;
 use snell::{Diagnostic, Severity, UserMessage, mark_invisible_chars};
+use snell_server::reconciler::tmux::TmuxError;
+use snell_server::{ServeError, TokenError};
 use snell_store::StoreError;
 
 pub(crate) use table::TextTable;
@@ -262,13 +264,23 @@ fn write_stderr_nowait(text: &str) {
     }
 }
 
-/// The reason why the command failed, in the form `error: …`, with the hint of a [`CommandError`] or a [`StoreError`].
+/// The reason why the command failed, in the form `error: …`, with the hint of its cause.
 pub(crate) fn print_error(error: &anyhow::Error) {
-    let hint = error.chain().find_map(|cause| match cause.downcast_ref::<CommandError>() {
-        Some(error) => error.0.hint.clone(),
-        None => cause.downcast_ref::<StoreError>()?.hint().map(str::to_owned),
-    });
+    let hint = error.chain().find_map(find_hint);
     print_message("error", &UserMessage { text: format!("{error:#}"), hint });
+}
+
+fn find_hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
+    if let Some(error) = cause.downcast_ref::<CommandError>() {
+        return error.0.hint.clone();
+    }
+    if let Some(error) = cause.downcast_ref::<TokenError>() {
+        return error.hint();
+    }
+    let store_hint = || cause.downcast_ref::<StoreError>()?.hint();
+    let tmux_hint = || cause.downcast_ref::<TmuxError>()?.hint();
+    let serve_hint = cause.downcast_ref::<ServeError>().and_then(ServeError::hint);
+    serve_hint.or_else(store_hint).or_else(tmux_hint).map(str::to_owned)
 }
 
 /// The failure of a command, with a hint: `return Err(CommandError::new("…").with_hint("…").into())`.

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use snell::UserMessage;
 use snell_server::read_token_file;
 use snell_store::queue::outbox::{DeliveryAnswer, OutboxMessage, OutboxReceiver};
 use ureq::Agent;
@@ -146,9 +147,9 @@ fn read_body_excerpt(response: &mut Response<ureq::Body>) -> String {
 
 /// The token in this file, if no other user can read it.
 pub(crate) fn load_token(path: &Path) -> Result<String, String> {
-    read_token_file(path).map_err(|error| match error.source() {
-        Some(source) => format!("{error} ({source})"),
-        None => error.to_string(),
+    read_token_file(path).map_err(|error| {
+        let text = error.source().map_or_else(|| error.to_string(), |source| format!("{error} ({source})"));
+        UserMessage { text, hint: error.hint() }.to_string()
     })
 }
 

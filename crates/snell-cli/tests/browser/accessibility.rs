@@ -1,4 +1,4 @@
-//! What an accessibility engine has to say.
+//! Checks with an accessibility engine.
 
 use crate::driver::BrowserSession;
 use crate::live::{open_live_page, open_page};
@@ -6,7 +6,7 @@ use crate::server::BrowserTestServer;
 use crate::{agent_story, axe, views};
 
 #[test]
-fn no_view_has_a_serious_fault_of_accessibility_in_light_or_dark() {
+fn no_view_has_serious_accessibility_violations_in_light_or_dark() {
     let Some(browser) = BrowserSession::open() else { return };
     let Some(script) = axe::load_axe_script() else { return };
     let server = BrowserTestServer::start();
@@ -16,7 +16,7 @@ fn no_view_has_a_serious_fault_of_accessibility_in_light_or_dark() {
         browser.set_color_scheme(scheme);
         for view in views.iter().map(String::as_str).chain(views::APART.iter().copied()) {
             open_page(&browser, &server, view);
-            // What is folded is looked at, too.
+            // Folded parts are checked, too.
             browser.open_all_details();
             let found = axe::find_violations(&browser, script);
             assert!(found.is_empty(), "{view}, {scheme}:\n{}", found.join("\n"));
@@ -25,7 +25,7 @@ fn no_view_has_a_serious_fault_of_accessibility_in_light_or_dark() {
 }
 
 #[test]
-fn the_way_in_has_no_serious_fault_of_accessibility() {
+fn the_login_has_no_serious_accessibility_violations() {
     let Some(browser) = BrowserSession::open() else { return };
     let Some(script) = axe::load_axe_script() else { return };
     let server = BrowserTestServer::with_token("correct-horse");
@@ -52,7 +52,7 @@ fn light_and_dark_are_two_schemes() {
 }
 
 #[test]
-fn the_engine_finds_what_is_wrong() {
+fn the_accessibility_engine_finds_violations() {
     let Some(browser) = BrowserSession::open() else { return };
     let Some(script) = axe::load_axe_script() else { return };
     let server = BrowserTestServer::start();

@@ -1,4 +1,4 @@
-//! What happens in the tests: agents that do everything that a page can show.
+//! Agents that do everything that a page can show.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::server::BrowserTestServer;
 
-/// Agents in every state, with calls, verdicts of the guard, runs of hooks and a session that is over.
+/// Sends agents in every state, with calls, verdicts, hook runs and an ended session.
 pub fn send_story(server: &BrowserTestServer) {
     let of = |session, project| StoryAgent::new(server, session, project);
     let shop = of("5e81f0a2-shop", "shop").with_identity("claude", "builder");
@@ -23,7 +23,7 @@ pub fn send_story(server: &BrowserTestServer) {
     old.send_event("session-end", json!({"reason": "logout"}));
 }
 
-/// An agent, and when it does what it does.
+/// An agent and the time of its events.
 pub struct StoryAgent<'a> {
     server: &'a BrowserTestServer,
     session: &'a str,
@@ -33,7 +33,7 @@ pub struct StoryAgent<'a> {
 }
 
 impl<'a> StoryAgent<'a> {
-    /// The agent of a session in a project, which nobody knows more of.
+    /// The agent of a session, without product and role.
     pub fn new(server: &'a BrowserTestServer, session: &'a str, project: &'a str) -> Self {
         Self { server, session, project, sender: json!({}), at: None }
     }
@@ -57,7 +57,7 @@ impl<'a> StoryAgent<'a> {
         self.server.send_event(self.session, route, fields)
     }
 
-    /// It is in the midst of a call.
+    /// The agent starts a tool call.
     pub fn start_working(&self, prompt: &str) -> i64 {
         self.send_event("session-start", json!({"tmux_session": self.project, "source": "startup"}));
         self.send_event("user-prompt-submit", json!({"prompt": prompt}));
@@ -68,19 +68,19 @@ impl<'a> StoryAgent<'a> {
         self.send_event("pre-tool-use", edit)
     }
 
-    /// It waits for an answer.
+    /// The agent waits for an answer.
     pub fn ask_question(&self, question: &str) -> i64 {
         self.send_event("user-prompt-submit", json!({"prompt": "Compute the tax of an order."}));
         self.send_event("notification", json!({"message": question, "notification_type": "permission_prompt"}))
     }
 
-    /// It has done what it was told.
+    /// The agent ends its turn.
     pub fn finish_turn(&self, words: &str) -> i64 {
         self.send_event("user-prompt-submit", json!({"prompt": "Repair the feed."}));
         self.send_event("stop", json!({"last_assistant_message": words}))
     }
 
-    /// A hook and the guard were against a call of it.
+    /// A hook and the guard refuse a call.
     pub fn make_refused_call(&self, command: &str) -> i64 {
         let runs = json!([
             {"contract": "snell", "source": "snell.toml", "line": 4, "command": "./look.sh", "status": "ok",
@@ -99,7 +99,7 @@ impl<'a> StoryAgent<'a> {
         self.send_event("pre-tool-use", call)
     }
 
-    /// It is told to go on.
+    /// The agent gets a prompt.
     pub fn receive_prompt(&self, prompt: &str) -> i64 {
         self.send_event("user-prompt-submit", json!({"prompt": prompt}))
     }

@@ -1,4 +1,4 @@
-//! The accessibility engine: axe-core, of a version that is known, fetched once.
+//! The accessibility engine: a fixed version of axe-core, downloaded once.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ const ADDRESS: &str = "https://registry.npmjs.org/axe-core/-/axe-core-4.14.0.tgz
 const SHA256: &str = "2277b0a3ef47af9b52497faa3e71598e86e0a0e5e6eb295207a5657ede4709af";
 const SCRIPT: &str = "package/axe.min.js";
 
-/// Finds what makes a page hard or impossible to use for some.
+/// Finds serious and critical violations.
 const RUN: &str = "const done = arguments[arguments.length - 1];
     axe.run(document, { resultTypes: ['violations'], preload: false }).then(({ violations, passes }) => done({
         passed: passes.length,
@@ -23,11 +23,11 @@ const RUN: &str = "const done = arguments[arguments.length - 1];
             .flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id} (${help}): ${html.slice(0, 200)}`)),
     }), (error) => done({ error: String(error) }))";
 
-/// Its script; nothing if it cannot be fetched here.
+/// Its script; `None` if it cannot be downloaded.
 ///
 /// # Panics
 ///
-/// If it cannot be fetched, and must be.
+/// If it cannot be downloaded and is required.
 pub fn load_axe_script() -> Option<&'static str> {
     static SCRIPT_TEXT: OnceLock<Result<String, String>> = OnceLock::new();
     match SCRIPT_TEXT.get_or_init(fetch_axe_script) {
@@ -40,7 +40,7 @@ pub fn load_axe_script() -> Option<&'static str> {
     }
 }
 
-/// What it finds on the page that is open.
+/// The violations on the open page.
 pub fn find_violations(browser: &BrowserSession, script: &str) -> Vec<String> {
     browser.run_script(script, &[]);
     let told = browser.run_async_script(RUN);

@@ -1,17 +1,17 @@
-//! Where the browser is, and how it is started.
+//! Finds and starts the browser.
 
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use snell_test_support::skip;
 
-/// Names of the browser, and the variable that names another one.
+/// The variable with the path of the browser, and its usual names.
 const BROWSER: (&str, &[&str]) = ("SNELL_CHROMIUM", &["chromium", "chromium-browser", "google-chrome"]);
 
 /// The same for its driver.
 const DRIVER: (&str, &[&str]) = ("SNELL_CHROMEDRIVER", &["chromedriver"]);
 
-/// Nothing is shown, nothing is fetched but what a test asks for, and it works in containers too.
+/// Headless, without background requests, and able to run in containers.
 const ARGUMENTS: &[&str] = &[
     "--headless=new",
     "--no-sandbox",
@@ -25,25 +25,24 @@ const ARGUMENTS: &[&str] = &[
     "--window-size=1200,850",
 ];
 
-/// Containers often have next to no memory that processes can share. Where that is so, files on the disk stand in for it, which
-/// makes every paint slower.
+/// Containers often have little shared memory. Files replace it then, which makes every paint slower.
 const WITHOUT_SHARED_MEMORY: &str = "--disable-dev-shm-usage";
 
-/// How much of it a browser must find.
+/// The shared memory that a browser needs.
 const ENOUGH_SHARED_BYTES: u64 = 1 << 30;
 
-/// The programs.
+/// The paths of the browser and its driver.
 pub struct ChromiumBinaries {
     pub browser: PathBuf,
     pub driver: PathBuf,
 }
 
 impl ChromiumBinaries {
-    /// Looks for it.
+    /// Finds the programs.
     ///
     /// # Panics
     ///
-    /// Where it is missing, and must not be.
+    /// If they are missing and required.
     pub fn locate() -> Option<Self> {
         let found = find_program(BROWSER).and_then(|browser| {
             let driver = find_program(DRIVER)?;
@@ -58,7 +57,7 @@ impl ChromiumBinaries {
         found
     }
 
-    /// What a new session asks of the driver: a browser with a profile of its own in this directory.
+    /// The capabilities of a new session: a browser with its profile in this directory.
     pub fn session_capabilities(&self, profile: &std::path::Path, preferences: &Value) -> Value {
         let mut arguments: Vec<String> = ARGUMENTS.iter().map(ToString::to_string).collect();
         arguments.push(format!("--user-data-dir={}", profile.display()));
@@ -79,7 +78,7 @@ fn has_enough_shared_memory() -> bool {
     shared.is_ok_and(|shared| shared.f_bavail * shared.f_frsize >= ENOUGH_SHARED_BYTES)
 }
 
-/// Whether a test that cannot be done has failed.
+/// Whether a missing browser is a failure.
 pub fn is_browser_required() -> bool {
     std::env::var_os("SNELL_BROWSER").is_some_and(|value| value == "required")
 }

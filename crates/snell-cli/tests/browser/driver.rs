@@ -1,6 +1,6 @@
 //! A browser, driven over WebDriver.
 //!
-//! WebDriver is JSON over HTTP, and little of it is needed; so there is no client between the tests and the protocol.
+//! WebDriver is JSON over HTTP. The tests need little of it, so they use no client library.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -12,38 +12,38 @@ use ureq::Agent;
 
 use crate::chromium::ChromiumBinaries;
 
-/// Longer than anything takes, also on a slow machine.
+/// Longer than any step takes, even on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How often it is looked whether something has come.
+/// The interval of checks while waiting.
 const LOOK_AGAIN: Duration = Duration::from_millis(30);
 
-/// A key, as WebDriver names those that are no letters.
+/// A key without a letter, as WebDriver names it.
 pub const TAB: &str = "\u{e004}";
 pub const ENTER: &str = "\u{e007}";
 
-/// A browser of a test's own, ended with the test.
+/// A browser for one test, which ends with it.
 pub struct BrowserSession {
     http: Agent,
-    /// Where its commands go.
+    /// The address of its commands.
     session: String,
     driver: Child,
     _profile: TempDir,
 }
 
 impl BrowserSession {
-    /// Starts one; nothing if there is none on this machine.
+    /// Starts a browser; `None` if this machine has none.
     pub fn open() -> Option<Self> {
         Some(Self::start(&ChromiumBinaries::locate()?, &json!({})))
     }
 
-    /// Starts one that runs no scripts of pages.
+    /// Starts a browser without JavaScript.
     pub fn without_scripts() -> Option<Self> {
         let preferences = json!({"profile.default_content_setting_values.javascript": 2});
         Some(Self::start(&ChromiumBinaries::locate()?, &preferences))
     }
 
-    /// Starts one whose user has chosen letters that are twice as large.
+    /// Starts a browser with a double font size.
     pub fn with_large_letters() -> Option<Self> {
         let preferences = json!({"webkit.webprefs.default_font_size": 32});
         Some(Self::start(&ChromiumBinaries::locate()?, &preferences))
@@ -74,12 +74,12 @@ impl BrowserSession {
         self.post_webdriver("/url", &json!({"url": address}));
     }
 
-    /// Goes back to the page before, as the button of the browser does.
+    /// Goes back to the previous page.
     pub fn go_back(&self) {
         self.post_webdriver("/back", &json!({}));
     }
 
-    /// Opens another window, beside those that there are, and turns to it. Answers what it is called.
+    /// Opens another window, switches to it and returns its handle.
     pub fn open_window(&self) -> String {
         let opened = self.post_webdriver("/window/new", &json!({"type": "window"}));
         let window = opened["handle"].as_str().unwrap().to_owned();
@@ -87,22 +87,22 @@ impl BrowserSession {
         window
     }
 
-    /// Turns to another window: what is done next is done there.
+    /// Switches to another window.
     pub fn switch_window(&self, window: &str) {
         self.post_webdriver("/window", &json!({"handle": window}));
     }
 
-    /// What a script answers that is run in the page, with `arguments`.
+    /// The result of a script in the page, with `arguments`.
     pub fn run_script(&self, script: &str, arguments: &[Value]) -> Value {
         self.post_webdriver("/execute/sync", &json!({"script": script, "args": arguments}))
     }
 
-    /// As [`BrowserSession::run_script`], for one that answers by calling the function that is its last argument.
+    /// As [`BrowserSession::run_script`], for a script that calls its last argument with the result.
     pub fn run_async_script(&self, script: &str) -> Value {
         self.post_webdriver("/execute/async", &json!({"script": script, "args": []}))
     }
 
-    /// What an expression is.
+    /// The value of an expression.
     pub fn evaluate(&self, expression: &str) -> Value {
         self.run_script(&format!("return {expression}"), &[])
     }
@@ -118,7 +118,7 @@ impl BrowserSession {
         text.to_owned()
     }
 
-    /// What every element says that a selector finds, as it is seen.
+    /// The visible texts of all elements of a selector.
     pub fn element_texts(&self, selector: &str) -> Vec<String> {
         let script = "return [...document.querySelectorAll(arguments[0])].map((element) => element.innerText)";
         serde_json::from_value(self.run_script(script, &[selector.into()])).unwrap()
@@ -135,59 +135,59 @@ impl BrowserSession {
         }
     }
 
-    /// Waits until the first element that a selector finds says something that contains this.
+    /// Waits until the first element of a selector contains this text.
     #[track_caller]
     pub fn wait_for_text(&self, selector: &str, text: &str) {
         let (selector, text) = (json!(selector), json!(text));
         self.wait_for(&format!("document.querySelector({selector})?.innerText.includes({text})"));
     }
 
-    /// Unfolds everything that is folded.
+    /// Opens all folded parts.
     pub fn open_all_details(&self) {
         let unfold = "document.querySelectorAll('details').forEach((fold) => { fold.open = true })";
         self.run_script(unfold, &[]);
     }
 
-    /// Waits until so many are told in the title to wait.
+    /// Waits until the title shows this number of waiting agents.
     #[track_caller]
     pub fn wait_for_waiting_count(&self, number: usize) {
         let begin = if number > 0 { format!("({number}) Agents") } else { "Agents".into() };
         self.wait_for(&format!("document.title.startsWith('{begin}')"));
     }
 
-    /// What a person sees of the page.
+    /// The visible text of the page.
     pub fn visible_text(&self) -> String {
         self.evaluate_text("document.body.innerText")
     }
 
-    /// Presses a key, and lets go of it.
+    /// Presses and releases a key.
     pub fn press_key(&self, key: &str) {
         let actions = json!([{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]);
         self.post_webdriver("/actions", &json!({"actions": [{"type": "key", "id": "keys", "actions": actions}]}));
     }
 
-    /// Clicks on the first element that a selector finds, as a person does.
+    /// Clicks on the first element of a selector.
     pub fn click_element(&self, selector: &str) {
         let found = self.post_webdriver("/element", &json!({"using": "css selector", "value": selector}));
         let element = found.as_object().unwrap().values().next().unwrap().as_str().unwrap();
         self.post_webdriver(&format!("/element/{element}/click"), &json!({}));
     }
 
-    /// Types a text into the first element that a selector finds.
+    /// Types a text into the first element of a selector.
     pub fn type_into(&self, selector: &str, text: &str) {
         let found = self.post_webdriver("/element", &json!({"using": "css selector", "value": selector}));
         let element = found.as_object().unwrap().values().next().unwrap().as_str().unwrap();
         self.post_webdriver(&format!("/element/{element}/value"), &json!({"text": text}));
     }
 
-    /// Puts the page out of sight, as another tab before it does.
+    /// Hides the page, as another tab in front of it does.
     pub fn hide_page(&self) {
         self.send_devtools_command("Page.setWebLifecycleState", &json!({"state": "frozen"}));
         self.send_devtools_command("Page.setWebLifecycleState", &json!({"state": "active"}));
         self.wait_for("document.hidden");
     }
 
-    /// Looks at the page again.
+    /// Shows the page again.
     pub fn show_page(&self) {
         self.send_devtools_command("Emulation.setFocusEmulationEnabled", &json!({"enabled": true}));
         self.wait_for("!document.hidden");
@@ -207,13 +207,13 @@ impl BrowserSession {
         self.send_devtools_command("Emulation.setEmulatedMedia", &json!({"features": features}));
     }
 
-    /// Looks as if its screen had so many pixels.
+    /// Sets the size of the viewport.
     pub fn resize_viewport(&self, width: u32, height: u32) {
         let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.send_devtools_command("Emulation.setDeviceMetricsOverride", &metrics);
     }
 
-    /// Answers in its user's place whether pages may give notices.
+    /// Sets the permission for notices.
     pub fn set_notification_permission(&self, state: &str) {
         let descriptor = json!({"name": "notifications"});
         self.post_webdriver("/permissions", &json!({"descriptor": descriptor, "state": state}));
@@ -225,28 +225,28 @@ impl BrowserSession {
         self.send_devtools_command("Page.addScriptToEvaluateOnNewDocument", &source);
     }
 
-    /// What the browser complained about since this was last asked.
+    /// The console messages since the last call.
     pub fn take_console_messages(&self) -> Vec<String> {
         let log = self.post_webdriver("/se/log", &json!({"type": "browser"}));
         let message = |entry: &Value| entry["message"].as_str().unwrap().to_owned();
         log.as_array().unwrap().iter().map(message).collect()
     }
 
-    /// How much memory the page's scripts use, once what is not needed is thrown away.
+    /// The memory of the page's scripts after a garbage collection.
     pub fn measure_heap_bytes(&self) -> u64 {
         self.send_devtools_command("HeapProfiler.collectGarbage", &json!({}));
         let usage = self.send_devtools_command("Runtime.getHeapUsage", &json!({}));
         usage["usedSize"].as_f64().unwrap() as u64
     }
 
-    /// How many nodes the browser keeps for the page, once what is not needed is thrown away.
+    /// The number of DOM nodes after a garbage collection.
     pub fn count_dom_nodes(&self) -> u64 {
         self.send_devtools_command("HeapProfiler.collectGarbage", &json!({}));
         let counters = self.send_devtools_command("Memory.getDOMCounters", &json!({}));
         counters["nodes"].as_u64().unwrap()
     }
 
-    /// A picture of what is seen, as PNG in base64.
+    /// A screenshot, as PNG in base64.
     pub fn picture(&self) -> String {
         let url = format!("{}/screenshot", self.session);
         read_webdriver_value(self.http.get(url).call()).as_str().unwrap().to_owned()
@@ -269,7 +269,7 @@ impl Drop for BrowserSession {
     }
 }
 
-/// The value of an answer, which must be a good one.
+/// The value of a successful response.
 #[track_caller]
 fn read_webdriver_value(answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Value {
     let mut answer = answer.unwrap();
@@ -280,7 +280,7 @@ fn read_webdriver_value(answer: Result<ureq::http::Response<ureq::Body>, ureq::E
     serde_json::from_str::<Value>(&body).unwrap()["value"].take()
 }
 
-/// Starts the driver on any free port, which it tells.
+/// Starts the driver on a free port, which it prints.
 fn start_driver(chromium: &ChromiumBinaries, home: &TempDir) -> (Child, u16) {
     let mut driver = Command::new(&chromium.driver)
         .arg("--port=0")

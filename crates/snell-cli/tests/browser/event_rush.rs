@@ -1,4 +1,4 @@
-//! More events than anybody can look at, and what they leave in a tab.
+//! Very many events, and what they leave in a tab.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,16 +9,16 @@ use serde_json::json;
 use crate::driver::BrowserSession;
 use crate::server::BrowserTestServer;
 
-/// An hour of twenty events in a second.
+/// Twenty events per second for an hour.
 pub const AN_HOUR: usize = 72_000;
 
-/// Views that follow events, and of which many come to them.
+/// Views that show many new events.
 pub const FOLLOWING: &[&str] = &["/", "/agents/1", "/logging"];
 
 const AGENTS: usize = 4;
 const SENDERS: usize = 4;
 
-/// Tells a server these events, as fast as it takes them, until the time is up; answers how far it came.
+/// Sends these events as fast as possible until the time is up. Returns the number of the next event.
 pub fn send_event_rush(server: &BrowserTestServer, numbers: Range<usize>, until: Option<Instant>) -> usize {
     let next = AtomicUsize::new(numbers.start);
     let is_time = || until.is_none_or(|until| Instant::now() < until);
@@ -38,7 +38,7 @@ pub fn send_event_rush(server: &BrowserTestServer, numbers: Range<usize>, until:
     next.into_inner().min(numbers.end)
 }
 
-/// Agents take turns, and each does one thing after another: it is told something, calls a tool, and says something.
+/// Agents alternate; each gets a prompt, calls a tool and replies.
 fn send_rush_event(server: &BrowserTestServer, number: usize) {
     let session = format!("rush-{}", number % AGENTS);
     let step = number / AGENTS;
@@ -52,7 +52,7 @@ fn send_rush_event(server: &BrowserTestServer, number: usize) {
     };
 }
 
-/// What a page holds when nothing more comes.
+/// The size of a page after all updates.
 #[derive(Clone, Copy, Debug)]
 pub struct PageFootprint {
     pub heap_bytes: u64,
@@ -60,7 +60,7 @@ pub struct PageFootprint {
 }
 
 impl PageFootprint {
-    /// Tells one thing more and waits until it is seen, so that the page is done with all that was told before.
+    /// Sends one more event and waits until it appears, so that the page has handled all earlier ones.
     pub fn measure_after(browser: &BrowserSession, server: &BrowserTestServer, number: usize) -> Self {
         let mark = format!("mark-{number}-");
         server.send_event("rush-0", "stop", json!({"last_assistant_message": mark}));
@@ -68,7 +68,7 @@ impl PageFootprint {
         Self { heap_bytes: browser.measure_heap_bytes(), nodes: browser.count_dom_nodes() }
     }
 
-    /// In words.
+    /// The numbers as text.
     pub fn describe(self) -> String {
         format!("{} KiB, {} nodes", self.heap_bytes / 1024, self.nodes)
     }

@@ -1,4 +1,4 @@
-//! The file of one agent, opened from a disk.
+//! The exported file of an agent, opened from disk.
 
 use std::fs;
 

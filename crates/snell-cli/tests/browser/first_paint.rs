@@ -1,4 +1,4 @@
-//! What a page does before it is seen, and what it leaves for later.
+//! The work of a page before and after its first paint.
 
 use serde_json::json;
 
@@ -7,13 +7,13 @@ use crate::live::open_live_page;
 use crate::server::BrowserTestServer;
 
 #[test]
-fn a_page_becomes_live_only_once_it_is_painted() {
+fn a_page_becomes_live_after_the_first_paint() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     open_live_page(&browser, &server, "/logging");
     let painted = browser.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime");
     let fetched = "performance.getEntriesByType('resource').find(({ name }) => name.endsWith('/live.js')).startTime";
-    // On a machine that takes longer to paint, the page becomes live nevertheless.
+    // If the paint takes longer, the page still becomes live.
     let soonest = painted.as_f64().unwrap().min(1000.0);
     let fetched = browser.evaluate(fetched).as_f64().unwrap();
     let was = browser
@@ -27,7 +27,7 @@ const IS_LAID_OUT: &str = "document.querySelector('#event-1 td').checkVisibility
 /// Whether it is within the window.
 const IS_WITHIN: &str = "(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.getElementById('event-1').getBoundingClientRect())";
 
-/// As many events as a page of the log has.
+/// Sends as many events as a page of the log has.
 fn send_many_events(server: &BrowserTestServer) {
     for number in 0..100 {
         let said = format!("Word {number}.");
@@ -36,7 +36,7 @@ fn send_many_events(server: &BrowserTestServer) {
 }
 
 #[test]
-fn rows_out_of_sight_are_laid_out_once_the_page_is_seen() {
+fn rows_outside_the_window_are_laid_out_after_the_first_paint() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     send_many_events(&server);
@@ -48,7 +48,7 @@ fn rows_out_of_sight_are_laid_out_once_the_page_is_seen() {
 }
 
 #[test]
-fn rows_out_of_sight_are_laid_out_without_scripts_when_they_come_into_it() {
+fn rows_are_laid_out_without_scripts_when_they_scroll_into_view() {
     let Some(browser) = BrowserSession::without_scripts() else {
         return;
     };

@@ -7,7 +7,7 @@ use crate::live::{open_live_page, open_page};
 use crate::server::BrowserTestServer;
 use crate::views;
 
-/// Each would set `window.pwned`, add an element, or end the one that it stands in.
+/// Each would set `window.pwned`, add an element, or close the surrounding one.
 const HOSTILE: &[&str] = &[
     "<img src=x onerror=\"window.pwned = 1\">",
     "\"><script>window.pwned = 2</script>",
@@ -24,11 +24,11 @@ const HOSTILE: &[&str] = &[
 
 const HARMLESS: &str = "nothing but words in it";
 
-/// The elements of a page with the names of their attributes: what text can never change.
+/// The elements of a page with the names of their attributes, which text must not change.
 const SKELETON: &str = "return [...document.querySelectorAll('*')]
     .map((element) => [element.localName, ...element.getAttributeNames()].join(' '))";
 
-/// Tells of an agent that has this text wherever one can be.
+/// Sends a session with this text in all fields.
 fn send_hostile_session(server: &BrowserTestServer, number: usize, text: &str) {
     let session = format!("{number:02} {text}");
     let cwd = format!("/srv/{number:02} {text}");
@@ -85,7 +85,7 @@ fn hostile_text_is_shown_on_every_view_and_never_run() {
 }
 
 #[test]
-fn hostile_text_adds_no_element_and_no_attribute_when_it_comes_live() {
+fn hostile_text_adds_no_element_and_no_attribute_in_live_updates() {
     let Some(browser) = BrowserSession::open() else { return };
     let (harmless, hostile) = (BrowserTestServer::start(), BrowserTestServer::start());
     let mut skeletons = Vec::new();

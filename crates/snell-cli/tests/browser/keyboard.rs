@@ -1,4 +1,4 @@
-//! Without a mouse.
+//! Use without a mouse.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::live::{open_live_page, open_page};
 use crate::server::BrowserTestServer;
 use crate::{agent_story, views};
 
-/// What has the focus: which of all things that can be used it is, whether that can be seen, and whether it is marked.
+/// The focused element: its index, whether it is visible, and whether it has a focus mark.
 const FOCUSED: &str = "const at = document.activeElement;
     const box = at.getBoundingClientRect();
     const style = getComputedStyle(at);
@@ -19,13 +19,13 @@ const FOCUSED: &str = "const at = document.activeElement;
         isMarked: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
     }";
 
-/// Which of those things can be used now.
+/// The elements that can get the focus now.
 const USABLE: &str = "return [...document.querySelectorAll('a[href], button, summary, input, select, textarea, [tabindex=\"0\"]')]
     .map((element, index) => element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: false }) ? index : -1)
     .filter((index) => index >= 0)";
 
 #[test]
-fn tab_leads_through_everything_and_shows_where_it_is() {
+fn tab_reaches_everything_with_a_visible_focus() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     agent_story::send_story(&server);
@@ -36,7 +36,7 @@ fn tab_leads_through_everything_and_shows_where_it_is() {
     }
 }
 
-/// Goes through everything on the page with Tab, from its beginning.
+/// Visits every element of the page with Tab.
 fn tab_through_page(browser: &BrowserSession, view: &str) {
     let usable: Vec<i64> = serde_json::from_value(browser.run_script(USABLE, &[])).unwrap();
     let mut visited = Vec::new();
@@ -51,7 +51,7 @@ fn tab_through_page(browser: &BrowserSession, view: &str) {
 }
 
 #[test]
-fn the_way_in_needs_no_mouse() {
+fn the_login_needs_no_mouse() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::with_token("correct-horse");
     browser.open_url(&server.page_url("/hooks"));
@@ -60,9 +60,9 @@ fn the_way_in_needs_no_mouse() {
         browser.press_key(&key.to_string());
     }
     browser.press_key(ENTER);
-    browser.wait_for_text("[role=alert]", "That is not the token.");
+    browser.wait_for_text("[role=alert]", "The token is wrong.");
     browser.wait_for("document.activeElement.id === 'token'");
-    // It begins in the midst of the page, where the token is asked for.
+    // The focus starts in the field of the token.
     browser.run_script("document.activeElement.blur(); document.querySelector('.skip').focus()", &[]);
     let mut visited = Vec::new();
     for _ in 0..4 {
@@ -71,7 +71,7 @@ fn the_way_in_needs_no_mouse() {
         assert_eq!((&focused["isSeen"], &focused["isMarked"]), (&true.into(), &true.into()), "{focused}");
         visited.push(browser.evaluate_text("document.activeElement.textContent || document.activeElement.name"));
     }
-    assert_eq!(visited, ["Snell", "token", "Log in", "I have logged in already"]);
+    assert_eq!(visited, ["Snell", "token", "Log in", "I am already logged in"]);
     browser.type_into("#token", "correct-horse");
     browser.press_key(ENTER);
     browser.wait_for("location.pathname === '/hooks' && document.querySelector('form.leave')");
@@ -95,7 +95,7 @@ fn the_first_tab_skips_to_the_content_and_enter_opens_an_agent() {
     browser.press_key(TAB);
     assert_eq!(browser.evaluate_text("document.activeElement.localName"), "summary");
     browser.press_key(ENTER);
-    browser.wait_for_text(".card .state[open]", "told by a hook");
+    browser.wait_for_text(".card .state[open]", "reported by a hook");
     browser.press_key("k");
     browser.press_key("j");
     browser.wait_for("document.activeElement.id === 'open-1'");
@@ -116,7 +116,7 @@ fn the_focus_stays_where_it_is_while_cards_change() {
 }
 
 #[test]
-fn a_slash_leads_to_where_something_can_be_searched_for() {
+fn a_slash_focuses_the_search_field() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     StoryAgent::new(&server, "s1", "blog").finish_turn("Done.");
@@ -130,7 +130,7 @@ fn a_slash_leads_to_where_something_can_be_searched_for() {
 }
 
 #[test]
-fn the_focus_is_not_lost_with_what_goes() {
+fn the_focus_survives_the_removal_of_its_element() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     let sessions = [("s1", "shop"), ("s2", "blog"), ("s3", "roof")];
@@ -147,7 +147,7 @@ fn the_focus_is_not_lost_with_what_goes() {
     browser.wait_for("!document.getElementById('answer-2')");
     assert_eq!(browser.evaluate_text(focused), "answer-3", "the next is in its place");
     StoryAgent::new(&server, "s3", "roof").receive_prompt("Yes.");
-    browser.wait_for_text("#needs", "Nobody waits for you.");
+    browser.wait_for_text("#needs", "No agents need you.");
     assert_eq!(browser.evaluate_text(focused), "needs", "nothing is left in it");
     browser.run_script("document.getElementById('open-2').focus()", &[]);
     server.send_event("s2", "session-end", serde_json::json!({"cwd": "/srv/blog"}));

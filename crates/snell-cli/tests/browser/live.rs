@@ -1,4 +1,4 @@
-//! What changes on the page while somebody looks at it.
+//! Live updates of the page.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,31 +9,31 @@ use crate::driver::BrowserSession;
 use crate::report_measurement;
 use crate::server::BrowserTestServer;
 
-/// How many events are timed.
+/// The number of timed events.
 const TIMED: usize = 20;
 
-/// An event should be seen within 100 ms; on a machine that does ten other things, within this.
+/// An event should appear within 100 ms; on a busy machine, within this time.
 const SEEN_WITHIN_MS: f64 = 30_000.0;
 
-/// Opens a page, waits until it is live, and marks it, so that it is known again.
+/// Opens a page, waits until it is live, and marks it to detect a reload.
 pub fn open_live_page(browser: &BrowserSession, server: &BrowserTestServer, path: &str) {
     browser.open_url(&server.page_url(path));
     browser.wait_for("document.getElementById('connection').dataset.connection === 'live'");
     browser.evaluate("window.isSame = true");
 }
 
-/// Opens any page, and waits until it is live if it is one that can be.
+/// Opens a page, and waits until it is live if it can be.
 pub fn open_page(browser: &BrowserSession, server: &BrowserTestServer, path: &str) {
     browser.open_url(&server.page_url(path));
     browser.wait_for("!document.querySelector('#connection:not([data-connection=live])')");
 }
 
 #[test]
-fn a_card_appears_and_changes_with_what_its_agent_does() {
+fn a_card_appears_and_follows_its_agent() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     open_live_page(&browser, &server, "/");
-    assert!(browser.visible_text().contains("Nobody waits for you."));
+    assert!(browser.visible_text().contains("No agents need you."));
     let steps = [
         ("session-start", json!({}), "idle"),
         ("user-prompt-submit", json!({"prompt": "Repair the roof"}), "working"),
@@ -51,20 +51,20 @@ fn a_card_appears_and_changes_with_what_its_agent_does() {
         browser.wait_for_text(".card", shown);
     }
     server.send_event("s1", "session-end", json!({}));
-    browser.wait_for_text("#ended summary", "Ended within a day (1)");
+    browser.wait_for_text("#ended summary", "Ended in the last 24 hours (1)");
     browser.wait_for("!document.querySelector('.card')");
     assert_eq!(browser.evaluate("window.isSame"), true, "the page was not loaded again");
 }
 
 #[test]
-fn who_waits_is_in_the_strip_the_head_and_the_title_until_answered() {
+fn a_waiting_agent_is_in_the_list_the_head_and_the_title_until_answered() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     open_live_page(&browser, &server, "/");
     browser.wait_for_waiting_count(0);
     StoryAgent::new(&server, "s1", "shop").ask_question("Which one?");
     browser.wait_for_text("#needs", "Which one?");
-    browser.wait_for_text("#needs", "waits for");
+    browser.wait_for_text("#needs", "waiting");
     browser.wait_for_waiting_count(1);
     browser.wait_for_text("#counts", "1 needs you");
     StoryAgent::new(&server, "s2", "blog").ask_question("And when?");
@@ -74,7 +74,7 @@ fn who_waits_is_in_the_strip_the_head_and_the_title_until_answered() {
     for (session, project) in [("s1", "shop"), ("s2", "blog")] {
         StoryAgent::new(&server, session, project).receive_prompt("That one.");
     }
-    browser.wait_for_text("#needs", "Nobody waits for you.");
+    browser.wait_for_text("#needs", "No agents need you.");
     browser.wait_for_waiting_count(0);
 }
 
@@ -101,7 +101,7 @@ fn last_active_is_set_by_events_and_ticks() {
 }
 
 #[test]
-fn an_event_is_soon_seen() {
+fn an_event_appears_quickly() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     server.send_event("s1", "session-start", json!({}));
@@ -133,7 +133,7 @@ fn an_event_is_soon_seen() {
 }
 
 #[test]
-fn a_timeline_follows_what_happens() {
+fn a_timeline_shows_new_events() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     let agent = StoryAgent::new(&server, "s1", "infra").make_refused_call("git push --force");

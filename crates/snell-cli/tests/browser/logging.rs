@@ -1,4 +1,4 @@
-//! How the receiver is, and what it heard.
+//! The view of the receiver and its events.
 
 use serde_json::json;
 
@@ -14,14 +14,14 @@ fn the_status_panel_follows_the_mode() {
     open_live_page(&browser, &server, "/logging");
     assert!(browser.element_texts("#receiver-mode")[0].contains("enabled"));
     browser.wait_for_text("#receiver-mode", "polling_fallback");
-    browser.wait_for_text("#receiver-mode", "no hook was ever heard");
+    browser.wait_for_text("#receiver-mode", "no hook event yet");
     browser.wait_for_text("#receiver", "none yet");
     for event in ["Stop", "Notification"] {
         server.send_event("s1", &event.to_lowercase(), json!({}));
         browser.wait_for_text("#receiver-last", event);
-        // Nothing tells the page that hooks have fallen silent but a look at the clock.
+        // The silence of hooks causes no event, so the page has to poll.
         browser.wait_for_text("#receiver-mode", "polling_fallback");
-        browser.wait_for_text("#receiver-mode", "no hook was heard for 3 s");
+        browser.wait_for_text("#receiver-mode", "no hook event for 3 s");
     }
     assert_eq!(browser.evaluate("window.isSame"), true, "the page was not loaded again");
 }
@@ -38,14 +38,14 @@ fn the_status_panel_becomes_active_with_a_hook() {
     browser.wait_for_text("#receiver-last", "ago");
 }
 
-/// Tells of a call that looks at this file.
+/// Sends a call that reads this file.
 fn send_read_call(server: &BrowserTestServer, file: &str) {
     let call = json!({"tool_name": "Read", "tool_input": {"file_path": file}});
     server.send_event("s1", "pre-tool-use", call);
 }
 
 #[test]
-fn the_log_follows_what_happens_and_can_be_narrowed() {
+fn the_log_shows_new_events_and_can_be_filtered() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     agent_story::send_story(&server);
@@ -59,7 +59,7 @@ fn the_log_follows_what_happens_and_can_be_narrowed() {
 }
 
 #[test]
-fn the_log_does_not_move_under_the_eyes_of_who_has_scrolled_down() {
+fn the_log_does_not_move_after_scrolling_down() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     for number in 0..150 {
@@ -95,7 +95,7 @@ fn names_of_projects_are_not_broken_where_there_is_room() {
 }
 
 #[test]
-fn a_name_of_any_length_leaves_its_row_a_row() {
+fn a_long_name_keeps_its_row_in_shape() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     let name = "N".repeat(80_000);
@@ -108,7 +108,7 @@ fn a_name_of_any_length_leaves_its_row_a_row() {
 }
 
 #[test]
-fn a_time_is_meant_as_times_are_shown() {
+fn a_typed_time_is_in_the_zone_of_shown_times() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     StoryAgent::new(&server, "s1", "shop").finish_turn("Done.");

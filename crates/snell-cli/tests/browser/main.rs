@@ -1,7 +1,7 @@
-//! The page in a real browser: the real server, real events, and what a person sees of them.
+//! The page in a real browser, with a real server and real events.
 //!
-//! It takes Chromium and its driver. Where they are missing, nothing is tested and each test says so, unless
-//! `SNELL_BROWSER=required`, as `cargo xtask check` sets it.
+//! The tests need Chromium and its driver. Without them, each test is skipped with a message, unless
+//! `SNELL_BROWSER=required`, which `cargo xtask check` sets.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on must fail")]
 #![allow(missing_docs, unreachable_pub, reason = "tests are named as sentences")]
@@ -36,7 +36,7 @@ mod search;
 mod tables;
 mod timeline;
 
-/// Tells whoever runs the tests what was measured, also when nothing has failed.
+/// Prints a measurement, also if the tests pass.
 fn report_measurement(text: &str) {
     use std::io::Write;
 

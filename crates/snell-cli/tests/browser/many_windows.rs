@@ -1,4 +1,4 @@
-//! More pages in one browser than it has connections for one server.
+//! More pages in one browser than it has connections per server.
 
 use snell_test_support::wait::wait_until;
 
@@ -8,13 +8,13 @@ use crate::live::open_live_page;
 use crate::notifications::LISTEN;
 use crate::server::BrowserTestServer;
 
-/// A browser has six connections for one server.
+/// A browser has six connections per server.
 const PAGES: usize = 8;
 
-/// Views of all kinds that show what an agent waits for.
+/// Views that show why an agent waits.
 const VIEWS: [&str; 3] = ["/", "/agents/1", "/logging"];
 
-/// Opens many pages in windows of their own.
+/// Opens many pages, each in its own window.
 fn open_many_windows(browser: &BrowserSession, server: &BrowserTestServer) -> Vec<String> {
     let paths = VIEWS.iter().cycle().take(PAGES);
     let open = |path: &&str| {
@@ -26,7 +26,7 @@ fn open_many_windows(browser: &BrowserSession, server: &BrowserTestServer) -> Ve
     paths.map(open).collect()
 }
 
-/// Waits until every page shows a text, and is live.
+/// Waits until every page is live and shows a text.
 #[track_caller]
 fn wait_until_all_show(browser: &BrowserSession, windows: &[String], text: &str) {
     for window in windows {
@@ -50,14 +50,14 @@ fn many_pages_of_one_browser_share_one_stream_and_all_are_live() {
     server.kill();
     for window in &windows {
         browser.switch_window(window);
-        browser.wait_for_text("#connection", "reconnecting… since");
+        browser.wait_for_text("#connection", "not live: no connection since");
     }
     server.restart();
     StoryAgent::new(&server, "s1", "shop").finish_turn("It was away.");
     wait_until_all_show(&browser, &windows, "It was away.");
     assert_eq!(server.read_metric("snell_stream_clients "), 1);
 
-    // Whoever goes does not take the stream along; the last one does.
+    // Closing a page keeps the stream; closing the last one ends it.
     for window in &windows[1..] {
         browser.switch_window(window);
         browser.open_url("about:blank");

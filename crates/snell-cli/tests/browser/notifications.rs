@@ -1,11 +1,11 @@
-//! Notices of the browser, for those who want them.
+//! Browser notices.
 
 use crate::agent_story::StoryAgent;
 use crate::driver::BrowserSession;
 use crate::live::open_live_page;
 use crate::server::BrowserTestServer;
 
-/// Keeps what a page asks and tells, because nobody sees a notice of a browser without a screen.
+/// Records permission requests and notices, because a headless browser shows none.
 pub const LISTEN: &str = "window.asked = 0; window.notices = [];
     window.Notification = class extends Notification {
         constructor(title, options) { super(title, options); window.notices.push(`${title}: ${options.body}`); }
@@ -13,7 +13,7 @@ pub const LISTEN: &str = "window.asked = 0; window.notices = [];
     };";
 
 #[test]
-fn notices_are_asked_for_by_a_click_only_and_come_when_an_agent_begins_to_wait() {
+fn notices_need_a_click_and_appear_when_an_agent_begins_to_wait() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     browser.run_on_new_document(LISTEN);
@@ -21,7 +21,7 @@ fn notices_are_asked_for_by_a_click_only_and_come_when_an_agent_begins_to_wait()
     assert_eq!(browser.element_texts("#notify"), ["Notify me"]);
     StoryAgent::new(&server, "s1", "shop").ask_question("May I?");
     browser.wait_for_waiting_count(1);
-    assert_eq!(browser.evaluate_number("window.asked"), 0, "nobody has clicked");
+    assert_eq!(browser.evaluate_number("window.asked"), 0, "there was no click");
     assert_eq!(browser.evaluate_number("window.notices.length"), 0);
 
     browser.set_notification_permission("granted");
@@ -34,7 +34,7 @@ fn notices_are_asked_for_by_a_click_only_and_come_when_an_agent_begins_to_wait()
     browser.wait_for("window.notices.length === 1");
     assert_eq!(browser.evaluate_text("window.notices[0]"), "agent s1 in shop needs you: And this?");
 
-    // It is remembered, until it is taken back.
+    // The choice is stored until it is revoked.
     open_live_page(&browser, &server, "/");
     assert_eq!(browser.element_texts("#notify"), ["Notices on"]);
     browser.click_element("#notify");
@@ -43,7 +43,7 @@ fn notices_are_asked_for_by_a_click_only_and_come_when_an_agent_begins_to_wait()
     assert_eq!(browser.element_texts("#notify"), ["Notify me"]);
 }
 
-/// A user who answers the browser's question in this way.
+/// Answers the permission prompt in this way.
 fn stub_permission_prompt(answer: &str) -> String {
     format!(
         "window.asked = 0; window.answer = 'default';
@@ -53,23 +53,23 @@ fn stub_permission_prompt(answer: &str) -> String {
 }
 
 #[test]
-fn whoever_gets_no_notices_is_told_why() {
+fn the_page_shows_why_there_are_no_notices() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
-    for (answer, told, can_click) in [
-        ("denied", "the browser allows no notices here", false),
-        ("default", "the browser was not given an answer", true),
+    for (answer, message, can_click) in [
+        ("denied", "the browser blocks notices from this page", false),
+        ("default", "you did not answer the question of the browser", true),
     ] {
         browser.run_on_new_document(&stub_permission_prompt(answer));
         open_live_page(&browser, &server, "/");
-        assert_eq!(browser.evaluate_number("window.asked"), 0, "nobody has clicked");
+        assert_eq!(browser.evaluate_number("window.asked"), 0, "there was no click");
         browser.click_element("#notify");
-        browser.wait_for_text("#notify-told", told);
+        browser.wait_for_text("#notify-status", message);
         assert_eq!(browser.evaluate_number("window.asked"), 1);
         assert_eq!(browser.evaluate("document.getElementById('notify').checkVisibility()"), can_click, "{answer}");
         open_live_page(&browser, &server, "/");
-        assert_eq!(browser.element_texts("#notify"), ["Notify me"], "{answer}: nothing is remembered as wanted");
-        assert_eq!(browser.evaluate_number("window.asked"), 0, "{answer}: nobody has clicked");
+        assert_eq!(browser.element_texts("#notify"), ["Notify me"], "{answer}: the choice is not stored");
+        assert_eq!(browser.evaluate_number("window.asked"), 0, "{answer}: there was no click");
     }
 }
 

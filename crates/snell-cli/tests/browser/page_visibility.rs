@@ -1,4 +1,4 @@
-//! A page that nobody looks at, and a machine that slept.
+//! Hidden pages, and pages after the machine slept.
 
 use serde_json::json;
 use snell_test_support::wait::wait_until;
@@ -9,15 +9,15 @@ use crate::live::open_live_page;
 use crate::server::BrowserTestServer;
 
 #[test]
-fn a_page_that_is_out_of_sight_says_that_it_rests_and_is_live_when_looked_at() {
+fn a_hidden_page_is_paused_and_becomes_live_when_visible() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     StoryAgent::new(&server, "s1", "blog").finish_turn("Before.");
     open_live_page(&browser, &server, "/");
     browser.hide_page();
-    browser.wait_for("document.getElementById('connection').textContent === 'resting while out of sight'");
+    browser.wait_for("document.getElementById('connection').textContent === 'paused in a hidden tab'");
     StoryAgent::new(&server, "s1", "blog").ask_question("Meanwhile?");
-    // How many wait is followed all the same; the rest is as it was.
+    // The number of waiting agents is still updated; the rest is not.
     browser.wait_for_waiting_count(1);
     assert_eq!(
         browser.evaluate("document.getElementById('agent-1').dataset.state"),
@@ -31,16 +31,16 @@ fn a_page_that_is_out_of_sight_says_that_it_rests_and_is_live_when_looked_at() {
     assert_eq!(browser.evaluate("window.isSame"), true, "the page was not loaded again");
 }
 
-/// Browsers have workers that pages share, or they have none.
+/// Browsers with and without shared workers.
 const WITHOUT_WORKERS: &str = "delete window.SharedWorker";
 
-/// How often anybody has begun to listen.
+/// The number of stream requests.
 fn count_stream_requests(server: &BrowserTestServer) -> u64 {
     server.read_metric("snell_http_requests_total{route=\"/api/events/stream\"")
 }
 
 #[test]
-fn a_page_that_slept_says_so_and_is_up_to_date_again() {
+fn a_page_is_up_to_date_after_sleep() {
     for preparation in ["", WITHOUT_WORKERS] {
         let Some(browser) = BrowserSession::open() else { return };
         let server = BrowserTestServer::start();
@@ -48,7 +48,7 @@ fn a_page_that_slept_says_so_and_is_up_to_date_again() {
         browser.run_on_new_document(preparation);
         open_live_page(&browser, &server, "/");
         assert_eq!(count_stream_requests(&server), 1, "{preparation}");
-        // A sleep is seen by nothing but the clock, which is later than it should be.
+        // Only the clock shows that the machine slept.
         browser.run_script("const now = Date.now; Date.now = () => now() + 90_000", &[]);
         browser.wait_for("/^live again after (89|9\\d) s$/.test(document.getElementById('connection').textContent)");
         assert_eq!(
@@ -64,7 +64,7 @@ fn a_page_that_slept_says_so_and_is_up_to_date_again() {
 }
 
 #[test]
-fn a_page_with_a_stream_of_its_own_lets_go_of_it_while_out_of_sight() {
+fn a_hidden_page_closes_its_own_stream() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     browser.run_on_new_document(WITHOUT_WORKERS);
@@ -79,7 +79,7 @@ fn a_page_with_a_stream_of_its_own_lets_go_of_it_while_out_of_sight() {
 }
 
 #[test]
-fn the_icon_shows_whether_somebody_waits() {
+fn the_icon_shows_whether_an_agent_waits() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     open_live_page(&browser, &server, "/");

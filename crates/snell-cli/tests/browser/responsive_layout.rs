@@ -1,4 +1,4 @@
-//! On every screen, in every browser: narrow, without scripts, without complaints.
+//! Layout on all screens: narrow, without scripts, without console messages.
 
 use serde_json::json;
 
@@ -8,13 +8,13 @@ use crate::live::{open_live_page, open_page};
 use crate::server::BrowserTestServer;
 use crate::{agent_story, views};
 
-/// The narrowest screen that counts, in pixels.
+/// The narrowest supported screen, in pixels.
 const NARROW: u32 = 360;
 
 /// Screens of all sizes.
 const WIDTHS: &[u32] = &[NARROW, 500, 700, 768, 900, 1024, 1100, 1280];
 
-/// Agents whose every text is longer than any line.
+/// Sends agents whose texts are longer than any line.
 fn send_endless_texts(server: &BrowserTestServer) {
     let endless = "Donaudampfschiff".repeat(40);
     StoryAgent::new(server, &endless, &endless).ask_question(&endless);
@@ -50,7 +50,7 @@ fn no_view_scrolls_sideways_on_any_screen() {
 }
 
 #[test]
-fn no_view_scrolls_sideways_with_letters_twice_as_large() {
+fn no_view_scrolls_sideways_with_a_double_font_size() {
     let Some(browser) = BrowserSession::with_large_letters() else {
         return;
     };
@@ -66,7 +66,7 @@ fn no_view_scrolls_sideways_with_letters_twice_as_large() {
     }
 }
 
-/// Words of the log that stand on two lines although one has room for them.
+/// Words of the log that are broken although the column has room for them.
 const BROKEN_WORDS: &str = "const broken = [];
     for (const node of document.querySelectorAll('#log-table td *, #log-table th')) {
         if (node.children.length) continue;
@@ -101,7 +101,7 @@ fn the_log_breaks_no_word_and_its_summary_has_the_most_room() {
     }
 }
 
-/// The labels of charts: how large they are as they are seen, and whether they are cut off or upon each other.
+/// The labels of charts: their visible size, and whether they are cut off or overlap.
 const LABELS: &str = "return [...document.querySelectorAll('svg.chart')].flatMap((chart) => {
         const frame = chart.getBoundingClientRect();
         const labels = [...chart.querySelectorAll('text')].filter((label) => label.textContent);
@@ -120,7 +120,7 @@ const LABELS: &str = "return [...document.querySelectorAll('svg.chart')].flatMap
     })";
 
 #[test]
-fn the_labels_of_charts_can_be_read_on_any_screen() {
+fn chart_labels_are_readable_on_any_screen() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     agent_story::send_story(&server);
@@ -144,7 +144,7 @@ fn the_labels_of_charts_can_be_read_on_any_screen() {
 }
 
 #[test]
-fn the_labels_of_a_chart_can_be_read_however_long_hooks_took() {
+fn chart_labels_are_readable_for_any_duration() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     browser.resize_viewport(NARROW, 740);
@@ -162,7 +162,7 @@ fn the_labels_of_a_chart_can_be_read_however_long_hooks_took() {
 }
 
 #[test]
-fn the_view_one_looks_at_is_marked_also_where_colours_are_the_users() {
+fn the_current_view_is_marked_with_forced_colours() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     browser.set_media_feature("forced-colors", "active");
@@ -175,7 +175,7 @@ fn the_view_one_looks_at_is_marked_also_where_colours_are_the_users() {
 }
 
 #[test]
-fn the_days_of_the_guard_are_told_as_days() {
+fn the_guard_chart_shows_days() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     agent_story::send_story(&server);
@@ -187,7 +187,7 @@ fn the_days_of_the_guard_are_told_as_days() {
 }
 
 #[test]
-fn nothing_moves_for_those_who_want_no_motion() {
+fn reduced_motion_disables_animations() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     agent_story::send_story(&server);
@@ -214,12 +214,12 @@ fn every_view_can_be_read_without_scripts() {
         browser.open_url(&server.page_url(view));
         let seen = browser.visible_text();
         assert_eq!(browser.element_texts("h1").len(), 1, "{view}");
-        assert!(seen.contains("not live: that needs JavaScript"), "{view}: {seen}");
+        assert!(seen.contains("not live: live updates need JavaScript"), "{view}: {seen}");
         assert!(browser.element_texts("main")[0].len() > 40, "{view}: {seen}");
     }
     browser.open_url(&server.page_url("/"));
     let seen = browser.visible_text();
-    for shown in ["Which of the two tax tables", "working", "idle", "1 needs you", "Ended within a day (1)"] {
+    for shown in ["Which of the two tax tables", "working", "idle", "1 needs you", "Ended in the last 24 hours (1)"] {
         assert!(seen.contains(shown), "{shown}: {seen}");
     }
     browser.click_element("#open-1");
@@ -231,7 +231,7 @@ fn every_view_can_be_read_without_scripts() {
 }
 
 #[test]
-fn the_browser_has_nothing_to_complain_about_on_any_view() {
+fn no_view_causes_console_messages() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     agent_story::send_story(&server);
@@ -243,14 +243,14 @@ fn the_browser_has_nothing_to_complain_about_on_any_view() {
         browser.wait_for("document.title.startsWith('(1) ')");
         assert_eq!(browser.take_console_messages(), [""; 0], "{view}");
     }
-    // What is forbidden would have been told.
+    // The browser reports violations of the policy.
     browser.run_script("document.body.setAttribute('style', 'color: red')", &[]);
     let told = browser.take_console_messages();
     assert!(told.iter().any(|told| told.contains("Content Security Policy")), "{told:?}");
 }
 
 #[test]
-fn a_timeline_on_paper_has_nothing_that_can_be_clicked_on() {
+fn a_printed_timeline_has_no_controls() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     agent_story::send_story(&server);

@@ -1,4 +1,4 @@
-//! The server goes away and comes back while somebody looks.
+//! The server stops and starts again while a page is open.
 
 use serde_json::json;
 use snell_test_support::process::spawn_with_stdin;
@@ -8,7 +8,7 @@ use crate::live::open_live_page;
 use crate::server::BrowserTestServer;
 
 #[test]
-fn a_page_says_that_the_server_is_away_and_shows_what_happened_meanwhile() {
+fn a_page_shows_that_the_server_is_unreachable_and_catches_up() {
     let Some(browser) = BrowserSession::open() else { return };
     let mut server = BrowserTestServer::start();
     server.send_event("s1", "user-prompt-submit", json!({"prompt": "Wait for me"}));
@@ -16,7 +16,7 @@ fn a_page_says_that_the_server_is_away_and_shows_what_happened_meanwhile() {
     browser.wait_for_text(".card", "working");
 
     server.kill();
-    browser.wait_for_text("#connection", "reconnecting… since");
+    browser.wait_for_text("#connection", "not live: no connection since");
     assert!(
         browser.visible_text().contains("Wait for me") || browser.visible_text().contains("working"),
         "what was known stays"

@@ -1,4 +1,4 @@
-//! Pictures for the documentation, made from the running product.
+//! Screenshots for the documentation.
 
 use std::fs;
 
@@ -9,10 +9,10 @@ use crate::driver::BrowserSession;
 use crate::live::open_live_page;
 use crate::server::BrowserTestServer;
 
-/// A picture is a part of the repository, and stays small.
+/// The pictures are in the repository, so they must be small.
 const MAX_BYTES: usize = 100 * 1024;
 
-/// Every picture: what it is called, what it shows, and how high that is.
+/// Every picture: its name, its page and its height.
 const PICTURES: &[(&str, &str, u32)] = &[("page", "/", 600), ("timeline", "/agents/4", 640), ("guard", "/guard", 670)];
 
 const WIDTH: u32 = 1100;
@@ -42,7 +42,7 @@ fn check_stored_picture(name: &str, picture: &[u8]) {
     }
     let kept = fs::read(&kept).unwrap_or_else(|_| panic!("docs/pictures/{name}.png is made with SNELL_BLESS=1"));
     assert!(kept.starts_with(b"\x89PNG") && kept.len() <= MAX_BYTES);
-    // Whoever does not see it is told what it shows.
+    // The documentation describes each picture in its alternative text.
     let page = fs::read_to_string(docs.join("guide/read-the-page.md")).unwrap();
     let (before, _) = page
         .split_once(&format!("](../pictures/{name}.png)"))

@@ -8,7 +8,7 @@ use crate::server::BrowserTestServer;
 const SHOWN: &str = "[...document.querySelectorAll('.card')].map((card) => card.id).join()";
 
 #[test]
-fn cards_follow_what_is_typed_and_what_happens() {
+fn cards_follow_the_search_text_and_new_events() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     agent_story::send_story(&server);
@@ -24,17 +24,17 @@ fn cards_follow_what_is_typed_and_what_happens() {
         &[],
     );
     browser.wait_for(&format!("{SHOWN} === 'agent-2'"));
-    // Who comes to be among them appears, and who is no longer goes.
+    // Cards appear when they match, and disappear when they do not.
     StoryAgent::new(&server, "5e81f0a2-shop", "shop").ask_question("Shall I go on?");
     browser.wait_for(&format!("{SHOWN} === 'agent-1,agent-2'"));
     StoryAgent::new(&server, "c07d93b4-shop", "shop").receive_prompt("The second one.");
     browser.wait_for(&format!("{SHOWN} === 'agent-1'"));
-    // Others do not come.
+    // Other agents do not appear.
     StoryAgent::new(&server, "91be6d2c-blog", "blog").ask_question("And the feed?");
     browser.wait_for_text("#needs", "And the feed?");
     browser.wait_for_waiting_count(2);
     assert_eq!(browser.evaluate_text(SHOWN), "agent-1");
-    // The address leads to the same.
+    // The address gives the same result.
     open_live_page(&browser, &server, &browser.evaluate_text("location.pathname + location.search"));
     assert_eq!(browser.evaluate_text(SHOWN), "agent-1");
     assert_eq!(browser.evaluate_text("document.querySelector('form.search input').value"), "shop");
@@ -43,7 +43,7 @@ fn cards_follow_what_is_typed_and_what_happens() {
 }
 
 #[test]
-fn without_scripts_the_form_is_sent() {
+fn without_scripts_the_form_is_submitted() {
     let Some(browser) = BrowserSession::without_scripts() else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Tables: every word stands in its own column.
+//! Tables: every word is in its own column.
 
 use serde_json::{Value, json};
 
@@ -7,10 +7,10 @@ use crate::driver::BrowserSession;
 use crate::live::open_live_page;
 use crate::server::BrowserTestServer;
 
-/// Screens on which tables are tables, and on which they are not.
+/// Screens with and without the table layout.
 const WIDTHS: &[u32] = &[900, 1089, 1100, 1280, 1600, 1920];
 
-/// Views with tables; that of hooks marks the head of the column that it is sorted by.
+/// Views with tables. The view of hooks marks the sorted column.
 const VIEWS: &[&str] = &[
     "/logging",
     "/hooks",
@@ -25,11 +25,11 @@ const VIEWS: &[&str] = &[
     "/guard?period=day",
 ];
 
-/// Names of projects as there are many.
+/// Typical project names.
 const PROJECTS: &[&str] =
     &["documentation", "payment_gateway_service", "ClaudeHeadspaceServer", "api.example.com", "back\u{202e}wards"];
 
-/// What stands beyond the edge of its cell.
+/// Elements that overflow their cell.
 const BEYOND: &str = "const beyond = [];
     for (const cell of document.querySelectorAll('table td, table th')) {
         if (!cell.checkVisibility() || getComputedStyle(cell.closest('thead, tbody')).position === 'absolute') continue;
@@ -41,7 +41,7 @@ const BEYOND: &str = "const beyond = [];
     }
     return [...new Set(beyond)]";
 
-/// A call of which hooks made a long affair: a run of more than a minute, and one of hours.
+/// Sends a call with hook runs of more than a minute and of hours.
 fn send_slow_hook_runs(server: &BrowserTestServer, project: &str) {
     let run = |command: &str, duration_us: u64| {
         json!({"contract": "claude", "source": ".claude/settings.json", "line": 9, "command": command, "status": "ok",
@@ -59,7 +59,7 @@ fn send_slow_hook_runs(server: &BrowserTestServer, project: &str) {
 }
 
 #[test]
-fn nothing_in_a_table_stands_beyond_the_edge_of_its_column() {
+fn nothing_in_a_table_overflows_its_column() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     for (number, project) in PROJECTS.iter().enumerate() {
@@ -79,7 +79,7 @@ fn nothing_in_a_table_stands_beyond_the_edge_of_its_column() {
 }
 
 #[test]
-fn hooks_have_room_for_what_runs() {
+fn the_column_of_hooks_has_room_for_commands() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     send_slow_hook_runs(&server, "shop");
@@ -92,7 +92,7 @@ fn hooks_have_room_for_what_runs() {
 }
 
 #[test]
-fn the_log_tells_all_of_a_reason() {
+fn the_log_has_the_full_reason() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     StoryAgent::new(&server, "s1", "shop").make_refused_call("git push --force origin main");

@@ -1,4 +1,4 @@
-//! The timeline of one agent, for whoever reads it.
+//! The timeline of one agent.
 
 use serde_json::json;
 
@@ -7,11 +7,11 @@ use crate::driver::BrowserSession;
 use crate::live::open_live_page;
 use crate::server::BrowserTestServer;
 
-/// More than an open page keeps.
+/// More rows than an open page keeps.
 const MANY: usize = 700;
 
 #[test]
-fn what_an_agent_waits_for_stands_in_its_head() {
+fn the_head_of_an_agent_shows_why_it_waits() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     let agent = StoryAgent::new(&server, "s1", "shop").ask_question("Which of the two?");
@@ -21,7 +21,7 @@ fn what_an_agent_waits_for_stands_in_its_head() {
     browser.wait_for("!document.querySelector('#head .asks')");
 }
 
-/// Whether the first element that a selector finds is seen and nothing is upon it.
+/// Whether the first element of a selector is visible and not covered.
 fn is_element_visible(browser: &BrowserSession, selector: &str) -> bool {
     let script = "const sought = document.querySelector(arguments[0]);
         const box = sought.getBoundingClientRect();
@@ -30,7 +30,7 @@ fn is_element_visible(browser: &BrowserSession, selector: &str) -> bool {
 }
 
 #[test]
-fn that_the_server_is_away_is_seen_wherever_one_reads() {
+fn a_lost_connection_is_visible_at_every_scroll_position() {
     for (width, height) in [(1280, 800), (360, 740)] {
         let Some(browser) = BrowserSession::open() else { return };
         let mut server = BrowserTestServer::start();
@@ -45,42 +45,42 @@ fn that_the_server_is_away_is_seen_wherever_one_reads() {
         let place = "Math.round(document.getElementById('now').getBoundingClientRect().top)";
         let before = browser.evaluate(place);
         server.kill();
-        browser.wait_for_text("#connection", "reconnecting… since");
+        browser.wait_for_text("#connection", "not live: no connection since");
         assert!(is_element_visible(&browser, "#connection"), "{width}");
         assert_eq!(browser.evaluate(place), before, "{width}: nothing moves");
     }
 }
 
 #[test]
-fn nothing_moves_under_the_eyes_of_who_reads_further_up() {
+fn a_timeline_does_not_move_after_scrolling_up() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
-    let tell = |number: usize| {
+    let send_reply = |number: usize| {
         let text = format!("mark-{number}-");
         server.send_event("s1", "stop", json!({"last_assistant_message": text}));
     };
-    (0..60).for_each(tell);
+    (0..60).for_each(send_reply);
     open_live_page(&browser, &server, "/agents/1");
     browser
         .run_script("window.read = document.querySelectorAll('#timeline > li')[2]; window.read.scrollIntoView()", &[]);
     let place = "Math.round(window.read.getBoundingClientRect().top)";
     let before = browser.evaluate(place);
-    (60..MANY).for_each(tell);
-    browser.wait_for_text("#jump", "more has happened");
+    (60..MANY).for_each(send_reply);
+    browser.wait_for_text("#jump", "new events");
     assert_eq!(browser.evaluate("window.read.isConnected"), true);
     assert_eq!(browser.evaluate(place), before);
     let rows = browser.evaluate_number("document.querySelectorAll('#timeline > li').length");
     assert!(rows <= 700, "{rows} rows");
-    // At its end it goes on.
+    // At the end, it is live again.
     browser.click_element("#jump");
     browser.wait_for_text("#timeline", &format!("mark-{}-", MANY - 1));
     assert_eq!(browser.evaluate_text("document.getElementById('jump').textContent"), "Jump to live");
-    tell(MANY);
+    send_reply(MANY);
     browser.wait_for_text("#timeline", &format!("mark-{MANY}-"));
 }
 
 #[test]
-fn a_choice_of_kinds_keeps_the_focus_and_is_as_the_timeline_is() {
+fn the_choice_of_kinds_keeps_the_focus_and_matches_the_timeline() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     agent_story::send_story(&server);
@@ -96,14 +96,14 @@ fn a_choice_of_kinds_keeps_the_focus_and_is_as_the_timeline_is() {
 }
 
 #[test]
-fn a_timeline_says_whether_it_goes_on() {
+fn the_end_of_a_timeline_shows_whether_it_is_live() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     let agent = server.send_event("s1", "session-start", json!({}));
     open_live_page(&browser, &server, &format!("/agents/{agent}"));
-    browser.wait_for_text("#now", "This is where it goes on.");
+    browser.wait_for_text("#now", "Live: new events appear here.");
     server.send_event("s1", "session-end", json!({}));
-    browser.wait_for_text("#now", "This is where it ended.");
+    browser.wait_for_text("#now", "Ended.");
     open_live_page(&browser, &server, &format!("/agents/{agent}"));
-    assert_eq!(browser.element_texts("#now"), ["This is where it ended."]);
+    assert_eq!(browser.element_texts("#now"), ["Ended."]);
 }

@@ -1,17 +1,17 @@
-//! Every view that there is, found as a person finds them: by following links.
+//! Every view, found by following links.
 
 use std::collections::BTreeSet;
 
 use crate::driver::BrowserSession;
 use crate::server::BrowserTestServer;
 
-/// Links that lead to no view.
+/// Links to other targets than views.
 const NO_VIEWS: &[&str] = &["/api/", "/assets/", "/export.html", "/logout"];
 
-/// Views that must be among them.
+/// Views that must be found.
 const KNOWN: &[&str] = &["/", "/agents/1", "/logging", "/logging/1", "/hooks", "/guard"];
 
-/// One address for each kind of view: addresses that differ only in numbers and queries are of one kind.
+/// One address for each kind of view. Addresses that differ only in numbers and query values are one kind.
 pub fn discover_views(browser: &BrowserSession, server: &BrowserTestServer) -> Vec<String> {
     let mut kinds = BTreeSet::new();
     let mut found = Vec::new();
@@ -22,7 +22,7 @@ pub fn discover_views(browser: &BrowserSession, server: &BrowserTestServer) -> V
         }
         browser.open_url(&server.page_url(&path));
         let links = list_same_origin_links(browser);
-        // Even one who has lost the way is shown the others.
+        // Error pages have links to the views, too.
         assert!(!links.is_empty(), "{path} leads nowhere: {}", browser.visible_text());
         ahead.extend(links);
         found.push(path);
@@ -33,7 +33,7 @@ pub fn discover_views(browser: &BrowserSession, server: &BrowserTestServer) -> V
     found
 }
 
-/// Pages that nobody comes to by a link: who has lost the way, and whose form cannot be followed.
+/// Pages without links to them: errors, and invalid forms.
 pub const APART: &[&str] = &[
     "/agents/999999",
     "/logging/999999",
@@ -45,14 +45,14 @@ pub const APART: &[&str] = &[
     "/?q=no-such-agent",
 ];
 
-/// Where the links of a page lead on the same server.
+/// The links of a page within the server.
 fn list_same_origin_links(browser: &BrowserSession) -> Vec<String> {
     let script = "return [...document.links].filter((link) => link.origin === location.origin)
         .map((link) => link.pathname + link.search)";
     serde_json::from_value(browser.run_script(script, &[])).unwrap()
 }
 
-/// A query counts as a kind by the names in it, a number for any number.
+/// The kind of an address: the names of its query parameters, with numbers replaced.
 fn classify_view(path: &str) -> String {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let parts = path.split('/').map(|part| match part.parse::<u64>() {

@@ -1,4 +1,4 @@
-//! Agents, and what was said.
+//! Agents and their turns.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::http::errors::HttpError;
 use crate::http::query_params::{QueryParams, parse_id, parse_path_id};
 use crate::http::rfc3339;
 
-/// `GET /api/agents`: the one that was last heard of first.
+/// `GET /api/agents`: the most recently active first.
 pub(crate) async fn list_agents(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> ApiResult {
     let query = QueryParams::parse(query.as_deref(), &["state", "project_id", "ended", "limit", "before"])?;
     let state = query.choice("state", AgentState::parse, AgentState::ALL.iter().map(|state| state.as_str()))?;
@@ -39,7 +39,7 @@ pub(crate) async fn list_agents(State(app): State<SharedAppState>, RawQuery(quer
     Ok(app.store_pool.with_store(ask).await?.into_response())
 }
 
-/// An agent's place in the list.
+/// The position of an agent in the list.
 #[derive(Clone, Copy)]
 struct AgentListCursor {
     last_seen_at: Timestamp,
@@ -88,10 +88,10 @@ pub(crate) async fn list_turns(State(app): State<SharedAppState>, uri: Uri) -> A
     Ok(app.store_pool.with_store(ask).await?.into_response())
 }
 
-/// The agent that a path names.
+/// The agent in the path.
 async fn find_agent(app: &AppState, uri: &Uri) -> Result<AgentView, HttpError> {
-    let agent_id = parse_path_id(uri, 3, "an agent is named by its number: /api/agents/17")?;
+    let agent_id = parse_path_id(uri, 3, "agent", "/api/agents/17")?;
     let filter = AgentFilter { agent_id: Some(agent_id), ended_after: Some(Timestamp::MIN), ..AgentFilter::default() };
     let mut found = app.store_pool.with_store(move |store| store.list_agents(&filter)).await?;
-    found.pop().ok_or_else(|| HttpError::NotFound(format!("there is no agent {agent_id}")))
+    found.pop().ok_or_else(|| HttpError::NotFound(format!("there is no agent {agent_id}").into()))
 }

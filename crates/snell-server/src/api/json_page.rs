@@ -1,5 +1,5 @@
-//! A page of a list: as many items as are asked for, unless they become too long together. It is written while it is read,
-//! a few items at a time, so that little is read that does not fit.
+//! A page of a list: at most the requested number of items, fewer if they are long. It reads and writes a few items at
+//! a time, so that it reads little that does not fit.
 
 use std::fmt::Display;
 
@@ -9,13 +9,13 @@ use snell_store::Result;
 
 use crate::http::routes::response_with_type;
 
-/// How long a page may become. Its first item is there however long it is.
+/// The longest page. The first item is always included.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// How many items are read at a time.
+/// Items per read.
 const ITEMS_PER_READ: u32 = 16;
 
-/// A page in the making, as JSON.
+/// The JSON text of a page that is being written.
 #[derive(Debug)]
 pub(crate) struct JsonPage {
     text: Vec<u8>,
@@ -28,7 +28,7 @@ impl JsonPage {
         Self { text: b"{\"items\":[".to_vec(), items: 0, limit }
     }
 
-    /// Adds an item, if there is room for it.
+    /// Adds an item if it fits.
     pub(crate) fn try_push(&mut self, item: &impl Serialize) -> bool {
         if self.items == self.limit {
             return false;
@@ -37,7 +37,7 @@ impl JsonPage {
         if self.items > 0 {
             self.text.push(b',');
         }
-        // What we answer with are maps with names as keys and numbers that are numbers: they can be written.
+        // These values have only string keys and finite numbers, so writing cannot fail.
         let _ = serde_json::to_writer(&mut self.text, item);
         if self.items > 0 && self.text.len() > MAX_BYTES {
             self.text.truncate(before);
@@ -47,7 +47,7 @@ impl JsonPage {
         true
     }
 
-    /// The whole page. `next` is what to send as `before` for the one after it; nothing if this is the last one.
+    /// The whole page. `next` is the value of `before` for the next page; none if this is the last one.
     pub(crate) fn finish(mut self, next: Option<impl Display>) -> Self {
         let next = next.map(|next| next.to_string());
         self.text.extend_from_slice(b"],\"next\":");
@@ -61,8 +61,8 @@ impl JsonPage {
     }
 }
 
-/// Writes a page of at most so many items, which begins after a place. `read` answers at most so many items after a place,
-/// and `place` says where an item is.
+/// Writes a page of at most `limit` items after a position. `read` returns items after a position, and `place` returns
+/// the position of an item.
 pub(crate) fn write_page<T: Serialize, P: Copy + Display>(
     limit: u32,
     mut after: Option<P>,
@@ -71,7 +71,7 @@ pub(crate) fn write_page<T: Serialize, P: Copy + Display>(
 ) -> Result<JsonPage> {
     let mut page = JsonPage::new(limit);
     loop {
-        // One more than there is room for, to see whether there is a next page.
+        // One more than fits, to see whether there is a next page.
         let wanted = (limit - page.items + 1).min(ITEMS_PER_READ);
         let found = read(after, wanted)?;
         for item in &found {
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    /// A page of numbers, which go down from `newest` to 1, each with a text of so many bytes.
+    /// A page of numbers from `newest` down to 1, each with a text of `bytes` bytes.
     fn write_number_page(newest: i64, bytes: usize, limit: u32, before: Option<i64>) -> (usize, Value, usize) {
         let text = "x".repeat(bytes);
         let mut most_at_once = 0;
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_ends_where_it_was_asked_to_or_when_it_is_long_and_says_whether_there_is_another() {
+    fn a_page_ends_at_its_limit_or_size_and_names_the_next_one() {
         let mib = 1024 * 1024;
         let cases = [
             (0, 1, 2, None, 0, json!(null)),
@@ -128,8 +128,8 @@ mod tests {
             (3, 5 * mib, 500, Some(2), 1, json!(null)),
         ];
         for (newest, bytes, limit, before, items, next) in cases {
-            let (found, told, most_at_once) = write_number_page(newest, bytes, limit, before);
-            assert_eq!((found, told), (items, next), "{newest} of {bytes}, {limit} before {before:?}");
+            let (found, found_next, most_at_once) = write_number_page(newest, bytes, limit, before);
+            assert_eq!((found, found_next), (items, next), "{newest} of {bytes}, {limit} before {before:?}");
             assert!(most_at_once <= ITEMS_PER_READ as usize);
         }
     }

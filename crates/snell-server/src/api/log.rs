@@ -1,4 +1,4 @@
-//! Events, hooks and what the guard said.
+//! Events, statistics of hooks, and verdicts of the guard.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use crate::app_state::SharedAppState;
 use crate::http::errors::HttpError;
 use crate::http::query_params::{QueryParams, parse_id};
 
-/// How far back hooks are counted, unless it is said.
+/// The default period of hook statistics.
 const DEFAULT_HOOKS_WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What may be decided about an event.
+/// The decisions about an event.
 pub(crate) const DECISIONS: &[&str] = &["allow", "ask", "block"];
 
-/// By what events can be chosen.
+/// The filters of events.
 const EVENT_FILTERS: &[&str] =
     &["agent_id", "project_id", "session_id", "event", "tool", "decision", "since", "until", "limit", "before"];
 
@@ -44,7 +44,7 @@ pub(crate) async fn list_events(State(app): State<SharedAppState>, RawQuery(quer
     Ok(app.store_pool.with_store(ask).await?.into_response())
 }
 
-/// What programs and people write alike to choose events. An agent and a decision people write in more ways.
+/// The filters that the API and the page have in common. The page parses agents and decisions in more forms.
 pub(crate) fn parse_event_filter(query: &QueryParams<'_>, now: Timestamp) -> Result<LogFilter, HttpError> {
     Ok(LogFilter {
         project_id: query.id("project_id")?,
@@ -57,7 +57,7 @@ pub(crate) fn parse_event_filter(query: &QueryParams<'_>, now: Timestamp) -> Res
     })
 }
 
-/// `GET /api/hooks`: what each hook costs, the one that took the most time first.
+/// `GET /api/hooks`: statistics of each hook, the longest total time first.
 pub(crate) async fn list_hook_stats(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> ApiResult {
     let query = QueryParams::parse(query.as_deref(), &["since", "limit"])?;
     let now = app.clock.now();
@@ -67,7 +67,7 @@ pub(crate) async fn list_hook_stats(State(app): State<SharedAppState>, RawQuery(
     let hooks = app.store_pool.with_store(move |store| store.list_hook_stats(since)).await?;
     let mut page = JsonPage::new(limit);
     let _ = hooks.iter().all(|hook| page.try_push(hook));
-    // There is no next page: what has run meanwhile would have changed the order.
+    // There is no next page, because new runs change the order.
     Ok(page.finish(None::<i64>).into_response())
 }
 

@@ -1,4 +1,4 @@
-//! What can be asked about what happened: pages of JSON.
+//! The JSON API: pages of agents, events, hooks and verdicts.
 
 mod agents;
 pub(crate) mod json_page;
@@ -15,7 +15,7 @@ pub(crate) use agents::{get_agent, list_agents, list_turns};
 pub(crate) use log::{DECISIONS, list_events, list_guard_verdicts, list_hook_stats, parse_event_filter};
 pub(crate) use status::{get_metrics, get_status};
 
-/// What a question is answered with.
+/// The result of an API route.
 type ApiResult = Result<Response, HttpError>;
 
 fn respond_json(value: &impl Serialize) -> ApiResult {

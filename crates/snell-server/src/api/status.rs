@@ -1,4 +1,4 @@
-//! How the server is: `GET /hook/status` and `GET /metrics`.
+//! The state of the server: `GET /hook/status` and `GET /metrics`.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ struct ReceiverStatusBody {
     config: StatusConfigBody,
 }
 
-/// What the user has set.
+/// The settings.
 #[derive(Serialize)]
 struct StatusConfigBody {
     poll_active: Number,
@@ -38,21 +38,21 @@ struct StatusConfigBody {
 /// `GET /hook/status`
 pub(crate) async fn get_status(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> ApiResult {
     QueryParams::parse(query.as_deref(), &[])?;
-    let (pulse, now) = (app.hook_activity.clone(), app.clock.now());
-    let beat = app.store_pool.with_store(move |store| pulse.refresh(store, now)).await?;
-    let rhythm = app.poll_scheduler.schedule;
+    let (activity, now) = (app.hook_activity.clone(), app.clock.now());
+    let activity = app.store_pool.with_store(move |store| activity.refresh(store, now)).await?;
+    let schedule = app.poll_scheduler.schedule;
     respond_json(&ReceiverStatusBody {
         enabled: app.settings.enabled,
-        mode: beat.mode.as_str(),
-        last_event_ago: beat.last_at.map(|at| to_json_seconds(now.duration_since(at).unsigned_abs())),
-        last_event_at: beat.last_at,
-        last_event_type: beat.last_event,
-        events_received: beat.received,
-        polling_interval: to_json_seconds(rhythm.poll_interval(beat.mode)),
+        mode: activity.mode.as_str(),
+        last_event_ago: activity.last_at.map(|at| to_json_seconds(now.duration_since(at).unsigned_abs())),
+        last_event_at: activity.last_at,
+        last_event_type: activity.last_event,
+        events_received: activity.received,
+        polling_interval: to_json_seconds(schedule.poll_interval(activity.mode)),
         config: StatusConfigBody {
-            poll_active: to_json_seconds(rhythm.poll_active),
-            poll_silent: to_json_seconds(rhythm.poll_silent),
-            silent_after: to_json_seconds(rhythm.silent_after),
+            poll_active: to_json_seconds(schedule.poll_active),
+            poll_silent: to_json_seconds(schedule.poll_silent),
+            silent_after: to_json_seconds(schedule.silent_after),
             heartbeat: to_json_seconds(app.settings.heartbeat),
             max_stream_clients: app.settings.max_stream_clients,
             access: app.settings.access_label(),

@@ -1,4 +1,4 @@
-//! Connections: how many there may be, how long they may take, and how they end.
+//! Connections: their number, their time limits, and how they end.
 
 use std::convert::Infallible;
 use std::io;
@@ -21,45 +21,45 @@ use crate::http::middleware::{MAX_HEAD_BYTES, RequestPipeline};
 use crate::http::write_timeout::{StreamingResponse, WriteTimeoutStream};
 use crate::settings::{ServeSettings, UnknownSenderPolicy};
 
-/// How long to wait when the system has nothing left to let somebody in with.
+/// How long to wait after a failed accept, for instance without free file descriptors.
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 
-/// A client that has not taken what was sent to it for so long is gone, or might as well be.
+/// The kernel drops a connection whose client acknowledges no data for this long.
 #[cfg(target_os = "linux")]
 const TCP_USER_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How many connections of users who are refused may be open at a time: enough to say why, and too few to be in the way.
+/// The maximum number of connections of refused users: enough to send the reason, too few to use up resources.
 const MAX_REFUSED_CONNECTIONS: usize = 64;
 
-/// Told to those who come when the house is full. They are not heard first, for that would need room as well.
+/// The response if there are too many connections. It is sent without reading the request, which would take memory.
 const TOO_MANY_CONNECTIONS: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\n\
-    connection: close\r\ncontent-length: 70\r\n\r\n\
-    {\"status\":\"error\",\"message\":\"too many connections; try again shortly\"}";
+    connection: close\r\ncontent-length: 81\r\n\r\n\
+    {\"status\":\"error\",\"message\":\"too many connections (hint: try again in a moment)\"}";
 
-/// How far a server is on its way to its end.
+/// The phases of a shutdown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ShutdownPhase {
-    /// It serves.
+    /// It serves requests.
     #[default]
     Open,
-    /// Nobody is let in; what is under way is finished, and streams end.
+    /// No new connections; running requests finish, and streams end.
     Closing,
-    /// Whatever is still under way is given up.
+    /// Running requests are dropped.
     Closed,
 }
 
 /// Waits until the server closes.
 pub(crate) async fn wait_for_shutdown(phase: &mut watch::Receiver<ShutdownPhase>) {
-    // If nobody can say so any more, it does.
+    // If the sender is gone, the server is closing too.
     let _ = phase.wait_for(|phase| *phase > ShutdownPhase::Open).await;
 }
 
-/// What every connection needs. When the last copy is gone, so are all connections.
+/// The state of every connection. When the last copy is dropped, all connections are closed.
 #[derive(Clone)]
 pub(crate) struct ConnectionAcceptor {
     pub(crate) pipeline: Arc<RequestPipeline>,
-    /// For connections over TCP, through the unix socket, and of users who are refused. One kind cannot take the room of another.
+    /// For TCP, the unix socket, and refused users. Each kind has its own limit, so none can exhaust another.
     tcp_permits: Arc<Semaphore>,
     unix_permits: Arc<Semaphore>,
     refused_permits: Arc<Semaphore>,
@@ -67,18 +67,18 @@ pub(crate) struct ConnectionAcceptor {
     write_timeout: Duration,
     owner_check: OwnerCheck,
     phase: watch::Receiver<ShutdownPhase>,
-    _presence: mpsc::Sender<Infallible>,
+    _open_connection: mpsc::Sender<Infallible>,
 }
 
 impl ConnectionAcceptor {
-    /// A house, and what ends when nobody is in it any more.
+    /// The acceptor, and a receiver that ends when all connections are closed.
     pub(crate) fn new(
         pipeline: RequestPipeline,
         settings: &ServeSettings,
         phase: watch::Receiver<ShutdownPhase>,
     ) -> (Self, mpsc::Receiver<Infallible>) {
-        let (presence, absence) = mpsc::channel(1);
-        let house = Self {
+        let (open_connection, connections_closed) = mpsc::channel(1);
+        let acceptor = Self {
             pipeline: Arc::new(pipeline),
             tcp_permits: Arc::new(Semaphore::new(settings.max_connections)),
             unix_permits: Arc::new(Semaphore::new(settings.max_connections)),
@@ -90,12 +90,12 @@ impl ConnectionAcceptor {
                 None => OwnerCheck::AskKernel(settings.unknown_senders),
             },
             phase,
-            _presence: presence,
+            _open_connection: open_connection,
         };
-        (house, absence)
+        (acceptor, connections_closed)
     }
 
-    /// Lets those in who come over the network, until the server closes.
+    /// Accepts TCP connections until the server closes.
     pub(crate) async fn accept_tcp(mut self, listener: TcpListener) {
         while let Some(accepted) = self.next_connection(listener.accept()).await {
             let Some((stream, peer)) = handle_accept_result(accepted).await else {
@@ -104,24 +104,24 @@ impl ConnectionAcceptor {
             let Ok((via, refused)) = prepare_tcp_connection(&stream, peer, self.owner_check) else {
                 continue;
             };
-            let room = if refused { &self.refused_permits } else { &self.tcp_permits };
-            let Some(permit) = acquire_permit(room, || stream.try_write(TOO_MANY_CONNECTIONS)) else {
+            let permits = if refused { &self.refused_permits } else { &self.tcp_permits };
+            let Some(permit) = acquire_permit(permits, || stream.try_write(TOO_MANY_CONNECTIONS)) else {
                 continue;
             };
             tokio::spawn(self.clone().serve_connection(stream, via, permit));
         }
     }
 
-    /// Lets those in who come through the socket, until the server closes.
+    /// Accepts connections of the unix socket until the server closes.
     pub(crate) async fn accept_unix(mut self, listener: UnixListener) {
         let own = rustix::process::geteuid().as_raw();
         while let Some(accepted) = self.next_connection(listener.accept()).await {
             let Some((stream, _)) = handle_accept_result(accepted).await else {
                 continue;
             };
-            // The file's mode says so already, but not in the moment in which it was made.
-            let may = |stream: &UnixStream| stream.peer_cred().is_ok_and(|peer| [own, 0].contains(&peer.uid()));
-            if !may(&stream) {
+            // The file's mode enforces this too, but not at the moment when the file is created.
+            let is_allowed = |stream: &UnixStream| stream.peer_cred().is_ok_and(|peer| [own, 0].contains(&peer.uid()));
+            if !is_allowed(&stream) {
                 continue;
             }
             let Some(permit) = acquire_permit(&self.unix_permits, || stream.try_write(TOO_MANY_CONNECTIONS)) else {
@@ -131,7 +131,7 @@ impl ConnectionAcceptor {
         }
     }
 
-    /// Waits for the next one to come; nobody does once the server closes.
+    /// Waits for the next connection; `None` once the server closes.
     async fn next_connection<T>(&mut self, accept: impl Future<Output = io::Result<T>>) -> Option<io::Result<T>> {
         tokio::select! {
             biased;
@@ -146,7 +146,7 @@ impl ConnectionAcceptor {
         via: RequestTransport,
         _permit: OwnedSemaphorePermit,
     ) {
-        let Self { pipeline, head_timeout, write_timeout, mut phase, _presence, .. } = self;
+        let Self { pipeline, head_timeout, write_timeout, mut phase, _open_connection, .. } = self;
         let _counted = pipeline.count_connection();
         let endless = Arc::new(AtomicBool::new(false));
         let stream = WriteTimeoutStream::new(stream, write_timeout, endless.clone());
@@ -168,7 +168,7 @@ impl ConnectionAcceptor {
             tokio::select! {
                 ended = connection.as_mut() => {
                     if let Err(error) = ended {
-                        tracing::debug!(%error, "a connection ended early");
+                        tracing::debug!(%error, "connection ended early");
                     }
                     return;
                 }
@@ -185,32 +185,35 @@ impl ConnectionAcceptor {
     }
 }
 
-fn acquire_permit(room: &Arc<Semaphore>, refuse: impl FnOnce() -> io::Result<usize>) -> Option<OwnedSemaphorePermit> {
-    let permit = room.clone().try_acquire_owned().ok();
+fn acquire_permit(
+    permits: &Arc<Semaphore>,
+    refuse: impl FnOnce() -> io::Result<usize>,
+) -> Option<OwnedSemaphorePermit> {
+    let permit = permits.clone().try_acquire_owned().ok();
     if permit.is_none() {
-        // If even that cannot be said, the connection just ends.
+        // If this fails, the connection just ends.
         let _ = refuse();
-        tracing::warn!("too many connections; one is refused");
+        tracing::warn!("refused a connection: too many are open");
     }
     permit
 }
 
-/// Whether the kernel is asked for the user of each TCP connection.
+/// Whether to ask the kernel for the user of each TCP connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OwnerCheck {
-    /// It is; this is done where it does not know.
+    /// Ask; the policy applies if the kernel does not know the user.
     AskKernel(UnknownSenderPolicy),
-    /// Every request must show the token, so the user does not matter.
+    /// Every request needs the token, so the user does not matter.
     Skip,
 }
 
-/// How a connection came, and whether its user is refused.
+/// The transport of a connection, and whether its user is refused.
 fn prepare_tcp_connection(
     stream: &TcpStream,
     peer: SocketAddr,
     owner_check: OwnerCheck,
 ) -> io::Result<(RequestTransport, bool)> {
-    // What is written is written whole, and somebody waits for it.
+    // Responses are written whole and clients wait for them, so small packets must not be delayed.
     stream.set_nodelay(true)?;
     #[cfg(target_os = "linux")]
     {
@@ -228,14 +231,14 @@ fn prepare_tcp_connection(
     Ok((via, refused))
 }
 
-/// The one who has come, if anybody could be let in.
+/// The accepted connection, or `None` after an error.
 async fn handle_accept_result<T>(accepted: io::Result<T>) -> Option<T> {
     match accepted {
         Ok(one) => return Some(one),
-        // That one has changed its mind.
+        // The client closed the connection already.
         Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset) => {}
         Err(error) => {
-            tracing::warn!(%error, "cannot let anybody in for the moment");
+            tracing::warn!(%error, "cannot accept connections now");
             tokio::time::sleep(ACCEPT_BACKOFF).await;
         }
     }
@@ -247,7 +250,7 @@ mod tests {
     use super::TOO_MANY_CONNECTIONS;
 
     #[test]
-    fn what_is_told_when_the_house_is_full_is_as_long_as_it_says() {
+    fn the_refusal_of_a_connection_has_the_right_content_length() {
         let text = std::str::from_utf8(TOO_MANY_CONNECTIONS).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         assert!(head.contains(&format!("content-length: {}", body.len())), "{}", body.len());

@@ -15,7 +15,7 @@ pub(crate) enum ConnectionOwner {
     ThisUser,
     /// Another user of this machine.
     OtherUser,
-    /// The kernel does not say, or it says root, who may forward the connections of others.
+    /// The kernel does not know, or it is root, who may forward the connections of others.
     Unknown,
 }
 
@@ -54,7 +54,7 @@ fn find_uid(_client: SocketAddr, _server: SocketAddr) -> Option<u32> {
     None
 }
 
-/// What the kernel says about a socket.
+/// The kernel's record of a socket.
 #[cfg(target_os = "linux")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SocketRecord {
@@ -107,7 +107,7 @@ mod diagnostics {
     const HEADER_BYTES: usize = 16;
     const LOOPBACK_INTERFACE: &str = "lo";
 
-    /// Asks the kernel for the socket with exactly these two addresses; `None` if it has none.
+    /// Asks the kernel for the socket with exactly these two addresses; `None` if there is none.
     pub(crate) fn find_socket(local: SocketAddr, remote: SocketAddr) -> io::Result<Option<SocketRecord>> {
         let flags = SocketFlags::CLOEXEC;
         let protocol = Some(netlink::SOCK_DIAG);
@@ -138,7 +138,7 @@ mod diagnostics {
         let mut message = length.to_ne_bytes().to_vec();
         message.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
         message.extend(NLM_F_REQUEST.to_ne_bytes());
-        // Sequence and port: there is one question, and the kernel is the one who answers.
+        // Sequence number and port are not needed for a single request.
         message.extend([0; 8]);
         message.extend(request);
         message
@@ -190,7 +190,7 @@ mod diagnostics {
     }
 
     fn garbled_reply_error() -> io::Error {
-        io::Error::new(io::ErrorKind::InvalidData, "the kernel's answer is not understood")
+        io::Error::new(io::ErrorKind::InvalidData, "unexpected answer of the kernel")
     }
 
     struct NetlinkReader<'r>(&'r [u8]);
@@ -227,7 +227,7 @@ mod proc_net {
 
     use super::{SocketRecord, is_same_address};
 
-    /// A client that speaks IPv6 may connect to an IPv4 address, and stands in the second table then.
+    /// An IPv6 socket that is connected to an IPv4 address is in the second table.
     const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
 
     pub(crate) fn find_socket(local: SocketAddr, remote: SocketAddr) -> Option<SocketRecord> {

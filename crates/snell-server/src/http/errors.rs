@@ -1,6 +1,5 @@
-//! Why a server cannot start, and why a request is refused. The second is the only place that picks status codes.
+//! Errors at startup, and refused requests. Only [`HttpError`] picks status codes.
 
-use std::borrow::Cow;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,6 +10,7 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use snell::UserMessage;
 use snell_store::StoreError;
 pub(crate) use snell_store::format_error_chain;
 
@@ -18,15 +18,13 @@ pub(crate) use snell_store::format_error_chain;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// Somebody else has the address.
-    #[error(
-        "{address} is in use, perhaps by another `snell serve`; end that one, or listen elsewhere: --addr 127.0.0.1:0"
-    )]
+    /// Another program uses the address.
+    #[error("{address} is already in use")]
     AddressInUse {
         /// The address.
         address: SocketAddr,
     },
-    /// The address cannot be listened on.
+    /// Listening on the address failed.
     #[error("cannot listen on {address}")]
     Address {
         /// The address.
@@ -35,31 +33,26 @@ pub enum ServeError {
         #[source]
         source: io::Error,
     },
-    /// Others could reach the server, and nothing says who may.
-    #[error(
-        "{address} can be reached by others, so a token is required: write one to a file that only you can read, and name \
-         it with --token-file; or listen on 127.0.0.1"
-    )]
+    /// Other machines can reach the address, and there is no token.
+    #[error("{address} is reachable from other machines, so a token is required")]
     TokenRequired {
         /// The address.
         address: SocketAddr,
     },
-    /// What is allowed as a host is none.
-    #[error(
-        "\"{name}\" names no host; write a name such as receiver.example.com, perhaps with a port, and nothing else"
-    )]
+    /// A value of `--allow-host` is not a host name.
+    #[error("\"{name}\" is not a host name")]
     NoHost {
-        /// What was written.
+        /// The value.
         name: String,
     },
-    /// Another server serves the same directory.
-    #[error("another `snell serve` is running for {}; end it first", directory.display())]
+    /// Another server uses the same data directory.
+    #[error("another `snell serve` already uses {}", directory.display())]
     AlreadyServed {
-        /// Where both keep what they record.
+        /// The data directory.
         directory: PathBuf,
     },
-    /// The unix socket cannot be made.
-    #[error("cannot make the socket {}", path.display())]
+    /// The unix socket cannot be created.
+    #[error("cannot create the socket {}", path.display())]
     Socket {
         /// The socket.
         path: PathBuf,
@@ -68,7 +61,7 @@ pub enum ServeError {
         source: io::Error,
     },
     /// The database cannot be used.
-    #[error("cannot use the database {}", path.display())]
+    #[error("cannot open the database {}", path.display())]
     Store {
         /// The database.
         path: PathBuf,
@@ -76,10 +69,10 @@ pub enum ServeError {
         #[source]
         source: StoreError,
     },
-    /// Something that the system did not give.
+    /// The system refused a resource.
     #[error("cannot start {what}")]
     System {
-        /// What.
+        /// The resource.
         what: &'static str,
         /// Why.
         #[source]
@@ -87,47 +80,64 @@ pub enum ServeError {
     },
 }
 
+impl ServeError {
+    /// A remedy for the user.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::AddressInUse { .. } => {
+                Some("end the program that uses it, such as another `snell serve`, or pass another --addr")
+            }
+            Self::TokenRequired { .. } => Some(
+                "write a token to a file that only you can read and pass it with --token-file, or listen on 127.0.0.1",
+            ),
+            Self::NoHost { .. } => Some("write a name such as receiver.example.com, with or without a port"),
+            Self::AlreadyServed { .. } => Some("end it first"),
+            Self::Address { .. } | Self::Socket { .. } | Self::Store { .. } | Self::System { .. } => None,
+        }
+    }
+}
+
 /// Why a request is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HttpError {
-    /// What was sent is wrong; the text says what, and what to send instead.
-    BadRequest(String),
+    /// The request is wrong.
+    BadRequest(UserMessage),
     /// The value of one parameter is wrong.
     BadValue { name: String, message: String },
-    /// It does not show the token.
+    /// The token is missing or wrong.
     NoToken,
     /// The connection belongs to another user of this machine, and there is no token.
     OtherUser,
-    /// The user of the connection is not known, and there is no token.
+    /// The user of the connection is unknown, and there is no token.
     UnknownUser,
-    /// It comes from somebody else's page.
+    /// The request comes from a page of another site.
     ForeignOrigin,
-    /// There is no such thing.
-    NotFound(String),
-    /// Nothing ever stands at this address.
-    UnknownPath(String),
-    /// There is, but it cannot be done to it.
+    /// The item does not exist.
+    NotFound(UserMessage),
+    /// No route has this path.
+    UnknownPath(UserMessage),
+    /// The route does not support the method.
     WrongMethod,
-    /// The body did not come in time.
+    /// The body did not arrive in time.
     BodyTimeout,
     /// The body is too large.
     BodyTooLarge { most: usize },
-    /// The head is too large.
+    /// The request line and headers are too large.
     HeadTooLarge { most: usize },
-    /// It calls the server by a name that is not its own.
+    /// The `Host` header does not name this server.
     WrongHost,
-    /// The database does not take it, and will not.
+    /// The database can never store this event.
     StoreRejected(String),
-    /// It cannot be done now.
+    /// A temporary failure.
     Busy { why: String, retry_after: Duration },
-    /// It is switched off.
+    /// The server does not accept events.
     IngestDisabled,
 }
 
-/// How long somebody should wait before coming again, when nothing better is known.
+/// The default value of `Retry-After`.
 pub(crate) const DEFAULT_RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// When to come again to a server that takes no events: somebody has to start it anew for that.
+/// The value of `Retry-After` if the server does not accept events, which only a restart changes.
 const DISABLED_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 #[derive(Serialize)]
@@ -137,12 +147,12 @@ struct HttpErrorBody<'a> {
 }
 
 impl HttpError {
-    /// Something that is wrong with what was sent.
-    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+    /// A wrong request.
+    pub(crate) fn bad_request(message: impl Into<UserMessage>) -> Self {
         Self::BadRequest(message.into())
     }
 
-    /// Something that cannot be done now.
+    /// A temporary failure.
     pub(crate) fn busy(why: impl Into<String>) -> Self {
         Self::Busy { why: why.into(), retry_after: DEFAULT_RETRY_AFTER }
     }
@@ -151,58 +161,60 @@ impl HttpError {
         self.describe().0
     }
 
-    /// What whoever sent the request is told.
-    pub(crate) fn message(&self) -> String {
-        self.describe().2.into_owned()
+    /// The message for the client.
+    pub(crate) fn message(&self) -> UserMessage {
+        self.describe().2
     }
 
-    /// What the log says of it. What was sent is not in it.
+    /// The reason for the log. It contains nothing of the request.
     pub(crate) fn log_reason(&self) -> &str {
         self.describe().1
     }
 
-    /// The status, the reason for the log, and the message for whoever sent the request.
+    /// The status, the reason for the log, and the message for the client.
     #[rustfmt::skip]
-    fn describe(&self) -> (StatusCode, &str, Cow<'_, str>) {
+    fn describe(&self) -> (StatusCode, &str, UserMessage) {
         match self {
-            Self::BadRequest(message) | Self::BadValue { message, .. } => {
-                (StatusCode::BAD_REQUEST, "what was sent is wrong", message.into())
-            }
-            Self::NoToken => (StatusCode::UNAUTHORIZED, "the token is missing or wrong",
-                "a token is required; send it as: Authorization: Bearer TOKEN".into()),
-            Self::OtherUser => (StatusCode::FORBIDDEN, "the connection belongs to another user",
-                "this server belongs to another user of this machine, and has no token; ask its owner to start it with \
-                 --token-file, then send the token as: Authorization: Bearer TOKEN".into()),
-            Self::UnknownUser => (StatusCode::FORBIDDEN, "the user of the connection is not known",
-                "the user of this connection is not known, and this server has no token; start it with --token-file and \
-                 send the token as: Authorization: Bearer TOKEN, or set unknown_senders = \"accept\" in [server] of \
-                 snell.toml".into()),
-            Self::ForeignOrigin => (StatusCode::FORBIDDEN, "it comes from another page",
-                "requests of other pages are refused".into()),
+            Self::BadRequest(message) => (StatusCode::BAD_REQUEST, "bad request", message.clone()),
+            Self::BadValue { message, .. } => (StatusCode::BAD_REQUEST, "bad request", message.into()),
+            Self::NoToken => (StatusCode::UNAUTHORIZED, "missing or wrong token",
+                UserMessage::new("a token is required").with_hint("send the header `Authorization: Bearer TOKEN`")),
+            Self::OtherUser => (StatusCode::FORBIDDEN, "connection of another user",
+                UserMessage::new("this server belongs to another user of this machine and has no token").with_hint(
+                    "ask that user to start it with --token-file, then send the header `Authorization: Bearer TOKEN`")),
+            Self::UnknownUser => (StatusCode::FORBIDDEN, "connection of an unknown user",
+                UserMessage::new("this server has no token, and the user of this connection is unknown").with_hint(
+                    "start the server with --token-file and send the header `Authorization: Bearer TOKEN`, or set \
+                     unknown_senders = \"accept\" in [server] of snell.toml")),
+            Self::ForeignOrigin => (StatusCode::FORBIDDEN, "request from another site",
+                "requests from pages of other sites are not allowed".into()),
             Self::NotFound(message) | Self::UnknownPath(message) => {
-                (StatusCode::NOT_FOUND, "there is no such thing", message.into())
+                (StatusCode::NOT_FOUND, "not found", message.clone())
             }
-            Self::WrongMethod => (StatusCode::METHOD_NOT_ALLOWED, "the method is not allowed there",
-                "the method is not allowed here; the header Allow names those that are".into()),
-            Self::BodyTimeout => (StatusCode::REQUEST_TIMEOUT, "the body did not come in time",
-                "the body did not come in time".into()),
-            Self::BodyTooLarge { most } => (StatusCode::PAYLOAD_TOO_LARGE, "the body is too large",
-                format!("the body is larger than {most} bytes").into()),
-            Self::HeadTooLarge { most } => (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "the head is too large",
-                format!("the head of the request is larger than {most} bytes").into()),
-            Self::WrongHost => (StatusCode::MISDIRECTED_REQUEST, "it calls the server by another name",
-                "the header Host does not name this server; start it with --allow-host NAME to serve other names".into()),
-            // These reasons are words of our own and of the database.
+            Self::WrongMethod => (StatusCode::METHOD_NOT_ALLOWED, "method not allowed",
+                UserMessage::new("this method is not allowed here").with_hint("use a method that the Allow header lists")),
+            Self::BodyTimeout => (StatusCode::REQUEST_TIMEOUT, "body timeout",
+                "the request body did not arrive in time".into()),
+            Self::BodyTooLarge { most } => (StatusCode::PAYLOAD_TOO_LARGE, "body too large",
+                format!("the request body is larger than {most} bytes").into()),
+            Self::HeadTooLarge { most } => (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "head too large",
+                format!("the request head is larger than {most} bytes").into()),
+            Self::WrongHost => (StatusCode::MISDIRECTED_REQUEST, "wrong host name",
+                UserMessage::new("the Host header does not name this server")
+                    .with_hint("start the server with --allow-host NAME to accept another name")),
+            // These reasons come from Snell and the database, not from the request.
             Self::StoreRejected(why) => {
-                (StatusCode::UNPROCESSABLE_ENTITY, why, format!("the event cannot be stored: {why}").into())
+                (StatusCode::UNPROCESSABLE_ENTITY, why, format!("cannot store the event: {why}").into())
             }
-            Self::Busy { why, .. } => (StatusCode::SERVICE_UNAVAILABLE, why, format!("{why}; try again shortly").into()),
-            Self::IngestDisabled => (StatusCode::SERVICE_UNAVAILABLE, "taking hook events is switched off",
-                "taking hook events is switched off (enabled = false in [server])".into()),
+            Self::Busy { why, .. } => (StatusCode::SERVICE_UNAVAILABLE, why,
+                UserMessage::new(why).with_hint("try again in a moment")),
+            Self::IngestDisabled => (StatusCode::SERVICE_UNAVAILABLE, "events disabled",
+                UserMessage::new("this server does not accept events").with_hint(
+                    "set enabled = true in [server] of snell.toml and restart the server")),
         }
     }
 
-    /// When to come again, if that may help.
+    /// The value of `Retry-After`, if trying again may help.
     fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Busy { retry_after: again_in, .. } => Some(*again_in),
@@ -216,20 +228,20 @@ impl From<StoreError> for HttpError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Refused(why) => Self::StoreRejected(why),
-            StoreError::NoEvent(error) => Self::BadRequest(error.to_string()),
-            // A full disk, a lock, a file that is gone: all of that may pass.
+            StoreError::NoEvent(error) => Self::bad_request(error.to_string()),
+            // A full disk, a lock or a missing file may be temporary.
             other => Self::busy(format_error_chain(&other)),
         }
     }
 }
 
-/// Why a request was refused, for the log and for those who look at a page. It travels with the answer.
+/// The error of a response, for the log and the error page. It is an extension of the response.
 #[derive(Clone, Debug)]
 pub(crate) struct AttachedHttpError(pub(crate) HttpError);
 
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
-        let message = self.message();
+        let message = self.message().to_string();
         let mut answer = json_response(self.status_code(), &HttpErrorBody { status: "error", message: &message });
         answer.extensions_mut().insert(AttachedHttpError(self.clone()));
         let headers = answer.headers_mut();
@@ -243,9 +255,9 @@ impl IntoResponse for HttpError {
     }
 }
 
-/// An answer in JSON.
+/// A JSON response.
 pub(crate) fn json_response(status: StatusCode, value: &impl Serialize) -> Response {
-    // What we answer with are maps with names as keys and numbers that are numbers: they can be written.
+    // These values have only string keys and finite numbers, so writing cannot fail.
     let text = serde_json::to_vec(value).unwrap_or_default();
     let mut answer = Response::new(Body::from(text));
     *answer.status_mut() = status;

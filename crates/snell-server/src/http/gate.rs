@@ -1,5 +1,5 @@
-//! Who may come in. Pages of other sites can make a browser send requests here; what they cannot do is call this server by
-//! its own name, come from its own origin, or know its token.
+//! Access control. Pages of other sites can make a browser send requests here, but they cannot use this server's host
+//! name, its origin or its token.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -11,60 +11,60 @@ use crate::http::errors::{HttpError, ServeError};
 use crate::http::token::{AccessToken, SessionCookie};
 use crate::settings::{ServeSettings, UnknownSenderPolicy};
 
-/// Names that lead to this machine and nowhere else.
+/// Host names that always mean this machine.
 const LOOPBACK_NAMES: &[&str] = &["localhost", "127.0.0.1", "[::1]"];
 
-/// Set by browsers: how the page that sends a request is related to us.
+/// Set by browsers: the relation of the requesting page to this server.
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
-/// What else browsers say of a request when their user follows a link in a window of its own: header and value. Frames,
-/// images, scripts and requests of scripts say something else.
+/// Headers that browsers send when the user follows a link to a page of its own. Frames, images, scripts and requests
+/// of scripts have other values.
 const LINK_NAVIGATION_HEADERS: [(&str, &[u8]); 2] = [("sec-fetch-mode", b"navigate"), ("sec-fetch-dest", b"document")];
 
-/// How a request came.
+/// How a request arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestTransport {
-    /// Over the network.
+    /// Over TCP.
     Tcp {
-        /// The address that was called.
+        /// The local address of the connection.
         own: IpAddr,
-        /// Who called it.
+        /// The address of the client.
         peer: IpAddr,
-        /// The user who called it.
+        /// The user of the client.
         owner: ConnectionOwner,
     },
-    /// Through the unix socket, which nobody but its owner can use.
+    /// Through the unix socket, which only its owner can use.
     UnixSocket,
 }
 
 /// Whether the sender of a request is known to be the user who runs the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SenderIdentity {
-    /// It came through the unix socket, over a connection of this user, or with the token.
+    /// The request came through the unix socket, over a connection of this user, or with the token.
     Verified,
-    /// It may be any user of this machine.
+    /// The sender may be any user of this machine.
     Unverified,
 }
 
-/// Who may see what is behind a route.
+/// Who may use a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RouteAccess {
-    /// Whoever can reach the server.
+    /// Everyone who can reach the server.
     Public,
-    /// Whoever can reach the server; no page but our own.
+    /// Everyone who can reach the server, but no pages of other sites.
     SameOrigin,
-    /// Whoever has the token, also by following a link from elsewhere; no page but our own.
+    /// Clients with the token, also through a link on another site, but no other requests of other sites.
     AuthenticatedNavigation,
-    /// Whoever has the token; no page but our own.
+    /// Clients with the token, but no pages of other sites.
     Authenticated,
 }
 
-/// The door.
+/// Checks the host, the origin and the sender of each request.
 #[derive(Debug)]
 pub(crate) struct Gate {
-    /// The address that is listened on.
+    /// The address of the listener.
     address: SocketAddr,
-    /// Names that the user allows beside ours, each perhaps with a port.
+    /// Additional host names that the user allows, with or without a port.
     allowed: Vec<(String, Option<u16>)>,
     token: Option<(AccessToken, SessionCookie)>,
     unknown_senders: UnknownSenderPolicy,
@@ -84,37 +84,38 @@ impl Gate {
         })
     }
 
-    /// Lets a request in and says whether its sender is known to be this user, or says why the request is refused.
+    /// Admits a request and returns whether its sender is known to be this user, or returns why the request is refused.
     pub(crate) fn admit<B>(
         &self,
         via: RequestTransport,
         request: &Request<B>,
-        openness: RouteAccess,
+        access: RouteAccess,
     ) -> Result<SenderIdentity, HttpError> {
         let headers = request.headers();
         let host = self.check_host(via, request.uri(), headers)?;
-        match openness {
+        match access {
             RouteAccess::Public => Ok(SenderIdentity::Unverified),
             RouteAccess::SameOrigin => {
-                self.refuse_foreign_origin(host, headers, openness)?;
+                self.refuse_foreign_origin(host, headers, access)?;
                 Ok(SenderIdentity::Unverified)
             }
             RouteAccess::AuthenticatedNavigation | RouteAccess::Authenticated => {
-                self.refuse_foreign_origin(host, headers, openness)?;
+                self.refuse_foreign_origin(host, headers, access)?;
                 self.identify_sender(via, request.method(), headers)
             }
         }
     }
 
-    /// The name that the server is called by. Somebody else's name that was made to lead here is none of ours.
+    /// The host name in the request. It must be one of ours: another site's name may resolve to this machine (DNS
+    /// rebinding).
     fn check_host<'r>(
         &self,
         via: RequestTransport,
         uri: &'r Uri,
         headers: &'r HeaderMap,
     ) -> Result<Option<&'r str>, HttpError> {
-        let mut told = headers.get_all(HOST).iter();
-        let (host, another) = (told.next(), told.next());
+        let mut hosts = headers.get_all(HOST).iter();
+        let (host, another) = (hosts.next(), hosts.next());
         let host = host.and_then(|host| host.to_str().ok());
         if via == RequestTransport::UnixSocket {
             return Ok(host);
@@ -138,7 +139,7 @@ impl Gate {
         own_port && own_name() || self.allowed.iter().any(is_allowed)
     }
 
-    /// Whether the name is the address that was called, in figures. No name service has a say in that.
+    /// Whether the name is the IP address of the connection. No name service can change that.
     fn is_own_address(&self, via: RequestTransport, name: &str) -> bool {
         let figures = name.trim_start_matches('[').trim_end_matches(']');
         let Ok(named) = figures.parse::<IpAddr>() else {
@@ -155,7 +156,7 @@ impl Gate {
         &self,
         host: Option<&str>,
         headers: &HeaderMap,
-        openness: RouteAccess,
+        access: RouteAccess,
     ) -> Result<(), HttpError> {
         let is_own = |origin: &[u8]| {
             let authority = origin.strip_prefix(b"http://").or_else(|| origin.strip_prefix(b"https://"));
@@ -165,11 +166,11 @@ impl Gate {
         let from_here = headers.get_all(ORIGIN).iter().all(|origin| is_own(origin.as_bytes()));
         let is_near = |site: &[u8]| matches!(site, b"same-origin" | b"none");
         let from_near = headers.get_all(SEC_FETCH_SITE).iter().all(|site| is_near(site.as_bytes()));
-        let may_come = from_near || openness == RouteAccess::AuthenticatedNavigation && is_link_navigation(headers);
+        let may_come = from_near || access == RouteAccess::AuthenticatedNavigation && is_link_navigation(headers);
         if from_here && may_come { Ok(()) } else { Err(HttpError::ForeignOrigin) }
     }
 
-    /// Where there is a token, every request over TCP shows it; else the connection must be one of this user.
+    /// With a token, every TCP request needs it; without one, the connection must belong to this user.
     fn identify_sender(
         &self,
         via: RequestTransport,
@@ -183,7 +184,7 @@ impl Gate {
             return self.identify_owner(owner);
         };
         let shown = headers.get(AUTHORIZATION).and_then(|shown| parse_bearer_token(shown.as_bytes()));
-        // A browser sends a cookie without being asked, so it opens nothing but what can be looked at.
+        // Browsers send cookies by themselves, so a cookie allows only reading.
         let looks = [Method::GET, Method::HEAD].contains(method);
         if shown.is_some_and(|shown| token.matches(shown)) || looks && pass.is_in_headers(headers) {
             Ok(SenderIdentity::Verified)
@@ -202,11 +203,11 @@ impl Gate {
     }
 }
 
-/// Whether a browser's user followed a link, rather than a page having fetched something.
+/// Whether the user of a browser followed a link, rather than a page having fetched something.
 fn is_link_navigation(headers: &HeaderMap) -> bool {
     LINK_NAVIGATION_HEADERS.iter().all(|(name, value)| {
-        let mut told = headers.get_all(*name).iter();
-        told.next().is_some_and(|told| told.as_bytes() == *value) && told.next().is_none()
+        let mut values = headers.get_all(*name).iter();
+        values.next().is_some_and(|found| found.as_bytes() == *value) && values.next().is_none()
     })
 }
 
@@ -216,7 +217,7 @@ fn parse_bearer_token(shown: &[u8]) -> Option<&[u8]> {
     scheme.eq_ignore_ascii_case(b"Bearer ").then(|| token.trim_ascii())
 }
 
-/// A host as it is named in a header: its name, and its port if it has one. Nothing if it is none.
+/// The name and the port of a host as headers write it; `None` if it is invalid.
 pub(crate) fn parse_host(host: &str) -> Option<(&str, Option<u16>)> {
     let end_of_name = match host.strip_prefix('[') {
         Some(rest) => rest.find(']')? + 2,
@@ -244,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_are_taken_apart() {
+    fn hosts_are_split_into_name_and_port() {
         let cases = [
             ("localhost", Some(("localhost", None))),
             ("localhost:7433", Some(("localhost", Some(7433)))),
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_bearer_shows_a_token() {
+    fn only_the_bearer_scheme_has_a_token() {
         let cases: [(&str, Option<&str>); 6] = [
             ("Bearer secret", Some("secret")),
             ("bearer  secret ", Some("secret")),

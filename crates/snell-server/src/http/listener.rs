@@ -1,4 +1,4 @@
-//! Where the server listens: a TCP address, and a unix socket beside what it records.
+//! Where the server listens: a TCP address, and a unix socket in the data directory.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -14,16 +14,16 @@ use snell::{FileAccess, RegularFile};
 use crate::http::errors::ServeError;
 use crate::settings::ServeSettings;
 
-/// How many may knock before they are let in.
+/// The maximum number of connections that wait to be accepted.
 const BACKLOG: i32 = 1024;
 
-/// How much may wait in the system for a client to read it. The system would otherwise let it grow to megabytes for each.
+/// The send buffer of a connection. By default, the kernel lets it grow to megabytes.
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
 
-/// Held by the server of a directory.
+/// The server of a directory holds a lock on this file.
 const LOCK_FILE_NAME: &str = "snell.sock.lock";
 
-/// A TCP address that is listened on.
+/// A bound TCP address.
 pub struct ServerListener {
     pub(crate) tcp: TcpListener,
     pub(crate) address: SocketAddr,
@@ -32,16 +32,16 @@ pub struct ServerListener {
 
 impl std::fmt::Debug for ServerListener {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Listener").field("address", &self.address).finish_non_exhaustive()
+        f.debug_struct("ServerListener").field("address", &self.address).finish_non_exhaustive()
     }
 }
 
 impl ServerListener {
-    /// Listens on this address; on a free port if its port is 0.
+    /// Listens on this address, or on a free port if the port is 0.
     ///
     /// # Errors
     ///
-    /// When somebody else does, or the address is not one of this machine.
+    /// If another program uses the address, or it is not one of this machine.
     pub fn bind(address: SocketAddr) -> Result<Self, ServeError> {
         let bound = TcpListener::bind(address).and_then(|tcp| {
             tcp.set_nonblocking(true)?;
@@ -56,40 +56,40 @@ impl ServerListener {
         })
     }
 
-    /// The address, with the port that was found.
+    /// The address with the actual port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Calls this once requests are answered.
+    /// Calls this when the server accepts requests.
     #[must_use]
-    pub fn with_ready_callback(mut self, tell: impl FnOnce(SocketAddr) + Send + 'static) -> Self {
-        self.ready = Some(Box::new(tell));
+    pub fn with_ready_callback(mut self, callback: impl FnOnce(SocketAddr) + Send + 'static) -> Self {
+        self.ready = Some(Box::new(callback));
         self
     }
 }
 
-/// The unix socket. It is there for as long as this is.
+/// The unix socket. Dropping this removes it.
 #[derive(Debug)]
 pub(crate) struct UnixSocketGuard {
     path: PathBuf,
     inode: u64,
-    /// Held for as long as we live, and let go by the system if we are killed: so one that is left behind is known.
+    /// The system releases the lock if the process is killed, so a stale socket can be recognized.
     _lock: File,
 }
 
 impl UnixSocketGuard {
-    /// Refuses to serve a directory that another server serves, without making anything.
+    /// Fails if another server uses the directory. Creates nothing.
     pub(crate) fn ensure_not_served(directory: &Path) -> Result<(), ServeError> {
         match RegularFile::open(&directory.join(LOCK_FILE_NAME), FileAccess::WriteExisting) {
-            // It is let go at once.
+            // The lock is released at once.
             Ok(lock) => lock_directory(&lock.into_file(), directory),
             Err(_) => Ok(()),
         }
     }
 
-    /// Makes the socket of a directory, in place of one that was left behind. Only its owner can use it. Where its path is
-    /// longer than the system can take there is none.
+    /// Creates the socket of a directory in place of a stale one. Only its owner can use it. There is none if the path
+    /// is too long for the system.
     pub(crate) fn create_in(directory: &Path) -> Result<(Option<UnixListener>, Self), ServeError> {
         let path = ServeSettings::socket_path_in(directory);
         let failed = |source| ServeError::Socket { path: path.clone(), source };
@@ -113,7 +113,7 @@ impl UnixSocketGuard {
         let (listener, inode) = match made {
             Ok((listener, inode)) => (Some(listener), inode),
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                tracing::warn!(%error, "there is no unix socket");
+                tracing::warn!(%error, "cannot create the unix socket; continuing without it");
                 (None, 0)
             }
             Err(error) => return Err(failed(error)),
@@ -123,7 +123,7 @@ impl UnixSocketGuard {
     }
 }
 
-/// Holds the lock of a directory for as long as the file is open.
+/// Locks a directory for as long as the file is open.
 fn lock_directory(lock: &File, directory: &Path) -> Result<(), ServeError> {
     flock(lock, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
         rustix::io::Errno::WOULDBLOCK => ServeError::AlreadyServed { directory: directory.to_owned() },
@@ -133,7 +133,7 @@ fn lock_directory(lock: &File, directory: &Path) -> Result<(), ServeError> {
 
 impl Drop for UnixSocketGuard {
     fn drop(&mut self) {
-        // Somebody may have put another one in its place.
+        // Another process may have replaced the file.
         if fs::metadata(&self.path).is_ok_and(|metadata| metadata.ino() == self.inode) {
             let _ = fs::remove_file(&self.path);
         }

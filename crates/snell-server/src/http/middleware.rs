@@ -1,4 +1,4 @@
-//! What happens to every request, whatever it is for: it is let in or not, answered, and the answer gets its headers.
+//! The steps of every request: check access, call the route, add default headers, count and log.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,8 +22,7 @@ use crate::http::routes;
 use crate::metrics::{GaugeGuard, ServerMetrics, method_label};
 use crate::web;
 
-/// Headers of every answer that does not say something else by itself. The policy is that of a page which needs nothing from
-/// anywhere else.
+/// Headers of every response that does not set them. The policy fits a page that loads nothing from elsewhere.
 static DEFAULT_HEADERS: [(HeaderName, HeaderValue); 6] = [
     (
         CONTENT_SECURITY_POLICY,
@@ -39,7 +38,7 @@ static DEFAULT_HEADERS: [(HeaderName, HeaderValue); 6] = [
     (CACHE_CONTROL, HeaderValue::from_static("no-store")),
 ];
 
-/// The largest head of a request that is answered.
+/// The largest request head.
 pub(crate) const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// Checks, routes and answers every request.
@@ -54,7 +53,7 @@ impl RequestPipeline {
         Self { router: TowerToHyperService::new(routes.layer(layer)), metrics }
     }
 
-    /// Counts a connection for as long as the answer lives.
+    /// Counts a connection until the returned guard is dropped.
     pub(crate) fn count_connection(&self) -> GaugeGuard {
         GaugeGuard::new(&self.metrics.connections)
     }
@@ -67,15 +66,14 @@ impl RequestPipeline {
             Err(never) => match never {},
         };
         if answer.status() != StatusCode::METHOD_NOT_ALLOWED {
-            // The router adds it to every answer to a wrong method, also to a refusal by the gate.
+            // The router adds the header to every response for a wrong method, also if the gate refused it.
             answer.headers_mut().remove(ALLOW);
         }
         answer
     }
 }
 
-/// Everything that stands between a request and its route. The router calls it once it has found the route, and also if
-/// there is none, so no route can be left out.
+/// Wraps every route. The router also calls it for unknown paths, so no request can bypass it.
 async fn admit_and_answer(
     State(pipeline): State<Arc<(Gate, Arc<ServerMetrics>)>>,
     Extension(via): Extension<RequestTransport>,
@@ -107,7 +105,7 @@ async fn admit_and_answer(
     answer
 }
 
-/// Refuses a head that is too large, which the parser does only once it is much too large.
+/// Refuses a large head. The parser itself refuses only much larger ones.
 fn check_head_size(request: &Request) -> Result<(), HttpError> {
     let header = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len() + ": \r\n".len();
     let headers: usize = request.headers().iter().map(header).sum();
@@ -126,8 +124,7 @@ fn insert_default_headers(headers: &mut HeaderMap) {
     }
 }
 
-/// Whether somebody looks at the answer, rather than a program: at a view, or wherever a browser was sent that asks for a
-/// page by name and is not among the routes for programs.
+/// Whether the response is a page for a person: a view, or any unknown path that a browser requests as HTML.
 fn is_page_request(route: &routes::RouteMatch, request: &Request) -> bool {
     let looks = [Method::GET, Method::HEAD].contains(request.method());
     let accepted = request.headers().get(ACCEPT).map(HeaderValue::as_bytes);
@@ -135,7 +132,7 @@ fn is_page_request(route: &routes::RouteMatch, request: &Request) -> bool {
     route.is_page && looks || (route.is_page || route.label == routes::UNMATCHED_LABEL) && wants_page
 }
 
-/// Tells the log of a request: where it went and what became of it, never what it carries.
+/// Logs the route and the result of a request, never its content.
 fn log_request(route: &'static str, method: &Method, answer: &Response, took: Duration) {
     let (method, status) = (method_label(method), answer.status().as_u16());
     let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);

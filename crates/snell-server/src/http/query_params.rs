@@ -1,22 +1,22 @@
-//! What a request asks for after the question mark. A name that nobody knows is a mistake, and so is one that stands twice.
+//! Query parameters. Unknown and repeated parameters are errors.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use axum::http::Uri;
 use jiff::{Span, SpanRelativeTo};
-use snell::Timestamp;
+use snell::{Timestamp, UserMessage};
 use url::form_urlencoded;
 
 use crate::http::errors::HttpError;
 use crate::http::rfc3339;
 
-/// How many items a page has, unless it is said.
+/// The default number of items of a page.
 const DEFAULT_LIMIT: &str = "50";
-/// How many it may have.
+/// The maximum number of items of a page.
 const MAX_LIMIT: u32 = 500;
 
-/// How much of what was sent is repeated in a message.
+/// The longest part of a value that a message repeats.
 const MAX_ECHOED_BYTES: usize = 60;
 
 /// The parameters of a request.
@@ -26,26 +26,28 @@ pub(crate) struct QueryParams<'q> {
 }
 
 impl<'q> QueryParams<'q> {
-    /// Reads parameters, of which only these are known. One without a value counts as if it were not there.
+    /// Parses the parameters. All names must be known. A parameter without a value is ignored.
     pub(crate) fn parse(text: Option<&'q str>, known: &[&str]) -> Result<Self, HttpError> {
         let mut pairs: Vec<(Cow<'_, str>, Cow<'_, str>)> = Vec::new();
         for (name, value) in form_urlencoded::parse(text.unwrap_or_default().as_bytes()) {
             if !known.contains(&name.as_ref()) {
-                let list = match known {
-                    [] => "there are none here".to_owned(),
-                    known => format!("known are {}", known.join(", ")),
+                let hint = match known {
+                    [] => "this address has no parameters".to_owned(),
+                    known => format!("known parameters: {}", known.join(", ")),
                 };
-                return Err(HttpError::bad_request(format!("unknown parameter \"{}\"; {list}", truncate_value(&name))));
+                let text = format!("unknown parameter \"{}\"", truncate_value(&name));
+                return Err(HttpError::bad_request(UserMessage::new(text).with_hint(hint)));
             }
             if pairs.iter().any(|(other, _)| *other == name) {
-                return Err(HttpError::bad_request(format!("\"{name}\" stands twice; send it once")));
+                let text = format!("parameter \"{name}\" appears twice");
+                return Err(HttpError::bad_request(UserMessage::new(text).with_hint("send it once")));
             }
             pairs.push((name, value));
         }
         Ok(Self { pairs })
     }
 
-    /// The same, where these are known beside those by which something is chosen.
+    /// The same with two lists of known names.
     pub(crate) fn parse_with(text: Option<&'q str>, filters: &[&str], beside: &[&str]) -> Result<Self, HttpError> {
         Self::parse(text, &[filters, beside].concat())
     }
@@ -56,7 +58,7 @@ impl<'q> QueryParams<'q> {
         pair.map(|(_, value)| value.as_ref())
     }
 
-    /// The value of a parameter. Blanks around it do not count.
+    /// The value of a parameter without surrounding white space.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.raw_value(name).map(str::trim).filter(|value| !value.is_empty())
     }
@@ -66,7 +68,7 @@ impl<'q> QueryParams<'q> {
         self.text(name).map(str::to_owned)
     }
 
-    /// A value that can be read, or why not.
+    /// Parses a value.
     fn parse_value<T>(
         &self,
         name: &str,
@@ -82,23 +84,23 @@ impl<'q> QueryParams<'q> {
         }
     }
 
-    /// The number of something.
+    /// A positive number.
     pub(crate) fn id(&self, name: &str) -> Result<Option<i64>, HttpError> {
         self.parse_value(name, parse_id, || "a positive number".into())
     }
 
-    /// The number of an agent, which may be written as pages show it: `#3`.
+    /// The number of an agent, also in the form of pages: `#3`.
     pub(crate) fn agent_id(&self, name: &str) -> Result<Option<i64>, HttpError> {
         let number = |text: &str| parse_id(text.strip_prefix('#').unwrap_or(text));
-        self.parse_value(name, number, || "the number of an agent, such as 3 or #3".into())
+        self.parse_value(name, number, || "an agent's number such as 3 or #3".into())
     }
 
-    /// How many items a page may have.
+    /// The number of items per page.
     pub(crate) fn limit(&self) -> Result<u32, HttpError> {
         let fits = |text: &str| text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
-        // One that is empty is a mistake, for no page can have that many items.
-        let told = self.raw_value("limit").unwrap_or(DEFAULT_LIMIT);
-        fits(told).ok_or_else(|| bad_value_error("limit", told, &format!("a number from 1 to {MAX_LIMIT}")))
+        // An empty limit is an error, unlike other empty values.
+        let text = self.raw_value("limit").unwrap_or(DEFAULT_LIMIT);
+        fits(text).ok_or_else(|| bad_value_error("limit", text, &format!("a number from 1 to {MAX_LIMIT}")))
     }
 
     /// `true` or `false`.
@@ -107,16 +109,12 @@ impl<'q> QueryParams<'q> {
         Ok(flag.unwrap_or(false))
     }
 
-    /// A time, or how long ago it was.
+    /// A time or an age.
     pub(crate) fn timestamp(&self, name: &str, now: Timestamp) -> Result<Option<Timestamp>, HttpError> {
         self.parse_value(
             name,
             |text| parse_time_or_ago(text, now),
-            || {
-                "a time such as 2025-12-31T10:30:00Z or 2025-12-31 (in UTC, unless a zone is named), or how long ago it \
-                 was, such as 2h"
-                    .into()
-            },
+            || "a time such as 2025-12-31T10:30:00Z or 2025-12-31 (UTC), or an age such as 2h".into(),
         )
     }
 
@@ -140,34 +138,37 @@ impl<'q> QueryParams<'q> {
         self.choice(name, |word| table.iter().find(|row| row_name(row) == word), table.iter().map(row_name))
     }
 
-    /// Where a page goes on, as the one before said.
+    /// The position where a page continues: `next` of the previous one.
     pub(crate) fn before_cursor<T>(&self, read: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, HttpError> {
-        self.parse_value("before", read, || "what \"next\" of the page before says".into())
+        self.parse_value("before", read, || "the value of \"next\" of the previous page".into())
     }
 
-    /// The same, for people.
+    /// The same in the page's links.
     pub(crate) fn older_than_cursor<T>(&self, read: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, HttpError> {
-        self.parse_value("before", read, || "as the link \"Older\" of a page has it".into())
+        self.parse_value("before", read, || "the value in the link \"Older\" of a page".into())
     }
 }
 
-/// The number of something.
+/// A positive number.
 pub(crate) fn parse_id(text: &str) -> Option<i64> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|id| is_plain && *id > 0)
 }
 
-/// The number in a part of a path.
-pub(crate) fn parse_path_id(uri: &Uri, place: usize, expected: &str) -> Result<i64, HttpError> {
-    let named = uri.path().split('/').nth(place).and_then(parse_id);
-    named.ok_or_else(|| HttpError::bad_request(expected))
+/// The number at this position of a path.
+pub(crate) fn parse_path_id(uri: &Uri, place: usize, item: &str, example: &str) -> Result<i64, HttpError> {
+    let id = uri.path().split('/').nth(place).and_then(parse_id);
+    id.ok_or_else(|| {
+        let message = UserMessage::new(format!("the path has no valid {item} number"));
+        HttpError::bad_request(message.with_hint(format!("use a path such as {example}")))
+    })
 }
 
 fn parse_time_or_ago(text: &str, now: Timestamp) -> Option<Timestamp> {
     let ago = || {
         let span: Span = text.parse().ok()?;
         let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
-        // What is yet to come is not so long ago.
+        // Negative ages are invalid.
         now.checked_sub(Duration::try_from(duration).ok()?).ok()
     };
     rfc3339::parse_typed_timestamp(text).or_else(ago)
@@ -176,11 +177,11 @@ fn parse_time_or_ago(text: &str, now: Timestamp) -> Option<Timestamp> {
 fn bad_value_error(name: &str, value: &str, expected: &str) -> HttpError {
     HttpError::BadValue {
         name: name.to_owned(),
-        message: format!("\"{name}\" is \"{}\"; it must be {expected}", truncate_value(value)),
+        message: format!("\"{name}\" must be {expected}, not \"{}\"", truncate_value(value)),
     }
 }
 
-/// What was sent, short enough to be repeated.
+/// The start of a value, short enough for a message.
 fn truncate_value(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_ECHOED_BYTES)]
 }
@@ -191,30 +192,39 @@ mod tests {
 
     fn error_message(refused: Result<impl std::fmt::Debug, HttpError>) -> String {
         match refused {
-            Err(HttpError::BadRequest(message) | HttpError::BadValue { message, .. }) => message,
+            Err(refusal @ (HttpError::BadRequest(_) | HttpError::BadValue { .. })) => refusal.message().to_string(),
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn mistakes_are_told_with_what_to_send_instead() {
+    fn messages_name_the_mistake_and_the_remedy() {
         let known = &["limit", "agent_id", "ended", "since", "before"];
         let read = |text| QueryParams::parse(Some(text), known).unwrap();
         let now = "2026-03-01T12:00:00Z".parse().unwrap();
-        let all = "known are limit, agent_id, ended, since, before";
+        let all = "(hint: known parameters: limit, agent_id, ended, since, before)";
         let cases = [
-            (error_message(QueryParams::parse(Some("a=1"), known)), format!("unknown parameter \"a\"; {all}")),
-            (error_message(QueryParams::parse(Some("x"), &[])), "unknown parameter \"x\"; there are none here".into()),
-            (error_message(QueryParams::parse(Some("limit=1&limit=2"), known)), "\"limit\" stands twice; send it once".into()),
-            (error_message(read("limit=0").limit()), "\"limit\" is \"0\"; it must be a number from 1 to 500".into()),
-            (error_message(read("limit=").limit()), "\"limit\" is \"\"; it must be a number from 1 to 500".into()),
-            (error_message(read("limit=501").limit()), "\"limit\" is \"501\"; it must be a number from 1 to 500".into()),
-            (error_message(read("agent_id=-1").id("agent_id")), "\"agent_id\" is \"-1\"; it must be a positive number".into()),
-            (error_message(read("ended=yes").flag("ended")), "\"ended\" is \"yes\"; it must be true or false".into()),
+            (error_message(QueryParams::parse(Some("a=1"), known)), format!("unknown parameter \"a\" {all}")),
+            (
+                error_message(QueryParams::parse(Some("x"), &[])),
+                "unknown parameter \"x\" (hint: this address has no parameters)".into(),
+            ),
+            (
+                error_message(QueryParams::parse(Some("limit=1&limit=2"), known)),
+                "parameter \"limit\" appears twice (hint: send it once)".into(),
+            ),
+            (error_message(read("limit=0").limit()), "\"limit\" must be a number from 1 to 500, not \"0\"".into()),
+            (error_message(read("limit=").limit()), "\"limit\" must be a number from 1 to 500, not \"\"".into()),
+            (error_message(read("limit=501").limit()), "\"limit\" must be a number from 1 to 500, not \"501\"".into()),
+            (
+                error_message(read("agent_id=-1").id("agent_id")),
+                "\"agent_id\" must be a positive number, not \"-1\"".into(),
+            ),
+            (error_message(read("ended=yes").flag("ended")), "\"ended\" must be true or false, not \"yes\"".into()),
             (
                 error_message(read("since=then").timestamp("since", now)),
-                "\"since\" is \"then\"; it must be a time such as 2025-12-31T10:30:00Z or 2025-12-31 (in UTC, unless a zone \
-                 is named), or how long ago it was, such as 2h"
+                "\"since\" must be a time such as 2025-12-31T10:30:00Z or 2025-12-31 (UTC), or an age such as 2h, not \
+                 \"then\""
                     .into(),
             ),
         ];
@@ -224,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_told_or_how_long_ago_it_was() {
+    fn a_time_is_absolute_or_an_age() {
         let now = "2026-03-01T12:00:00Z".parse().unwrap();
         let cases = [
             ("2h", Some("2026-03-01T10:00:00Z")),

@@ -1,17 +1,17 @@
-//! Times as RFC 3339 writes them, and nothing else.
+//! Times in RFC 3339 format.
 
 use jiff::civil::{DateTime, Time};
 use jiff::tz::Offset;
 use snell::Timestamp;
 
-/// A time up to its seconds. A zero stands for any digit.
+/// The format of a time up to its seconds; `0` stands for any digit.
 const TO_SECONDS: &[u8] = b"0000-00-00T00:00:00";
 
-/// How long a time is with its nanoseconds.
+/// The length of a time with nanoseconds.
 const TO_NANOSECONDS: usize = TO_SECONDS.len() + ".123456789".len();
 
-/// Reads an RFC 3339 time. What is finer than a nanosecond is cut off, and what is later than the latest time that can be
-/// kept counts as that one: it is yet to come either way.
+/// Parses an RFC 3339 time. Digits beyond nanoseconds are cut off, and a time beyond the latest possible one becomes
+/// that one.
 pub(crate) fn parse_timestamp(text: &str) -> Option<Timestamp> {
     let (clock, zone) = text.split_at(text.rfind(['Z', 'z', '+', '-'])?);
     let (seconds, fraction) = clock.as_bytes().split_at_checked(TO_SECONDS.len())?;
@@ -27,17 +27,16 @@ pub(crate) fn parse_timestamp(text: &str) -> Option<Timestamp> {
     if !is_fraction || !seconds.iter().zip(TO_SECONDS).all(fits) {
         return None;
     }
-    // The parser takes a leap second for the one before it, which is what we want.
+    // The parser reads a leap second as the second before it.
     let at: DateTime = clock[..clock.len().min(TO_NANOSECONDS)].parse().ok()?;
-    // Years have four figures here, so there is no time too early.
+    // Years have four digits here, so no time is too early.
     Some(parse_offset(zone)?.to_timestamp(at).unwrap_or(Timestamp::MAX))
 }
 
-/// What may be left out at the end of a time that somebody types: nothing, the zone, the seconds, all but the day.
+/// The parts that people may omit at the end of a time: nothing, the zone, the seconds, or all but the day.
 const OMITTABLE_SUFFIXES: [&str; 4] = ["", "Z", ":00Z", "T00:00:00Z"];
 
-/// Reads a time as people type it: as the standard writes it, or with less. Without a zone it is UTC, and a day means when it
-/// begins.
+/// Parses a time that a person typed: RFC 3339, or a part of it. Without a zone it is UTC, and a day means its start.
 pub(crate) fn parse_typed_timestamp(text: &str) -> Option<Timestamp> {
     let text = text.replacen(' ', "T", 1);
     OMITTABLE_SUFFIXES.iter().find_map(|end| parse_timestamp(&format!("{text}{end}")))
@@ -59,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_as_people_type_them() {
+    fn typed_times_are_parsed() {
         let cases = [
             ("2026-03-01", Some("2026-03-01T00:00:00Z")),
             ("2026-03-01T12:30", Some("2026-03-01T12:30:00Z")),
@@ -82,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read_as_the_standard_writes_them() {
+    fn rfc_3339_times_are_parsed() {
         let latest = Timestamp::MAX.to_string();
         let cases = [
             ("2025-12-31T10:30:00Z", Some("2025-12-31T10:30:00Z")),

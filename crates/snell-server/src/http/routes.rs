@@ -1,4 +1,4 @@
-//! Everything that can be asked of the server, in one table.
+//! All routes, in one table.
 
 use axum::Router;
 use axum::body::Body;
@@ -7,7 +7,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
-use snell::EventName;
+use snell::{EventName, UserMessage};
 
 use crate::api;
 use crate::app_state::SharedAppState;
@@ -17,7 +17,7 @@ use crate::ingest;
 use crate::stream;
 use crate::web;
 
-/// The description of all routes for programs, as the server tells it.
+/// The OpenAPI description of the routes for programs.
 pub const OPENAPI: &str = include_str!("../../openapi.json");
 
 /// One route.
@@ -25,7 +25,7 @@ struct HttpRoute {
     method: &'static str,
     path: &'static str,
     access: RouteAccess,
-    /// Whether people look at the answer.
+    /// Whether the response is a page for people.
     is_page: bool,
     handler: fn() -> MethodRouter<SharedAppState>,
 }
@@ -38,24 +38,24 @@ const fn get_route(path: &'static str, answer: fn() -> MethodRouter<SharedAppSta
     HttpRoute { method: "GET", path, access: RouteAccess::Authenticated, is_page: false, handler: answer }
 }
 
-/// A page for people, who may come from anywhere.
+/// A page for people, which links on other sites may open.
 const fn page_route(path: &'static str, answer: fn() -> MethodRouter<SharedAppState>) -> HttpRoute {
     HttpRoute { method: "GET", path, access: RouteAccess::AuthenticatedNavigation, is_page: true, handler: answer }
 }
 
-/// What a form of a page sends.
+/// The target of a form.
 const fn form_route(path: &'static str, answer: fn() -> MethodRouter<SharedAppState>) -> HttpRoute {
     HttpRoute { method: "POST", path, access: RouteAccess::SameOrigin, is_page: true, handler: answer }
 }
 
 impl HttpRoute {
-    const fn with_access(mut self, openness: RouteAccess) -> Self {
-        self.access = openness;
+    const fn with_access(mut self, access: RouteAccess) -> Self {
+        self.access = access;
         self
     }
 }
 
-/// For programs.
+/// Routes for programs.
 const API_ROUTES: &[HttpRoute] = &[
     post_route("/hook/session-start", || ingest::event_route(EventName::SessionStart)),
     post_route("/hook/session-end", || ingest::event_route(EventName::SessionEnd)),
@@ -80,7 +80,7 @@ const API_ROUTES: &[HttpRoute] = &[
         .with_access(RouteAccess::Public),
 ];
 
-/// For people: pages, the parts of them that are fetched anew, and what they need.
+/// Routes for people: pages, their fragments and assets.
 const PAGE_ROUTES: &[HttpRoute] = &[
     page_route("/", || get(web::get_agents_page)),
     page_route("/agents/{id}", || get(web::get_agent_page)),
@@ -120,19 +120,19 @@ fn all_routes() -> impl Iterator<Item = &'static HttpRoute> {
     API_ROUTES.iter().chain(PAGE_ROUTES)
 }
 
-/// The label of every path that leads to no route.
+/// The label of paths without a route.
 pub(crate) const UNMATCHED_LABEL: &str = "other";
 
-/// What is known of a path before it is answered.
+/// The route of a request.
 pub(crate) struct RouteMatch {
-    /// The route, for those who count.
+    /// The route's path, for logs and metrics.
     pub(crate) label: &'static str,
     pub(crate) access: RouteAccess,
-    /// Whether people look at the answer.
+    /// Whether the response is a page for people.
     pub(crate) is_page: bool,
 }
 
-/// The route of a path as the router has it. A path that leads to none is as closed as any.
+/// The route of a path pattern of the router. Unknown paths need the token.
 pub(crate) fn find_route(path: Option<&str>) -> RouteMatch {
     match all_routes().find(|route| Some(route.path) == path) {
         Some(route) => RouteMatch { label: route.path, access: route.access, is_page: route.is_page },
@@ -140,7 +140,7 @@ pub(crate) fn find_route(path: Option<&str>) -> RouteMatch {
     }
 }
 
-/// The whole surface.
+/// The router of all routes.
 pub(crate) fn build_router(app: SharedAppState) -> Router {
     let mut router = Router::new();
     for route in all_routes() {
@@ -149,17 +149,17 @@ pub(crate) fn build_router(app: SharedAppState) -> Router {
     router
         .method_not_allowed_fallback(async || HttpError::WrongMethod)
         .fallback(async |request: Request| -> HttpError {
-            let hint = if request.uri().path().starts_with("/hook/") {
-                "; events without a route of their own go to /hook/event"
+            let message = UserMessage::new("there is nothing at this address");
+            HttpError::UnknownPath(if request.uri().path().starts_with("/hook/") {
+                message.with_hint("send events without their own route to /hook/event")
             } else {
-                ""
-            };
-            HttpError::UnknownPath(format!("there is nothing here{hint}"))
+                message
+            })
         })
         .with_state(app)
 }
 
-/// An answer of this type.
+/// A response with this content type.
 pub(crate) fn response_with_type(kind: &'static str, text: impl Into<Body>) -> Response {
     let mut answer = Response::new(text.into());
     *answer.status_mut() = StatusCode::OK;
@@ -176,7 +176,7 @@ mod tests {
 
     use super::*;
 
-    /// The routes of the table without what they do: each answers its label and access, as the middleware finds them.
+    /// The routes of the table, but each returns its label and access as the middleware finds them.
     fn build_probe_router() -> Router {
         let mut router = Router::new();
         for route in all_routes() {
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_path_leads_to_one_route() {
+    async fn a_path_matches_one_route() {
         let cases = [
             ("/hook/stop", "/hook/stop"),
             ("/hook/stop/", "other"),
@@ -235,13 +235,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_to_more_than_our_own_pages_shows_nothing_without_the_token() {
+    fn only_these_routes_are_open_to_more_than_our_own_pages() {
         let open: Vec<_> = all_routes()
             .filter(|route| route.access != RouteAccess::Authenticated)
             .map(|route| (route.method, route.path, route.access))
             .collect();
         let expected = [
-            // A sign of life, what the page is made of, and the way in.
+            // A liveness check, the views, the login and the assets.
             ("GET", "/healthz", RouteAccess::Public),
             ("GET", "/", RouteAccess::AuthenticatedNavigation),
             ("GET", "/agents/{id}", RouteAccess::AuthenticatedNavigation),

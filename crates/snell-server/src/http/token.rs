@@ -1,4 +1,4 @@
-//! The secret that requests must show where others could reach the server.
+//! The access token.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -9,10 +9,10 @@ use axum::http::header::COOKIE;
 use sha2::{Digest, Sha256};
 use snell::{FileAccess, RegularFile};
 
-/// No token is longer.
+/// The longest token.
 const MAX_BYTES: u64 = 4096;
 
-/// A secret. Only its digest is kept, so it is in no log and in no memory dump.
+/// A secret. Only its digest is in memory, so it is in no log and no memory dump.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken {
     digest: [u8; 32],
@@ -22,7 +22,7 @@ pub struct AccessToken {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read the token file {}", path.display())]
     Unreadable {
         /// The file.
@@ -31,28 +31,38 @@ pub enum TokenError {
         #[source]
         source: io::Error,
     },
-    /// Others can read it.
-    #[error("the token file {0} can be read by others (mode {mode:03o}); run: chmod 600 {0}", path.display())]
+    /// Other users can read the file.
+    #[error("the token file {} has mode {mode:03o}, so other users can read it", path.display())]
     Open {
         /// The file.
         path: PathBuf,
         /// Its permissions.
         mode: u32,
     },
-    /// What stands in it cannot be sent in a header.
-    #[error("the token file {} must hold one word of visible ASCII characters, at most {MAX_BYTES} bytes", path.display())]
+    /// The content cannot be sent in a header.
+    #[error("the token file {} must contain one word of visible ASCII characters, at most {MAX_BYTES} bytes", path.display())]
     NotAWord {
         /// The file.
         path: PathBuf,
     },
 }
 
+impl TokenError {
+    /// A remedy for the user.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Open { path, .. } => Some(format!("run `chmod 600 {}`", path.display())),
+            Self::Unreadable { .. } | Self::NotAWord { .. } => None,
+        }
+    }
+}
+
 impl AccessToken {
-    /// Reads the token from a file that only its owner can read. White space around it does not count.
+    /// Reads the token from a file that only its owner can read, without surrounding white space.
     ///
     /// # Errors
     ///
-    /// When there is no such file, others can read it, or it does not hold one word.
+    /// If the file does not exist, other users can read it, or it does not contain one word.
     pub fn from_file(path: &Path) -> Result<Self, TokenError> {
         read_token_file(path).map(Self::new)
     }
@@ -62,14 +72,14 @@ impl AccessToken {
         Self { digest: Sha256::digest(text.as_ref()).into() }
     }
 
-    /// Whether this is the token. It takes as long whatever is shown, but for its length.
+    /// Whether this is the token. The time depends only on the length of `shown`.
     pub(crate) fn matches(&self, shown: &[u8]) -> bool {
         let shown = Self::new(shown);
         let differences = self.digest.iter().zip(shown.digest).map(|(own, shown)| own ^ shown);
         differences.fold(0, |all, one| all | one) == 0
     }
 
-    /// What a browser keeps once its user has shown the token.
+    /// The cookie of a browser whose user has entered the token.
     pub(crate) fn session_cookie(&self) -> SessionCookie {
         let derived = |what: &str| to_hex(&Sha256::new().chain_update(what).chain_update(self.digest).finalize());
         let mut name = derived("the name of snell's cookie");
@@ -78,11 +88,11 @@ impl AccessToken {
     }
 }
 
-/// The text of the token in a file that only its owner can read. White space around it does not count.
+/// The text of the token in a file that only its owner can read, without surrounding white space.
 ///
 /// # Errors
 ///
-/// When there is no such file, others can read it, or it does not hold one word.
+/// If the file does not exist, other users can read it, or it does not contain one word.
 pub fn read_token_file(path: &Path) -> Result<String, TokenError> {
     let unreadable = |source| TokenError::Unreadable { path: path.to_owned(), source };
     let file = RegularFile::open(path, FileAccess::Read).map_err(unreadable)?;
@@ -99,8 +109,9 @@ pub fn read_token_file(path: &Path) -> Result<String, TokenError> {
     Ok(String::from_utf8_lossy(word).into_owned())
 }
 
-/// A cookie that stands for the token. It follows from the token, so it outlives the server and ends with the token; the
-/// token does not follow from it. Browsers send a host's cookies to all of its ports, so its name is that of one token.
+/// A cookie that replaces the token. It is derived from the token, so it survives restarts and ends with the token; the
+/// token cannot be derived from it. Browsers send the cookies of a host to all of its ports, so the name depends on the
+/// token too.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct SessionCookie {
     pub(crate) name: String,
@@ -108,13 +119,13 @@ pub(crate) struct SessionCookie {
 }
 
 impl SessionCookie {
-    /// Whether one of the `Cookie` headers shows it.
+    /// Whether one of the `Cookie` headers has it.
     pub(crate) fn is_in_headers(&self, headers: &HeaderMap) -> bool {
         let mut cookies = headers.get_all(COOKIE).iter();
         cookies.any(|cookies| self.is_in_cookie_header(cookies.as_bytes()))
     }
 
-    /// Whether a `Cookie` header shows it.
+    /// Whether a `Cookie` header has it.
     fn is_in_cookie_header(&self, cookies: &[u8]) -> bool {
         let value = |pair: &[u8]| {
             let rest = pair.trim_ascii().strip_prefix(self.name.as_bytes())?.strip_prefix(b"=")?;
@@ -126,7 +137,7 @@ impl SessionCookie {
 
 impl std::fmt::Debug for SessionCookie {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Pass(…)")
+        f.write_str("SessionCookie(…)")
     }
 }
 
@@ -136,7 +147,7 @@ fn to_hex(bytes: &[u8]) -> String {
 
 impl std::fmt::Debug for AccessToken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Token(…)")
+        f.write_str("AccessToken(…)")
     }
 }
 
@@ -145,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pass_is_found_among_cookies_and_follows_from_its_token_alone() {
+    fn a_session_cookie_is_found_among_cookies_and_depends_only_on_its_token() {
         let pass = AccessToken::new("secret").session_cookie();
         let (name, value) = (&pass.name, &pass.value);
         let cases = [
@@ -168,6 +179,6 @@ mod tests {
         let other = AccessToken::new("another").session_cookie();
         assert!(other.name != *name && other.value != *value);
         assert!(!pass.is_in_cookie_header(format!("{}={}", other.name, other.value).as_bytes()));
-        assert_eq!(format!("{pass:?}"), "Pass(…)");
+        assert_eq!(format!("{pass:?}"), "SessionCookie(…)");
     }
 }

@@ -1,5 +1,5 @@
-//! A connection whose other end has to read what it is sent. Somebody who asks and does not listen keeps what was answered
-//! in memory.
+//! A connection with a write timeout: a client that sends requests and does not read the responses would keep them in
+//! memory.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -11,18 +11,18 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// Says that an answer goes on for as long as there is something to tell. It is bounded by other means.
+/// Marks a response without an end, which has other limits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamingResponse;
 
-/// A connection that ends when nothing of what is sent was taken for a while.
+/// A connection that ends if the client reads nothing for a while.
 #[derive(Debug)]
 pub(crate) struct WriteTimeoutStream<S> {
     stream: S,
     timeout: Duration,
-    /// Whether what is being sent is endless.
+    /// Whether the current response is a [`StreamingResponse`].
     is_streaming: Arc<AtomicBool>,
-    /// Set while the other end takes nothing.
+    /// Set while the client reads nothing.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
@@ -31,7 +31,7 @@ impl<S: AsyncWrite + Unpin> WriteTimeoutStream<S> {
         Self { stream, timeout, is_streaming, deadline: None }
     }
 
-    /// Writes, or gives up.
+    /// Writes, or fails after the timeout.
     fn write_or_time_out(
         &mut self,
         cx: &mut Context<'_>,

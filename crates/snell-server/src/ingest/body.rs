@@ -1,5 +1,5 @@
-//! The body of a request: of the right kind, not too large, and in time. All bodies that are being read, or wait to be
-//! stored, share so much room.
+//! Reads the body of a request: its type, size and time are checked. All bodies that are being read or stored share one
+//! memory budget.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,13 +17,13 @@ use crate::http::errors::HttpError;
 /// The largest body that is read.
 pub(crate) const MAX_BODY_BYTES: usize = 1024 * 1024;
 
-/// So much more of a body that is refused is read and thrown away: a client that is still writing would not hear why.
+/// How much of a refused body is still read and dropped: a client that is still writing would not read the response.
 const MAX_DISCARDED_BYTES: usize = 16 * 1024 * 1024;
 
-/// The room that a body takes, for as long as this is there.
+/// The part of the memory budget that a body uses.
 pub(super) type BodyPermit = Option<OwnedSemaphorePermit>;
 
-/// Reads a body of JSON.
+/// Reads a JSON body.
 pub(super) async fn read_json_body(
     request: Request,
     in_time: Duration,
@@ -32,7 +32,7 @@ pub(super) async fn read_json_body(
     let (head, mut body) = request.into_parts();
     require_json(&head.headers)?;
     if parse_content_length(&head.headers) > MAX_BODY_BYTES {
-        // One who waits for leave has not sent anything yet.
+        // A client that waits for `100 Continue` has not sent anything yet.
         if !head.headers.contains_key(EXPECT) {
             discard_body(body, in_time);
         }
@@ -49,24 +49,24 @@ pub(super) async fn read_json_body(
 }
 
 fn require_json(headers: &HeaderMap) -> Result<(), HttpError> {
-    let told = headers.get(CONTENT_TYPE).and_then(|told| told.to_str().ok());
-    let kind = told.unwrap_or_default().split(';').next().unwrap_or_default();
+    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let kind = value.unwrap_or_default().split(';').next().unwrap_or_default();
     if kind.trim().eq_ignore_ascii_case("application/json") {
         Ok(())
     } else {
-        Err(HttpError::bad_request("the header Content-Type must be application/json"))
+        Err(HttpError::bad_request("the Content-Type header must be application/json"))
     }
 }
 
 fn parse_content_length(headers: &HeaderMap) -> usize {
-    let told = headers.get(CONTENT_LENGTH).and_then(|told| told.to_str().ok());
-    told.and_then(|told| told.parse().ok()).unwrap_or(0)
+    let value = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    value.and_then(|value| value.parse().ok()).unwrap_or(0)
 }
 
 async fn collect_body(body: &mut Body, room: &Arc<Semaphore>) -> Result<(Bytes, BodyPermit), HttpError> {
     let mut text = BodyBuffer::default();
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| HttpError::bad_request("the body ended early"))?;
+        let frame = frame.map_err(|_| HttpError::bad_request("the request body ended early"))?;
         if let Ok(part) = frame.into_data() {
             text.push_chunk(part, room)?;
         }
@@ -74,12 +74,12 @@ async fn collect_body(body: &mut Body, room: &Arc<Semaphore>) -> Result<(Bytes, 
     Ok(text.finish())
 }
 
-/// What has come of a body.
+/// The received part of a body.
 #[derive(Default)]
 struct BodyBuffer {
-    /// The first part. Most bodies come in one piece, which needs no copy.
+    /// The first chunk. Most bodies have only one, which needs no copy.
     first: Bytes,
-    /// All parts, if there are several.
+    /// All chunks, if there are several.
     all: Vec<u8>,
     size: usize,
     permit: BodyPermit,
@@ -108,7 +108,7 @@ impl BodyBuffer {
             let room = room.clone();
             room.try_acquire_many_owned(bytes).ok()
         });
-        let taken = taken.ok_or_else(|| HttpError::busy("too much is being sent at once"))?;
+        let taken = taken.ok_or_else(|| HttpError::busy("the server is receiving too much data"))?;
         match &mut self.permit {
             Some(room) => room.merge(taken),
             None => self.permit = Some(taken),
@@ -122,7 +122,7 @@ impl BodyBuffer {
     }
 }
 
-/// Reads on while the refusal is told already, but neither for ever nor everything.
+/// Reads the rest of a body in the background, within limits, after the refusal was sent.
 fn discard_body(mut body: Body, in_time: Duration) {
     tokio::spawn(timeout(in_time, async move {
         let mut left = MAX_DISCARDED_BYTES;

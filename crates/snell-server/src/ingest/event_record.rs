@@ -1,4 +1,4 @@
-//! A body that was checked, as what the store records.
+//! Converts a checked body to a record of the store.
 
 use std::net::IpAddr;
 use std::sync::LazyLock;
@@ -13,25 +13,25 @@ use super::fields;
 use crate::http::errors::HttpError;
 use crate::http::rfc3339;
 
-/// What is recorded of a body. `event` is what its route says; else the body names it.
+/// The record of a body. `event` is the event of the route; without it, the body names the event.
 pub(super) fn build_event_record(
     event: Option<&EventName>,
     mut payload: Map<String, Value>,
-    stranger: Option<IpAddr>,
+    remote_peer: Option<IpAddr>,
     now: Timestamp,
 ) -> Result<EventRecord, HttpError> {
     fields::check_fields(&payload)?;
     let event = match event {
         Some(event) => event.as_str().to_owned(),
         None => {
-            fields::require_field(&payload, "hook_event_name", "it names the event")?;
-            let told = text_field(&payload, "hook_event_name").unwrap_or_default();
-            EventName::parse(told.trim()).as_str().to_owned()
+            fields::require_field(&payload, "hook_event_name", "send the name of the event")?;
+            let name = text_field(&payload, "hook_event_name").unwrap_or_default();
+            EventName::parse(name.trim()).as_str().to_owned()
         }
     };
-    let told_at = text_field(&payload, "timestamp").and_then(rfc3339::parse_timestamp);
-    // What is told of the future is a wrong clock.
-    let past = told_at.filter(|told: &Timestamp| *told <= now);
+    let sent_at = text_field(&payload, "timestamp").and_then(rfc3339::parse_timestamp);
+    // A time in the future means a wrong clock.
+    let past = sent_at.filter(|at: &Timestamp| *at <= now);
     let mut observation = EventRecord {
         event_id: text_field(&payload, "event_id").map_or_else(generate_event_id, str::to_owned),
         at: past.unwrap_or(now),
@@ -44,26 +44,26 @@ pub(super) fn build_event_record(
     if let Some(own) = payload.shift_remove("snell") {
         apply_snell_fields(&mut observation, own);
     }
-    if let Some(stranger) = stranger
+    if let Some(remote_peer) = remote_peer
         && observation.sender.host.is_none()
         && text_field(&payload, "host").is_none()
     {
-        // Its processes are none of this machine's.
-        observation.sender.host = Some(stranger.to_string());
+        // The sender's processes are not on this machine.
+        observation.sender.host = Some(remote_peer.to_string());
     }
     observation.payload = payload;
     Ok(observation)
 }
 
-/// Fields of a payload that name processes, terminals and files of this machine, and so make Snell look at them.
+/// Fields that name processes, terminals and files of this machine, which Snell would inspect.
 const LOCAL_CLAIMS: &[&str] =
     &["pid", "pid_started", "host", "tmux_pane", "tmux_session", "transcript_path", "agent_transcript_path"];
 
-/// The field that keeps the claims of an unverified sender, and the host that such a sender counts as running on.
+/// The field for the claims of an unverified sender, and the host name that such a sender gets.
 const UNVERIFIED: &str = "unverified";
 
-/// Keeps what an unverified sender claims about this machine where nothing acts on it. Its host counts as another one, so
-/// its directory is not looked at either.
+/// Moves the claims of an unverified sender about this machine to a field that nothing acts on. Its host becomes
+/// another one, so Snell does not read its directory either.
 pub(super) fn quarantine_local_claims(record: &mut EventRecord) {
     let payload = &mut record.payload;
     let claims: Map<_, _> = LOCAL_CLAIMS.iter().filter_map(|name| payload.shift_remove_entry(*name)).collect();
@@ -86,7 +86,7 @@ fn text_field<'p>(payload: &'p Map<String, Value>, name: &str) -> Option<&'p str
     payload.get(name).and_then(Value::as_str)
 }
 
-/// What another Snell knows of the event beside its payload. What cannot be understood does not count.
+/// Applies the data that another Snell sends with the event. Invalid parts are ignored.
 fn apply_snell_fields(record: &mut EventRecord, mut own: Value) {
     if let Some(sender) = take_field(&mut own, "sender") {
         record.sender = sender;
@@ -98,17 +98,17 @@ fn take_field<T: DeserializeOwned>(own: &mut Value, name: &str) -> Option<T> {
     let part = own.get_mut(name).map(Value::take).filter(|part| !part.is_null())?;
     let read = serde_json::from_value(part);
     if read.is_err() {
-        tracing::debug!("\"{name}\" in \"snell\" cannot be understood; it is ignored");
+        tracing::debug!("ignoring \"{name}\" in \"snell\": it is invalid");
     }
     read.ok()
 }
 
-/// An id for an event that has none: when this process began, and how many came before.
+/// An id for an event without one: the start of this process and a counter.
 fn generate_event_id() -> String {
-    static BEGAN: LazyLock<String> = LazyLock::new(|| {
+    static STARTED: LazyLock<String> = LazyLock::new(|| {
         let clock = Timestamp::now().as_nanosecond();
         format!("{clock:x}-{:x}", std::process::id())
     });
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    format!("{}-s{:x}", *BEGAN, COUNT.fetch_add(1, Ordering::Relaxed))
+    format!("{}-s{:x}", *STARTED, COUNT.fetch_add(1, Ordering::Relaxed))
 }

@@ -1,6 +1,7 @@
-//! The fields of a body that mean something here, and what each must be. All others are kept as they are.
+//! The known fields of a body and their types. All other fields are stored unchanged.
 
 use serde_json::{Map, Value};
+use snell::UserMessage;
 
 use crate::http::errors::HttpError;
 use crate::http::rfc3339;
@@ -8,11 +9,11 @@ use crate::http::rfc3339;
 /// The longest id.
 const MAX_ID_BYTES: usize = 1024;
 
-/// What a field must be.
+/// The type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HookFieldKind {
     Text,
-    /// A text that names something, so it is neither empty nor long.
+    /// A non-empty string of limited length.
     Id,
     Flag,
     Object,
@@ -51,7 +52,7 @@ const FIELDS: &[(&str, HookFieldKind)] = &[
 ];
 
 impl HookFieldKind {
-    /// Whether the value is one. Where a field may be missing it may also be null.
+    /// Whether the value has this type. Null means that the field is missing.
     fn matches_value(self, value: &Value) -> bool {
         match self {
             _ if value.is_null() => true,
@@ -68,22 +69,22 @@ impl HookFieldKind {
     fn expected_text(self) -> String {
         match self {
             Self::Text => "a string".into(),
-            Self::Id => format!("a string that is not empty, of at most {MAX_ID_BYTES} bytes"),
+            Self::Id => format!("a non-empty string of at most {MAX_ID_BYTES} bytes"),
             Self::Flag => "true or false".into(),
             Self::Object => "an object".into(),
-            Self::ProcessId => "the number of a process".into(),
+            Self::ProcessId => "a process id".into(),
             Self::Time => "an RFC 3339 time such as 2025-12-31T10:30:00Z".into(),
             Self::Anything => "anything".into(),
         }
     }
 }
 
-/// The name as the table has it, if it is there.
+/// The static form of a known name.
 pub(super) fn find_known_name(name: &str) -> Option<&'static str> {
     FIELDS.iter().map(|(known, _)| *known).find(|known| *known == name)
 }
 
-/// Checks every field that means something.
+/// Checks every known field.
 pub(super) fn check_fields(fields: &Map<String, Value>) -> Result<(), HttpError> {
     for (name, value) in fields {
         let known = FIELDS.iter().find(|(known, _)| known == name);
@@ -91,13 +92,13 @@ pub(super) fn check_fields(fields: &Map<String, Value>) -> Result<(), HttpError>
             return Err(HttpError::bad_request(format!("\"{name}\" must be {}", kind.expected_text())));
         }
     }
-    require_field(fields, "session_id", "it names the agent's session")
+    require_field(fields, "session_id", "send the id of the agent's session")
 }
 
 /// Refuses a body without this field.
-pub(super) fn require_field(fields: &Map<String, Value>, name: &str, why: &str) -> Result<(), HttpError> {
+pub(super) fn require_field(fields: &Map<String, Value>, name: &str, hint: &str) -> Result<(), HttpError> {
     match fields.get(name) {
         Some(Value::String(_)) => Ok(()),
-        _ => Err(HttpError::bad_request(format!("\"{name}\" is missing: {why}"))),
+        _ => Err(HttpError::bad_request(UserMessage::new(format!("\"{name}\" is missing")).with_hint(hint))),
     }
 }

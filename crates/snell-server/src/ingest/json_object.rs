@@ -1,51 +1,56 @@
-//! The text of a body as an object.
+//! Parses a body as a JSON object.
 
 use std::fmt;
 
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
-use snell::Event;
+use snell::{Event, UserMessage};
 
 use super::fields;
 use crate::http::errors::HttpError;
 
-/// How deeply a body may be nested.
+/// The maximum nesting depth.
 const MAX_DEPTH: usize = 128;
 
-/// What begins the message of our own error.
-const DUPLICATE_KEY_PREFIX: &str = "stands twice: ";
+/// The remedy if the body is not an object.
+const SEND_OBJECT_HINT: &str = "send an object such as {\"session_id\": \"…\"}";
 
-/// Reads an object. A name that stands in it twice is a mistake; deeper inside, the last one counts.
+/// The start of the error message for a duplicate key.
+const DUPLICATE_KEY_PREFIX: &str = "duplicate key: ";
+
+/// Parses an object. A duplicate key is an error; in nested objects, the last one is used.
 pub(super) fn parse_object(text: &[u8]) -> Result<Map<String, Value>, HttpError> {
     let text = std::str::from_utf8(text).map_err(|error| {
         let at = error.valid_up_to();
-        HttpError::bad_request(format!("the body is not UTF-8: byte {at} belongs to no character"))
+        HttpError::bad_request(format!("the request body is not valid UTF-8 at byte {at}"))
     })?;
     if text.trim().is_empty() {
-        return Err(HttpError::bad_request("the body is empty; send a JSON object with a \"session_id\""));
+        let message = UserMessage::new("the request body is empty");
+        return Err(HttpError::bad_request(message.with_hint(SEND_OBJECT_HINT)));
     }
     if snell::measure_json_depth(text) > MAX_DEPTH {
-        return Err(HttpError::bad_request(format!("the body is nested more than {MAX_DEPTH} levels deep")));
+        return Err(HttpError::bad_request(format!("the request body is nested more than {MAX_DEPTH} levels deep")));
     }
     deserialize_object(text).or_else(|error| repair_or_explain(text, &error))
 }
 
 fn deserialize_object(text: &str) -> serde_json::Result<Map<String, Value>> {
     let mut reader = serde_json::Deserializer::from_str(text);
-    // The depth is known already, and may be greater by one than what serde_json allows by itself.
+    // The depth is checked already, and may exceed the limit of serde_json by one.
     reader.disable_recursion_limit();
     let fields = (&mut reader).deserialize_map(UniqueKeysVisitor)?;
     reader.end()?;
     Ok(fields)
 }
 
-/// What is wrong with the text, unless it can be mended: agents written in JavaScript cut texts in the middle of a
-/// character, and the engine knows how to read that.
+/// Explains the error, unless the text can be repaired: agents in JavaScript may cut a string inside a surrogate pair,
+/// which the engine can read.
 fn repair_or_explain(text: &str, error: &serde_json::Error) -> Result<Map<String, Value>, HttpError> {
     let message = error.to_string();
     if let Some(name) = message.strip_prefix(DUPLICATE_KEY_PREFIX) {
         let name = name.split(" at line ").next().unwrap_or(name);
-        return Err(HttpError::bad_request(format!("{name} stands in the body twice; send it once")));
+        let message = UserMessage::new(format!("{name} appears twice in the request body"));
+        return Err(HttpError::bad_request(message.with_hint("send it once")));
     }
     if error.is_syntax() && text.contains("\\u") {
         return match Event::from_json(Some("any"), text.as_bytes()) {
@@ -57,16 +62,17 @@ fn repair_or_explain(text: &str, error: &serde_json::Error) -> Result<Map<String
 }
 
 fn invalid_json_error(error: &serde_json::Error) -> HttpError {
-    // The reader's own words could repeat what was sent.
+    // The message of serde_json could repeat content.
     let (line, column) = (error.line(), error.column());
     if error.is_data() {
-        return HttpError::bad_request("the body must be a JSON object such as {\"session_id\": \"…\"}");
+        let message = UserMessage::new("the request body must be a JSON object");
+        return HttpError::bad_request(message.with_hint(SEND_OBJECT_HINT));
     }
-    let what = if error.is_eof() { "it ends too early" } else { "it is wrong" };
-    HttpError::bad_request(format!("the body is not valid JSON: {what} at line {line}, column {column}"))
+    let what = if error.is_eof() { "unexpected end" } else { "syntax error" };
+    HttpError::bad_request(format!("the request body is not valid JSON: {what} at line {line}, column {column}"))
 }
 
-/// An object whose names stand in it once.
+/// An object without duplicate keys.
 struct UniqueKeysVisitor;
 
 impl<'de> Visitor<'de> for UniqueKeysVisitor {
@@ -99,33 +105,36 @@ mod tests {
 
     fn error_message(text: &[u8]) -> String {
         match parse_object(text) {
-            Err(HttpError::BadRequest(message)) => message,
+            Err(HttpError::BadRequest(message)) => message.to_string(),
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn what_is_wrong_is_said_without_repeating_what_was_sent() {
+    fn messages_do_not_repeat_the_body() {
         let deep = format!("{{\"a\":{}1{}}}", "[".repeat(200), "]".repeat(200));
         let cases: [(&[u8], &str); 9] = [
-            (b"", "the body is empty; send a JSON object with a \"session_id\""),
-            (b"  ", "the body is empty; send a JSON object with a \"session_id\""),
-            (b"{\"a\": \xff}", "the body is not UTF-8: byte 6 belongs to no character"),
-            (b"{", "the body is not valid JSON: it ends too early at line 1, column 1"),
-            (b"{\"a\" 1}", "the body is not valid JSON: it is wrong at line 1, column 6"),
-            (b"{} x", "the body is not valid JSON: it is wrong at line 1, column 4"),
-            (b"[1]", "the body must be a JSON object such as {\"session_id\": \"…\"}"),
-            (b"{\"session_id\":\"a\",\"session_id\":\"b\"}", "\"session_id\" stands in the body twice; send it once"),
-            (b"{\"secret\":1,\"secret\":2}", "a field stands in the body twice; send it once"),
+            (b"", "the request body is empty (hint: send an object such as {\"session_id\": \"…\"})"),
+            (b"  ", "the request body is empty (hint: send an object such as {\"session_id\": \"…\"})"),
+            (b"{\"a\": \xff}", "the request body is not valid UTF-8 at byte 6"),
+            (b"{", "the request body is not valid JSON: unexpected end at line 1, column 1"),
+            (b"{\"a\" 1}", "the request body is not valid JSON: syntax error at line 1, column 6"),
+            (b"{} x", "the request body is not valid JSON: syntax error at line 1, column 4"),
+            (b"[1]", "the request body must be a JSON object (hint: send an object such as {\"session_id\": \"…\"})"),
+            (
+                b"{\"session_id\":\"a\",\"session_id\":\"b\"}",
+                "\"session_id\" appears twice in the request body (hint: send it once)",
+            ),
+            (b"{\"secret\":1,\"secret\":2}", "a field appears twice in the request body (hint: send it once)"),
         ];
         for (text, message) in cases {
             assert_eq!(error_message(text), message, "{}", String::from_utf8_lossy(text));
         }
-        assert_eq!(error_message(deep.as_bytes()), "the body is nested more than 128 levels deep");
+        assert_eq!(error_message(deep.as_bytes()), "the request body is nested more than 128 levels deep");
     }
 
     #[test]
-    fn half_a_character_is_mended() {
+    fn half_a_character_is_replaced() {
         let fields = parse_object(br#"{"prompt":"cut here: \ud83d","session_id":"s"}"#).unwrap();
         assert_eq!(fields["prompt"], "cut here: \u{fffd}");
     }

@@ -1,5 +1,4 @@
-//! `POST /hook/…`: an agent tells what happened. The body is read, checked, handed to the writer, and acknowledged once it
-//! is stored.
+//! `POST /hook/…`: reads and checks an event, hands it to the writer, and responds when it is stored.
 
 mod body;
 mod event_record;
@@ -24,7 +23,7 @@ use crate::http::errors::{HttpError, json_response};
 use crate::http::gate::{RequestTransport, SenderIdentity};
 use crate::metrics::MetricOutcome;
 
-/// What an agent is answered.
+/// The response to an event.
 #[derive(Serialize)]
 struct IngestResponse {
     status: &'static str,
@@ -39,7 +38,7 @@ pub(crate) fn event_route(event: EventName) -> MethodRouter<SharedAppState> {
     })
 }
 
-/// The route of every event that has none of its own: its name stands in the body.
+/// The route of all other events: the body names the event.
 pub(crate) fn any_event_route() -> MethodRouter<SharedAppState> {
     post(async |State(app): State<SharedAppState>, request: Request| receive_event(&app, None, request).await)
 }
@@ -67,8 +66,8 @@ async fn ingest_request(app: &AppState, name: &mut EventName, request: Request) 
     }
     let peer = find_remote_peer(&request);
     let identity = request.extensions().get().copied();
-    // Its room is taken until it is stored.
-    let (text, _room) = body::read_json_body(request, app.settings.body_timeout, &app.body_budget).await?;
+    // The body counts toward the memory budget until the event is stored.
+    let (text, _permit) = body::read_json_body(request, app.settings.body_timeout, &app.body_budget).await?;
     let fields = json_object::parse_object(&text)?;
     drop(text);
     let is_named = *name != EventName::Other(String::new());
@@ -77,17 +76,17 @@ async fn ingest_request(app: &AppState, name: &mut EventName, request: Request) 
         event_record::quarantine_local_claims(&mut observation);
     }
     *name = EventName::parse(&observation.event);
-    let may_say_more = *name == EventName::Stop && observation.payload.contains_key("transcript_path");
+    let may_continue = *name == EventName::Stop && observation.payload.contains_key("transcript_path");
     let receipt = app.writer.record(observation).await?;
     if receipt.duplicate {
         app.hook_activity.touch(name.as_str(), app.clock.now());
-    } else if may_say_more {
+    } else if may_continue {
         app.poll_scheduler.record_ended_turn(receipt.agent_id);
     }
     Ok(receipt)
 }
 
-/// Records an event that waited on disk, as if it came now.
+/// Records an event of the outbox.
 pub(crate) fn ingest_outbox_message(app: &AppState, body: Map<String, Value>) -> Result<IngestReceipt, HttpError> {
     let observation = event_record::build_event_record(None, body, None, app.clock.now())?;
     let name = EventName::parse(&observation.event);
@@ -96,7 +95,7 @@ pub(crate) fn ingest_outbox_message(app: &AppState, body: Map<String, Value>) ->
     received
 }
 
-/// Who sent it, if that is another machine.
+/// The address of the sender, if it is another machine.
 fn find_remote_peer(request: &Request) -> Option<IpAddr> {
     match request.extensions().get::<RequestTransport>() {
         Some(RequestTransport::Tcp { peer, .. }) => Some(peer.to_canonical()).filter(|peer| !peer.is_loopback()),

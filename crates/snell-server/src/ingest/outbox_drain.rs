@@ -1,5 +1,5 @@
-//! Events that were left in the outbox for this server while it could not be reached. They are taken in their order, by the
-//! same rules as those that come by HTTP.
+//! Stores the outbox events for this server that senders could not deliver. They are stored in order, by the rules of
+//! HTTP events.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use crate::app_state::AppState;
 use crate::http::errors::{HttpError, format_error_chain};
 use crate::ingest;
 
-/// The messages that wait for this server.
+/// The outbox messages for this server.
 pub(crate) struct OutboxDrain {
     outbox: Outbox,
-    /// The port by which it is called.
+    /// The port of this server.
     port: u16,
     app: Arc<AppState>,
 }
@@ -23,8 +23,8 @@ impl OutboxDrain {
         Self { outbox: Outbox::in_data_dir(directory), port, app }
     }
 
-    /// Takes the messages. Those that cannot be stored now stay. Returns whether it is worth trying again soon: because of
-    /// them, or because another process was delivering, which may not reach this server.
+    /// Stores the messages. Those that cannot be stored now stay. Returns whether to try again soon: because some
+    /// stayed, or because another process was delivering, which may not reach this server.
     pub(crate) fn drain_messages(&self) -> bool {
         if !self.app.settings.enabled {
             return false;
@@ -33,16 +33,16 @@ impl OutboxDrain {
         match self.outbox.deliver_waiting(&wanted, &mut |message| self.ingest_message(message)) {
             Ok(report) => {
                 if report.delivered > 0 {
-                    tracing::info!(events = report.delivered, "took events that had waited on disk");
+                    tracing::info!(events = report.delivered, "stored events from the outbox");
                 }
                 for refused in report.refused {
-                    tracing::warn!(event = refused.event, why = refused.answer, "an event that had waited is refused");
+                    tracing::warn!(event = refused.event, why = refused.answer, "refused an event from the outbox");
                 }
                 let waits = || self.outbox.list_backlogs().iter().any(|waiting| wanted(&waiting.url));
                 !report.stalled.is_empty() || (report.left_to_another && waits())
             }
             Err(error) => {
-                tracing::warn!(error = format_error_chain(&error), "cannot take what waits on disk");
+                tracing::warn!(error = format_error_chain(&error), "cannot deliver the outbox");
                 false
             }
         }
@@ -52,7 +52,7 @@ impl OutboxDrain {
         match ingest::ingest_outbox_message(&self.app, message.body.clone()) {
             Ok(_) => DeliveryAnswer::Accepted,
             Err(HttpError::Busy { why, .. }) => DeliveryAnswer::Later(why),
-            Err(refusal) => DeliveryAnswer::Refused(refusal.message()),
+            Err(refusal) => DeliveryAnswer::Refused(refusal.message().to_string()),
         }
     }
 }

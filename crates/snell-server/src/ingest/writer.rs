@@ -1,4 +1,4 @@
-//! The writer thread: all events that wait go into one transaction, and are acknowledged once that is committed.
+//! The writer thread: stores all queued events in one transaction and acknowledges them after the commit.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
@@ -11,23 +11,23 @@ use tokio::sync::oneshot;
 use crate::http::errors::{HttpError, ServeError, format_error_chain};
 use crate::metrics::SharedMetrics;
 
-/// How many events may wait. A further request is asked to come again.
+/// The maximum length of the queue. Beyond it, requests are refused for now.
 const MAX_QUEUED_EVENTS: usize = 4096;
 
-/// How many events are stored with one transaction.
+/// The maximum number of events per transaction.
 const MAX_BATCH_EVENTS: usize = 256;
 
-/// How long the thread waits for further events if several came together the last time.
+/// How long the thread waits for more events if the last batch had several.
 const BATCH_WINDOW: Duration = Duration::from_micros(500);
 
-/// When nothing has come for so long, there is time to tidy up.
+/// After this time without events, the thread runs maintenance.
 const IDLE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// So many events come at most before the log is folded into the database. That waits for the disk, so it is left for a
-/// lull if there is one.
+/// The number of events after which the write-ahead log is merged into the database even without a pause. The merge
+/// waits for the disk.
 const CHECKPOINT_AFTER_EVENTS: usize = 32_768;
 
-/// How many pending events of other processes are stored at a time while requests may come.
+/// The maximum number of pending events of other processes per pass.
 const MAX_PENDING_PER_PASS: usize = 1000;
 
 /// The result for one event.
@@ -39,7 +39,7 @@ struct WriteJob {
     done: oneshot::Sender<WriteResult>,
 }
 
-/// Hands events to the thread that writes.
+/// Sends events to the writer thread.
 #[derive(Debug)]
 pub(crate) struct EventWriter {
     queue: SyncSender<WriteJob>,
@@ -47,12 +47,11 @@ pub(crate) struct EventWriter {
 }
 
 impl EventWriter {
-    /// Opens the database, and starts the thread that writes to it. It ends once the writer is gone and everything is
-    /// stored.
+    /// Opens the database and starts the writer thread. The thread ends when this is dropped and everything is stored.
     pub(crate) fn start(database: &Path, metrics: SharedMetrics) -> Result<(Self, JoinHandle<()>), ServeError> {
         let mut recorder = EventRecorder::with_database(database).with_copies();
         match recorder.open_store() {
-            // Another process holds it just now. Requests that come meanwhile are answered so.
+            // Another process holds the lock. Meanwhile, requests get an error.
             Ok(_) | Err(StoreError::Locked) => {}
             Err(source) => {
                 return Err(ServeError::Store { path: database.to_owned(), source });
@@ -63,47 +62,47 @@ impl EventWriter {
         let thread = std::thread::Builder::new()
             .name("writer".into())
             .spawn(move || writer.run(&jobs))
-            .map_err(|source| ServeError::System { what: "the thread that writes", source })?;
+            .map_err(|source| ServeError::System { what: "the writer thread", source })?;
         Ok((Self { queue, metrics }, thread))
     }
 
-    /// Records an event. The answer comes when it is committed.
+    /// Records an event. Returns after the commit.
     pub(crate) async fn record(&self, record: EventRecord) -> Result<IngestReceipt, HttpError> {
         let receipt = self.enqueue(record)?;
-        receipt.await.unwrap_or_else(|_| Err(HttpError::busy("the server ends")))
+        receipt.await.unwrap_or_else(|_| Err(HttpError::busy("the server is shutting down")))
     }
 
-    /// As [`EventWriter::record`], for a thread that can wait.
+    /// As [`EventWriter::record`], for threads that may block.
     pub(crate) fn record_blocking(&self, record: EventRecord) -> Result<IngestReceipt, HttpError> {
         let receipt = self.enqueue(record)?;
-        receipt.blocking_recv().unwrap_or_else(|_| Err(HttpError::busy("the server ends")))
+        receipt.blocking_recv().unwrap_or_else(|_| Err(HttpError::busy("the server is shutting down")))
     }
 
     fn enqueue(&self, record: EventRecord) -> Result<oneshot::Receiver<WriteResult>, HttpError> {
-        // Work that is done here does not keep the one thread that writes.
+        // Normalizing here keeps work off the single writer thread.
         let event = NormalizedEvent::from_record(record.into())?;
         let (done, receipt) = oneshot::channel();
         match self.queue.try_send(WriteJob { event, done }) {
             Ok(()) => self.metrics.queued.inc(),
             Err(TrySendError::Full(_)) => return Err(HttpError::busy("too many events wait to be stored")),
-            Err(TrySendError::Disconnected(_)) => return Err(HttpError::busy("the server ends")),
+            Err(TrySendError::Disconnected(_)) => return Err(HttpError::busy("the server is shutting down")),
         };
         Ok(receipt)
     }
 }
 
-/// The thread that writes.
+/// The state of the writer thread.
 struct WriterThread {
     recorder: EventRecorder,
-    /// Events since the log was last folded in.
+    /// Events since the last merge of the write-ahead log.
     since_checkpoint: usize,
-    /// How many events came together the last time.
+    /// The size of the last batch.
     last_batch_len: usize,
     metrics: SharedMetrics,
 }
 
-/// Takes what waits. If several came together the last time, as many may come again in a moment, and one transaction for
-/// all of them costs little more than one for the first. An event that comes alone does not wait.
+/// Collects the queued events. If the last batch had several, it waits a moment for more, because one transaction for
+/// all costs little more than one for the first. A single event does not wait.
 fn collect_batch(first: WriteJob, jobs: &Receiver<WriteJob>, expected: usize) -> Vec<WriteJob> {
     let deadline = Instant::now() + BATCH_WINDOW;
     let mut batch = vec![first];
@@ -156,7 +155,7 @@ impl WriterThread {
         self.metrics.queued.dec_by(i64::try_from(count).unwrap_or(i64::MAX));
         self.metrics.batch_events.observe(count as f64);
         self.metrics.commit_seconds.observe(started.elapsed().as_secs_f64());
-        // A client that has gone meanwhile gets no answer; its event is stored all the same.
+        // A client that has disconnected gets no response, but its event is stored.
         match stored {
             Ok(receipts) => {
                 for (done, receipt) in waiting.into_iter().zip(receipts) {
@@ -173,17 +172,17 @@ impl WriterThread {
         self.log_warnings();
     }
 
-    /// Stores events that wait on disk. Those that cannot be stored now go on waiting.
+    /// Stores pending events. Those that cannot be stored now stay pending.
     fn ingest_pending(&mut self, at_most: usize) {
         if let Err(error) = self.recorder.reopen_if_replaced() {
-            tracing::warn!(error = format_error_chain(&error), "cannot open the database again");
+            tracing::warn!(error = format_error_chain(&error), "cannot reopen the database");
         }
         self.log_warnings();
         if self.recorder.pending().is_empty() && self.recorder.spool().is_empty() {
             return;
         }
         if let Err(error) = self.recorder.drain_pending(at_most) {
-            tracing::warn!(error = format_error_chain(&error), "cannot store what waits on disk");
+            tracing::warn!(error = format_error_chain(&error), "cannot store pending events");
         }
         self.log_warnings();
     }
@@ -191,13 +190,13 @@ impl WriterThread {
     fn checkpoint(&mut self) {
         self.since_checkpoint = 0;
         if let Err(error) = self.recorder.run_maintenance() {
-            tracing::debug!(error = format_error_chain(&error), "cannot tidy up now");
+            tracing::debug!(error = format_error_chain(&error), "cannot run maintenance now");
         }
     }
 
     fn log_warnings(&mut self) {
-        for remark in self.recorder.take_warnings() {
-            tracing::warn!("{remark}");
+        for warning in self.recorder.take_warnings() {
+            tracing::warn!("{warning}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What was heard of hooks, whoever wrote it down: this server, or a hook beside it.
+//! Recent hook events, from this server and from hooks that write to the database.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,7 +7,7 @@ use snell_store::{Result, Store};
 
 use crate::reconciler::poll_mode::{PollMode, PollScheduler};
 
-/// What was heard of hooks since the server started.
+/// The hook events since the server started.
 #[derive(Debug)]
 pub(crate) struct HookActivity {
     poll_scheduler: Arc<PollScheduler>,
@@ -16,22 +16,22 @@ pub(crate) struct HookActivity {
 
 #[derive(Debug)]
 struct HookActivityState {
-    /// The newest event that was counted; none before the first look.
+    /// The newest event that was counted; none before the first refresh.
     last_row: Option<i64>,
     refreshed_at: Timestamp,
     snapshot: ActivitySnapshot,
 }
 
-/// What is known of hooks.
+/// The current hook activity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ActivitySnapshot {
-    /// How many events came since the server started.
+    /// The number of events since the server started.
     pub(crate) received: u64,
-    /// When the last one came.
+    /// The time of the last event.
     pub(crate) last_at: Option<Timestamp>,
-    /// Which one it was.
+    /// The name of the last event.
     pub(crate) last_event: Option<String>,
-    /// What follows from that.
+    /// The resulting mode.
     pub(crate) mode: PollMode,
 }
 
@@ -56,26 +56,26 @@ impl HookActivity {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks what has come since the last look. What was there before the first one does not count as received.
+    /// Reads the events since the last refresh. Events before the first one do not count as received.
     pub(crate) fn refresh(&self, store: &mut Store, now: Timestamp) -> Result<ActivitySnapshot> {
         let mut state = self.lock_state();
-        let heard = store.summarize_events_since(state.last_row)?;
+        let new = store.summarize_events_since(state.last_row)?;
         let is_first = state.last_row.is_none();
-        // Whatever its sender says, it came between the last look and this one.
+        // Whatever its time, an event arrived between the last refresh and this one.
         let earliest = if is_first { Timestamp::MIN } else { state.refreshed_at };
-        if is_first || heard.events > 0 {
-            state.snapshot.received += heard.events;
-            let heard_at = heard.last_at.map(|at| at.max(earliest).min(now));
-            state.snapshot.last_at = state.snapshot.last_at.max(heard_at);
-            state.snapshot.last_event = heard.last_event;
+        if is_first || new.events > 0 {
+            state.snapshot.received += new.events;
+            let arrived_at = new.last_at.map(|at| at.max(earliest).min(now));
+            state.snapshot.last_at = state.snapshot.last_at.max(arrived_at);
+            state.snapshot.last_event = new.last_event;
         }
-        state.last_row = Some(heard.last_row);
+        state.last_row = Some(new.last_row);
         state.refreshed_at = now;
         state.snapshot.mode = self.poll_scheduler.update_mode(state.snapshot.last_at, now);
         Ok(state.snapshot.clone())
     }
 
-    /// Notes that an event came once more which is stored already. It is not new, but whoever sent it lives.
+    /// Notes a duplicate event. It is not new, but it shows that its sender is alive.
     pub(crate) fn touch(&self, event: &str, now: Timestamp) {
         let mut state = self.lock_state();
         state.snapshot.last_at = state.snapshot.last_at.max(Some(now));

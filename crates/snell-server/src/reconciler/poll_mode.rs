@@ -1,24 +1,24 @@
-//! Hybrid mode: agents tell what they do; when they have fallen silent, somebody looks more often.
+//! Hybrid mode: hooks report what agents do, and the server polls more often while no hook events arrive.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use snell::Timestamp;
 
-/// Where the server gets to know what agents do.
+/// How the server learns what agents do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PollMode {
-    /// From hooks; it looks only now and then whether something was missed.
+    /// From hooks; it polls rarely, for missed events.
     HooksActive,
-    /// By looking, because no hook has been heard of for a while.
+    /// By polling, because no hook event arrived for a while.
     PollingFallback,
 }
 
 impl PollMode {
-    /// Both of them.
+    /// Both modes.
     pub const ALL: &[Self] = &[Self::HooksActive, Self::PollingFallback];
 
-    /// How it is written.
+    /// The name of the mode.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::HooksActive => "hooks_active",
@@ -27,14 +27,14 @@ impl PollMode {
     }
 }
 
-/// How often agents are looked after.
+/// The poll intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PollSchedule {
-    /// So often while hooks are heard.
+    /// The interval while hook events arrive.
     pub poll_active: Duration,
-    /// So often when they are silent.
+    /// The interval while no hook events arrive.
     pub poll_silent: Duration,
-    /// They are silent when nothing has been heard for so long.
+    /// The time without hook events before `poll_silent` applies.
     pub silent_after: Duration,
 }
 
@@ -49,15 +49,15 @@ impl Default for PollSchedule {
 }
 
 impl PollSchedule {
-    /// The mode, when the last hook was heard at this time, if ever.
-    pub fn compute_mode(&self, heard_at: Option<Timestamp>, now: Timestamp) -> PollMode {
-        match self.time_until_silent(heard_at, now) {
+    /// The mode if the last hook event was at this time.
+    pub fn compute_mode(&self, last_hook_at: Option<Timestamp>, now: Timestamp) -> PollMode {
+        match self.time_until_silent(last_hook_at, now) {
             Some(_) => PollMode::HooksActive,
             None => PollMode::PollingFallback,
         }
     }
 
-    /// How often agents are looked after in a mode.
+    /// The poll interval in a mode.
     pub fn poll_interval(&self, mode: PollMode) -> Duration {
         match mode {
             PollMode::HooksActive => self.poll_active,
@@ -65,15 +65,15 @@ impl PollSchedule {
         }
     }
 
-    /// How long it is until hooks count as silent; nothing if they do already.
-    pub fn time_until_silent(&self, heard_at: Option<Timestamp>, now: Timestamp) -> Option<Duration> {
-        // A clock that was set back makes an event of the future one of just now.
-        let silence = now.duration_since(heard_at?.min(now)).unsigned_abs();
+    /// The time until hooks count as silent; `None` if they already do.
+    pub fn time_until_silent(&self, last_hook_at: Option<Timestamp>, now: Timestamp) -> Option<Duration> {
+        // If the clock was set back, an event in the future counts as current.
+        let silence = now.duration_since(last_hook_at?.min(now)).unsigned_abs();
         self.silent_after.checked_sub(silence).filter(|left| !left.is_zero())
     }
 }
 
-/// The mode, shared between those who hear of hooks and the one who looks after agents.
+/// The mode, shared by the routes and the reconciler thread.
 #[derive(Debug)]
 pub(crate) struct PollScheduler {
     pub(crate) schedule: PollSchedule,
@@ -90,12 +90,12 @@ struct PollSchedulerState {
     stopping: bool,
 }
 
-/// What to do next.
+/// The next task of the reconciler thread.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ReconcilerTask {
-    /// It is time to look after all agents.
+    /// Check all agents.
     ReconcileAll,
-    /// These have just ended a turn.
+    /// Turns of these agents have just ended.
     TurnsEnded(Vec<i64>),
     /// The server ends.
     Stop,
@@ -103,7 +103,7 @@ pub(crate) enum ReconcilerTask {
     Nothing,
 }
 
-/// How many ended turns may wait. Beyond that the next look at everybody finds their last words.
+/// The maximum number of queued ended turns. Beyond it, the next check of all agents reads their transcripts.
 const MAX_ENDED_TURNS: usize = 64;
 
 impl PollScheduler {
@@ -124,20 +124,20 @@ impl PollScheduler {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes when a hook was last heard of, and answers the mode. Whoever waits for a change of it is woken.
-    pub(crate) fn update_mode(&self, heard_at: Option<Timestamp>, now: Timestamp) -> PollMode {
+    /// Notes the time of the last hook event and returns the mode. Wakes waiting threads if the mode changed.
+    pub(crate) fn update_mode(&self, last_hook_at: Option<Timestamp>, now: Timestamp) -> PollMode {
         let mut state = self.lock_state();
-        state.last_hook_at = state.last_hook_at.max(heard_at);
+        state.last_hook_at = state.last_hook_at.max(last_hook_at);
         let mode = self.schedule.compute_mode(state.last_hook_at, now);
         if mode != state.mode {
             state.mode = mode;
-            tracing::info!(mode = mode.as_str(), "the mode has changed");
+            tracing::info!(mode = mode.as_str(), "the mode changed");
             self.changed.notify_all();
         }
         mode
     }
 
-    /// Notes that an agent's turn has ended: its last words may yet be written.
+    /// Notes that a turn of an agent ended: the transcript may get its last lines later.
     pub(crate) fn record_ended_turn(&self, agent_id: i64) {
         let mut state = self.lock_state();
         if state.ended_agents.len() < MAX_ENDED_TURNS && !state.ended_agents.contains(&agent_id) {
@@ -146,14 +146,13 @@ impl PollScheduler {
         }
     }
 
-    /// Ends every wait.
+    /// Stops the reconciler thread.
     pub(crate) fn stop(&self) {
         self.lock_state().stopping = true;
         self.changed.notify_all();
     }
 
-    /// Waits until there is something to do. `since` is how long ago agents were last looked after, and `most` how long
-    /// the caller can wait.
+    /// Waits for a task. `since` is the time since the last check of all agents, and `most` the longest wait.
     pub(crate) fn wait_for_task(&self, since: Duration, most: Duration, now: Timestamp) -> ReconcilerTask {
         let mut state = self.lock_state();
         if state.stopping {
@@ -168,7 +167,7 @@ impl PollScheduler {
         }
         let turns = self.schedule.time_until_silent(state.last_hook_at, now).unwrap_or(due);
         let pause = due.min(turns).min(most);
-        // What has changed is seen by whoever comes again.
+        // The next call reads the changed state.
         drop(self.changed.wait_timeout(state, pause));
         ReconcilerTask::Nothing
     }
@@ -183,8 +182,8 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_follows_the_time_since_a_hook_was_heard() {
-        let rhythm = PollSchedule::default();
+    fn the_mode_depends_on_the_time_since_the_last_hook_event() {
+        let schedule = PollSchedule::default();
         let cases = [
             (None, PollMode::PollingFallback, 2),
             (Some(0), PollMode::HooksActive, 60),
@@ -193,45 +192,45 @@ mod tests {
             (Some(-86_400), PollMode::PollingFallback, 2),
             (Some(86_400), PollMode::HooksActive, 60),
         ];
-        for (heard, mode, seconds) in cases {
-            let found = rhythm.compute_mode(heard.map(timestamp_at), timestamp_at(0));
-            assert_eq!(found, mode, "{heard:?}");
-            assert_eq!(rhythm.poll_interval(found), Duration::from_secs(seconds), "{heard:?}");
+        for (last_hook, mode, seconds) in cases {
+            let found = schedule.compute_mode(last_hook.map(timestamp_at), timestamp_at(0));
+            assert_eq!(found, mode, "{last_hook:?}");
+            assert_eq!(schedule.poll_interval(found), Duration::from_secs(seconds), "{last_hook:?}");
         }
     }
 
     #[test]
     fn an_older_event_does_not_make_hooks_silent() {
-        let hybrid = PollScheduler::new(PollSchedule::default());
-        assert_eq!(hybrid.update_mode(Some(timestamp_at(0)), timestamp_at(10)), PollMode::HooksActive);
-        assert_eq!(hybrid.update_mode(Some(timestamp_at(-900)), timestamp_at(11)), PollMode::HooksActive);
-        assert_eq!(hybrid.update_mode(None, timestamp_at(301)), PollMode::PollingFallback);
-        assert_eq!(hybrid.update_mode(Some(timestamp_at(302)), timestamp_at(302)), PollMode::HooksActive);
+        let scheduler = PollScheduler::new(PollSchedule::default());
+        assert_eq!(scheduler.update_mode(Some(timestamp_at(0)), timestamp_at(10)), PollMode::HooksActive);
+        assert_eq!(scheduler.update_mode(Some(timestamp_at(-900)), timestamp_at(11)), PollMode::HooksActive);
+        assert_eq!(scheduler.update_mode(None, timestamp_at(301)), PollMode::PollingFallback);
+        assert_eq!(scheduler.update_mode(Some(timestamp_at(302)), timestamp_at(302)), PollMode::HooksActive);
     }
 
     #[test]
-    fn how_often_agents_are_looked_after_follows_the_mode() {
-        let hybrid = PollScheduler::new(PollSchedule::default());
+    fn the_poll_interval_depends_on_the_mode() {
+        let scheduler = PollScheduler::new(PollSchedule::default());
         let ten_seconds = Duration::from_secs(10);
-        let next = |now| hybrid.wait_for_task(ten_seconds, Duration::ZERO, now);
-        assert_eq!(next(timestamp_at(0)), ReconcilerTask::ReconcileAll, "nothing was ever heard");
-        hybrid.update_mode(Some(timestamp_at(0)), timestamp_at(0));
-        assert_eq!(next(timestamp_at(1)), ReconcilerTask::Nothing, "hooks are heard");
-        hybrid.update_mode(None, timestamp_at(301));
-        assert_eq!(next(timestamp_at(301)), ReconcilerTask::ReconcileAll, "they have fallen silent");
-        hybrid.update_mode(Some(timestamp_at(302)), timestamp_at(302));
-        assert_eq!(next(timestamp_at(302)), ReconcilerTask::Nothing, "they are heard again");
+        let next = |now| scheduler.wait_for_task(ten_seconds, Duration::ZERO, now);
+        assert_eq!(next(timestamp_at(0)), ReconcilerTask::ReconcileAll, "no hook event yet");
+        scheduler.update_mode(Some(timestamp_at(0)), timestamp_at(0));
+        assert_eq!(next(timestamp_at(1)), ReconcilerTask::Nothing, "hook events arrive");
+        scheduler.update_mode(None, timestamp_at(301));
+        assert_eq!(next(timestamp_at(301)), ReconcilerTask::ReconcileAll, "hooks are silent");
+        scheduler.update_mode(Some(timestamp_at(302)), timestamp_at(302));
+        assert_eq!(next(timestamp_at(302)), ReconcilerTask::Nothing, "hook events arrive again");
     }
 
     #[test]
-    fn what_is_to_be_done_comes_in_the_order_of_its_urgency() {
-        let hybrid = PollScheduler::new(PollSchedule::default());
+    fn tasks_come_in_order_of_urgency() {
+        let scheduler = PollScheduler::new(PollSchedule::default());
         let long_ago = Duration::from_secs(3600);
-        hybrid.record_ended_turn(7);
-        hybrid.record_ended_turn(7);
-        assert_eq!(hybrid.wait_for_task(long_ago, long_ago, timestamp_at(0)), ReconcilerTask::TurnsEnded(vec![7]));
-        assert_eq!(hybrid.wait_for_task(long_ago, long_ago, timestamp_at(0)), ReconcilerTask::ReconcileAll);
-        hybrid.stop();
-        assert_eq!(hybrid.wait_for_task(long_ago, long_ago, timestamp_at(0)), ReconcilerTask::Stop);
+        scheduler.record_ended_turn(7);
+        scheduler.record_ended_turn(7);
+        assert_eq!(scheduler.wait_for_task(long_ago, long_ago, timestamp_at(0)), ReconcilerTask::TurnsEnded(vec![7]));
+        assert_eq!(scheduler.wait_for_task(long_ago, long_ago, timestamp_at(0)), ReconcilerTask::ReconcileAll);
+        scheduler.stop();
+        assert_eq!(scheduler.wait_for_task(long_ago, long_ago, timestamp_at(0)), ReconcilerTask::Stop);
     }
 }

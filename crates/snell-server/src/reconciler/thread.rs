@@ -1,4 +1,4 @@
-//! Looks after agents of which nothing is heard, as often as the mode says, and forgets what is old.
+//! Checks silent agents at the interval of the mode, and removes old records.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,32 +15,33 @@ use crate::reconciler::poll_mode::{PollScheduler, ReconcilerTask};
 use crate::reconciler::tmux;
 use crate::store_pool::PooledStore;
 
-/// The last words of a turn may be written after the turn has ended: so long, and so often, they are looked for.
+/// The last lines of a turn may appear in the transcript after the turn has ended: how long, and how often, to look for
+/// them.
 const LATE_TRANSCRIPT_WINDOW: Duration = Duration::from_secs(2);
 const LATE_TRANSCRIPT_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How soon to come again for what waits on disk and could not be taken.
+/// The retry interval for undelivered outbox messages.
 const OUTBOX_RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How often what is old is removed.
+/// How often old records are removed.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(60 * 60);
 
-/// How long there may be nothing to do.
+/// The longest wait for a task.
 const MAX_IDLE_WAIT: Duration = Duration::from_secs(60 * 60);
 
-/// The one who looks after agents.
+/// The thread that checks agents.
 pub(crate) struct ReconcilerThread {
     pub(crate) poll_scheduler: Arc<PollScheduler>,
     pub(crate) metrics: SharedMetrics,
     pub(crate) clock: ServerClock,
     pub(crate) store: PooledStore,
-    /// Where agents write transcripts.
+    /// The transcript directories.
     pub(crate) transcripts: Vec<PathBuf>,
-    /// What waits on disk for this server.
+    /// The outbox messages for this server.
     pub(crate) outbox_drain: OutboxDrain,
-    /// For what has to be waited for.
+    /// Runs async calls.
     pub(crate) runtime: Handle,
-    /// What is older than this is removed.
+    /// Older records are removed.
     pub(crate) keep: Option<Duration>,
 }
 
@@ -51,17 +52,17 @@ struct EndedAgentTurn {
 }
 
 impl ReconcilerThread {
-    /// Works until the server ends.
+    /// Runs until the server ends.
     pub(crate) fn run(mut self) {
-        let mut last_look: Option<Instant> = None;
-        let mut last_forgot = Instant::now();
+        let mut last_check: Option<Instant> = None;
+        let mut last_pruned = Instant::now();
         let mut ended: Vec<EndedAgentTurn> = Vec::new();
-        let mut mail_waits = false;
+        let mut has_undelivered = false;
         loop {
             let now = self.clock.now();
             self.metrics.set_mode(self.poll_scheduler.update_mode(None, now));
-            let since = last_look.map_or(Duration::MAX, |look| look.elapsed());
-            let most = match (ended.is_empty(), mail_waits) {
+            let since = last_check.map_or(Duration::MAX, |at| at.elapsed());
+            let most = match (ended.is_empty(), has_undelivered) {
                 (false, _) => LATE_TRANSCRIPT_INTERVAL,
                 (true, true) => OUTBOX_RETRY_INTERVAL,
                 (true, false) => MAX_IDLE_WAIT,
@@ -69,8 +70,8 @@ impl ReconcilerThread {
             match self.poll_scheduler.wait_for_task(since, most, now) {
                 ReconcilerTask::Stop => return,
                 ReconcilerTask::ReconcileAll => {
-                    last_look = Some(Instant::now());
-                    mail_waits = self.outbox_drain.drain_messages();
+                    last_check = Some(Instant::now());
+                    has_undelivered = self.outbox_drain.drain_messages();
                     self.reconcile_agents(ReconcileScope::All);
                     self.discover_unreported();
                 }
@@ -84,23 +85,23 @@ impl ReconcilerThread {
                         self.reconcile_agents(ReconcileScope::Agent(one.agent_id));
                     }
                     ended.retain(|one| one.at.elapsed() < LATE_TRANSCRIPT_WINDOW);
-                    mail_waits = mail_waits && self.outbox_drain.drain_messages();
+                    has_undelivered = has_undelivered && self.outbox_drain.drain_messages();
                 }
             }
-            if let Some(keep) = self.keep.filter(|_| last_forgot.elapsed() > PRUNE_INTERVAL) {
-                last_forgot = Instant::now();
-                self.try_with_store("forget what is old", |store| store.prune_older_than(keep).map(drop));
+            if let Some(keep) = self.keep.filter(|_| last_pruned.elapsed() > PRUNE_INTERVAL) {
+                last_pruned = Instant::now();
+                self.try_with_store("remove old records", |store| store.prune_older_than(keep).map(drop));
             }
         }
     }
 
     fn reconcile_agents(&mut self, which: ReconcileScope) {
         let now = self.clock.now();
-        let done = self.try_with_store("look after agents", |store| store.reconcile_agents(which, now));
+        let done = self.try_with_store("check agents", |store| store.reconcile_agents(which, now));
         self.metrics.count_reconciliation(if done { MetricOutcome::Done } else { MetricOutcome::Unavailable });
     }
 
-    /// Looks for what no event led to: sessions that nobody reported, and panes that agents have left.
+    /// Finds sessions that no hook reported, and panes that agents have left.
     fn discover_unreported(&mut self) {
         let now = self.clock.now();
         let directories = std::mem::take(&mut self.transcripts);
@@ -113,21 +114,21 @@ impl ReconcilerThread {
         });
         self.transcripts = directories;
         let mut sockets = Vec::new();
-        self.try_with_store("look for tmux servers", |store| {
+        self.try_with_store("list tmux servers", |store| {
             sockets = store.list_tmux_servers()?;
             Ok(())
         });
         if !sockets.is_empty() {
             let servers = self.runtime.block_on(tmux::query_pane_servers(sockets));
-            self.try_with_store("look at panes", |store| store.reconcile_panes(&servers, now));
+            self.try_with_store("check tmux panes", |store| store.reconcile_panes(&servers, now));
         }
     }
 
-    /// Does something that can be done later if it cannot be done now. Answers whether it was done.
+    /// Runs a task that can wait until the next time. Returns whether it succeeded.
     fn try_with_store(&mut self, what: &str, work: impl FnOnce(&mut Store) -> Result<()>) -> bool {
         match self.store.get_or_open().and_then(|(store, _)| work(store)) {
             Ok(()) => true,
-            // Somebody else writes; the next time it may be free.
+            // Another process is writing; the next attempt may succeed.
             Err(StoreError::Locked) => false,
             Err(error) => {
                 tracing::warn!(error = format_error_chain(&error), "cannot {what}");

@@ -1,15 +1,16 @@
-//! Which changes somebody wants to hear of.
+//! The changes that a client wants.
 
+use snell::UserMessage;
 use snell_store::ChangeKind;
 
 use crate::http::errors::HttpError;
 use crate::http::query_params::QueryParams;
 use crate::stream::sse_frame::SseFrame;
 
-/// Which changes somebody wants to hear of.
+/// The changes that a client wants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct StreamFilter {
-    /// Of these kinds; of all if there is none.
+    /// Only these kinds; all if empty.
     kinds: Vec<ChangeKind>,
     project_id: Option<i64>,
     agent_id: Option<i64>,
@@ -22,17 +23,15 @@ impl StreamFilter {
         for word in words.map(str::trim).filter(|word| !word.is_empty()) {
             let Some(kind) = ChangeKind::parse(word) else {
                 let known: Vec<_> = ChangeKind::ALL.iter().map(|kind| kind.as_str()).collect();
-                return Err(HttpError::bad_request(format!(
-                    "\"types\" names something that is not sent; known are {}",
-                    known.join(", ")
-                )));
+                let message = UserMessage::new("unknown type of change in \"types\"");
+                return Err(HttpError::bad_request(message.with_hint(format!("known types: {}", known.join(", ")))));
             };
             kinds.push(kind);
         }
         Ok(Self { kinds, project_id: query.id("project_id")?, agent_id: query.id("agent_id")? })
     }
 
-    /// Whether everything is wanted.
+    /// Whether it matches every change.
     pub(super) fn matches_all(&self) -> bool {
         *self == Self::default()
     }

@@ -1,4 +1,4 @@
-//! Reads changes as soon as anybody has written some, and puts them where listeners find them.
+//! Reads new changes from the database and adds them to the hub.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,16 +14,16 @@ use crate::http::errors::format_error_chain;
 use crate::reconciler::hook_activity::HookActivity;
 use crate::store_pool::{PooledStore, StoreFileStatus};
 
-/// How many changes are read at a time.
+/// The maximum number of changes per read.
 const MAX_CHANGES_PER_READ: u32 = 256;
 
-/// How long to wait at most before looking, whatever the system tells.
+/// The longest time between two reads, even without a notification of the system.
 const MAX_WAIT_FOR_CHANGE: Duration = Duration::from_secs(5);
 
-/// How often it is looked at most whether hooks were heard.
+/// The shortest interval between two refreshes of the hook activity.
 const ACTIVITY_INTERVAL: Duration = Duration::from_millis(200);
 
-/// What is new is gathered for a moment: for so long, and for so much longer with each listener.
+/// Changes are collected for this long, plus a little for each client.
 const BATCH_WINDOW: Duration = Duration::from_millis(1);
 const BATCH_WINDOW_PER_SUBSCRIBER: Duration = Duration::from_micros(10);
 
@@ -42,23 +42,23 @@ pub(crate) struct ChangeFollower {
 }
 
 impl ChangeFollower {
-    /// Works until the server ends.
+    /// Runs until the server ends.
     pub(crate) fn run(mut self) {
         self.hub.set_follower(std::thread::current());
-        let mut felt: Option<Instant> = None;
+        let mut refreshed: Option<Instant> = None;
         while !self.stopping.load(Ordering::Relaxed) {
-            let is_time = felt.is_none_or(|felt| felt.elapsed() >= ACTIVITY_INTERVAL);
+            let is_time = refreshed.is_none_or(|at| at.elapsed() >= ACTIVITY_INTERVAL);
             if is_time {
-                felt = Some(Instant::now());
+                refreshed = Some(Instant::now());
             }
             match self.publish_changes(is_time) {
-                // Whoever ends the server may have woken a wait that is not ours any more.
+                // The shutdown may have woken an earlier wait.
                 Ok(0) if self.stopping.load(Ordering::Relaxed) => {}
                 Ok(0) => self.wait_for_change(if is_time { MAX_WAIT_FOR_CHANGE } else { ACTIVITY_INTERVAL }),
                 Ok(_) => {}
                 Err(error) => {
                     if !matches!(error, StoreError::Locked) {
-                        tracing::warn!(error = format_error_chain(&error), "cannot read what has changed");
+                        tracing::warn!(error = format_error_chain(&error), "cannot read changes");
                     }
                     self.wait_for_change(ACTIVITY_INTERVAL);
                 }
@@ -67,10 +67,10 @@ impl ChangeFollower {
         }
     }
 
-    /// Tells listeners what is new; answers how much that was.
-    fn publish_changes(&mut self, feel: bool) -> Result<usize, StoreError> {
+    /// Publishes new changes and returns their number.
+    fn publish_changes(&mut self, refresh_activity: bool) -> Result<usize, StoreError> {
         let position = self.hub.position();
-        if position.is_none() && !feel {
+        if position.is_none() && !refresh_activity {
             return Ok(0);
         }
         let (store, which) = self.store.get_or_open()?;
@@ -78,27 +78,27 @@ impl ChangeFollower {
             self.handle_replaced_database();
             return Ok(0);
         }
-        if feel {
+        if refresh_activity {
             self.hook_activity.refresh(store, self.clock.now())?;
         }
         let Some(after) = position else {
             return Ok(0);
         };
-        // Asked for first: whatever was seen by then is there when the database is read.
+        // Read first, so that the database has every change up to it.
         let furthest = self.hub.furthest_seen();
         let changes = store.list_changes_after(after, MAX_CHANGES_PER_READ)?;
         if !changes.is_empty() {
             self.hub.publish(after, SseBatch::from_changes(&changes));
         } else if store.change_range()?.newest < furthest {
-            // The newest change is never removed, so the file is the same but what is in it is another's.
+            // The newest change is never removed, so the content of the file was replaced.
             self.handle_replaced_database();
         }
         Ok(changes.len())
     }
 
-    /// Another database has taken the place of the one that was followed, perhaps with its whole directory.
+    /// Handles a database that was replaced, perhaps with its directory.
     fn handle_replaced_database(&mut self) {
-        tracing::warn!("the database was replaced; those who listen are told of a gap");
+        tracing::warn!("the database was replaced; stream clients get a gap");
         self.hub.reset_for_new_database();
         let watched = ChangeWatcher::open(&self.database).and_then(|tail| Ok((tail.waker()?, tail)));
         match watched {
@@ -106,13 +106,13 @@ impl ChangeFollower {
                 self.watcher = tail;
                 *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = waker;
             }
-            // Then it is looked at now and then.
+            // Without a watcher, the thread polls.
             Err(error) => tracing::warn!(%error, "cannot watch the database"),
         }
     }
 
-    /// Lets a moment pass, so that many changes are read at once and wake each listener once. A commit is many writes,
-    /// and being woken by each would cost as much as storing it. While nobody listens there is time.
+    /// Waits a moment, so that many changes are read at once and wake each client once. A commit is many writes, and
+    /// waking up for each would cost as much as storing it. Without clients it waits longer.
     fn pause_for_batch(&self) {
         if self.hub.position().is_none() {
             std::thread::park_timeout(ACTIVITY_INTERVAL);
@@ -124,7 +124,7 @@ impl ChangeFollower {
 
     fn wait_for_change(&mut self, at_most: Duration) {
         if let Err(error) = self.watcher.wait(at_most) {
-            tracing::warn!(%error, "cannot wait for the database to change");
+            tracing::warn!(%error, "cannot wait for changes of the database");
             std::thread::sleep(ACTIVITY_INTERVAL);
         }
     }

@@ -1,5 +1,5 @@
-//! Where changes wait for those who listen: one queue for all, in which each has a place of its own. What does not fit is
-//! dropped from its front, and whoever was still there is told of a gap.
+//! The queue of changes for all stream clients. Each client has its own cursor. If the queue is full, the oldest
+//! changes are dropped, and clients that still needed them get a gap.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -9,38 +9,38 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::sse_frame::SseBatch;
 
-/// How long what waits may be in all.
+/// The maximum size of the queue.
 const MAX_QUEUED_BYTES: usize = 8 * 1024 * 1024;
 
-/// Where changes wait.
+/// The queue of changes.
 #[derive(Debug)]
 pub(crate) struct StreamHub {
     queue: Mutex<HubQueue>,
-    /// How many batches there have ever been, for those who wait for another.
+    /// The number of batches so far, for clients that wait for the next one.
     batch_count: watch::Sender<u64>,
     permits: Arc<Semaphore>,
     max_changes: usize,
-    /// Whoever puts changes in.
+    /// The thread that adds changes.
     follower: OnceLock<Thread>,
 }
 
 #[derive(Debug, Default)]
 struct HubQueue {
     batches: VecDeque<Arc<SseBatch>>,
-    /// How many batches were there before the first of these.
+    /// The number of batches before the first one in the queue.
     dropped_batches: u64,
     changes: usize,
     bytes: usize,
     subscribers: usize,
-    /// The last change that was put in. None while nobody listens, so that nothing need be read for nobody.
+    /// The last change that was added; `None` without clients, so that the follower reads nothing.
     position: Option<i64>,
-    /// The furthest change that somebody has read from the database without waiting for it here.
+    /// The newest change that a client has read directly from the database.
     read_ahead: i64,
-    /// Which database the changes are from: how often it was replaced.
+    /// The number of times that the database was replaced.
     database: u64,
 }
 
-/// A place in the queue.
+/// The position of a client in the queue.
 #[derive(Debug)]
 pub(super) struct HubCursor {
     hub: Arc<StreamHub>,
@@ -50,33 +50,33 @@ pub(super) struct HubCursor {
     _room: OwnedSemaphorePermit,
 }
 
-/// What is at a place.
+/// The item at a cursor.
 #[derive(Debug)]
 pub(super) enum CursorItem {
     /// Changes.
     Batch(Arc<SseBatch>),
-    /// None yet.
+    /// No new changes.
     Nothing,
-    /// What was there is gone; what comes next is from another time.
+    /// The changes were dropped; the next item is later.
     Gone,
-    /// Everything is of a database that is no more.
+    /// The database was replaced.
     Replaced,
 }
 
 impl StreamHub {
-    pub(crate) fn new(max_listeners: usize, max_changes: usize) -> Self {
+    pub(crate) fn new(max_subscribers: usize, max_changes: usize) -> Self {
         Self {
             queue: Mutex::default(),
             batch_count: watch::Sender::new(0),
-            permits: Arc::new(Semaphore::new(max_listeners)),
+            permits: Arc::new(Semaphore::new(max_subscribers)),
             max_changes,
             follower: OnceLock::new(),
         }
     }
 
-    /// Says who puts changes in, and is to be woken when somebody begins to listen.
+    /// Sets the thread that adds changes. The hub wakes it when the first client arrives.
     pub(super) fn set_follower(&self, follower: Thread) {
-        // There is one.
+        // There is only one follower.
         let _ = self.follower.set(follower);
     }
 
@@ -84,7 +84,7 @@ impl StreamHub {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place at the end of the queue, if there is room for another listener.
+    /// A cursor at the end of the queue; `None` if there are too many clients.
     pub(super) fn subscribe(self: &Arc<Self>) -> Option<HubCursor> {
         let room = self.permits.clone().try_acquire_owned().ok()?;
         let mut queue = self.lock_queue();
@@ -98,7 +98,7 @@ impl StreamHub {
         })
     }
 
-    /// Begins to follow after this change, if nobody has listened so far.
+    /// Starts after this change, if there were no clients before.
     pub(super) fn start_after(&self, newest: i64) {
         let mut queue = self.lock_queue();
         queue.position = queue.position.or(Some(newest));
@@ -108,24 +108,24 @@ impl StreamHub {
         }
     }
 
-    /// After which change to read on; nothing if nobody listens.
+    /// The change after which to continue; `None` without clients.
     pub(super) fn position(&self) -> Option<i64> {
         self.lock_queue().position
     }
 
-    /// Somebody has read up to this change in the database, which may be more than was put in.
+    /// Notes that a client has read the database up to this change.
     pub(super) fn record_read_ahead(&self, change: i64) {
         let mut queue = self.lock_queue();
         queue.read_ahead = queue.read_ahead.max(change);
     }
 
-    /// The furthest change that anybody has seen. A database that ends before it is another one.
+    /// The newest change that any client has seen. A database that ends before it is another one.
     pub(super) fn furthest_seen(&self) -> i64 {
         let queue = self.lock_queue();
         queue.position.unwrap_or_default().max(queue.read_ahead)
     }
 
-    /// Puts changes in that come after this one. If that is not where the queue ends any more, nobody wants them.
+    /// Adds changes that follow `after`. They are ignored if the queue has moved on.
     pub(super) fn publish(&self, after: i64, batch: SseBatch) {
         let mut queue = self.lock_queue();
         let Some(last) = batch.last_id().filter(|_| queue.position == Some(after)) else {
@@ -143,24 +143,24 @@ impl StreamHub {
         self.batch_count.send_replace(end);
     }
 
-    /// Everything that comes from now on is from another database. Who listens has to begin anew.
+    /// Drops all changes after the database was replaced. Clients start again.
     pub(super) fn reset_for_new_database(&self) {
         let mut queue = self.lock_queue();
         queue.clear();
         queue.database += 1;
         drop(queue);
-        // Whoever waits looks again.
+        // Waiting clients check again.
         self.batch_count.send_modify(|_| {});
     }
 
-    /// How many listen.
+    /// The number of clients.
     pub(super) fn subscriber_count(&self) -> usize {
         self.lock_queue().subscribers
     }
 }
 
 impl HubQueue {
-    /// How many batches there have ever been.
+    /// The number of batches so far.
     fn end_index(&self) -> u64 {
         self.dropped_batches + self.batches.len() as u64
     }
@@ -173,7 +173,7 @@ impl HubQueue {
         }
     }
 
-    /// Nothing is held, and nothing is known of the database any more.
+    /// Drops all changes and positions.
     fn clear(&mut self) {
         self.position = None;
         self.read_ahead = 0;
@@ -185,7 +185,7 @@ impl HubQueue {
 }
 
 impl HubCursor {
-    /// What is at this place. The next look is at the one after it; after something is gone, at the oldest that is left.
+    /// The item at the cursor. The cursor moves to the next item or, after dropped changes, to the oldest one left.
     pub(super) fn next_item(&mut self) -> CursorItem {
         let queue = self.hub.lock_queue();
         if queue.database != self.database {
@@ -205,14 +205,15 @@ impl HubCursor {
         }
     }
 
-    /// Goes to the end of the queue, in whatever database that is now.
+    /// Moves to the end of the queue of the current database.
     pub(super) fn jump_to_end(&mut self) {
         let queue = self.hub.lock_queue();
         self.next = queue.end_index();
         self.database = queue.database;
     }
 
-    /// Goes to the end of the queue. Answers whether anything was gone that was not looked at.
+    /// If changes were dropped before the cursor could read them, moves to the end of the queue. Returns whether that
+    /// happened.
     pub(super) fn skip_if_gone(&mut self) -> bool {
         let queue = self.hub.lock_queue();
         let is_gone = self.next < queue.dropped_batches;
@@ -222,9 +223,9 @@ impl HubCursor {
         is_gone
     }
 
-    /// Waits until there may be something.
+    /// Waits for a new batch.
     pub(super) async fn wait_for_change(&mut self) {
-        // The hub outlives its places.
+        // The hub outlives its cursors.
         let _ = self.batch_count.changed().await;
     }
 }
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn each_reads_at_its_own_pace_and_the_slow_are_told_what_is_gone() {
+    fn each_client_reads_at_its_own_pace_and_slow_ones_learn_about_dropped_changes() {
         let hub = Arc::new(StreamHub::new(2, 4));
         let (mut fast, mut slow) = (hub.subscribe().unwrap(), hub.subscribe().unwrap());
         assert!(hub.subscribe().is_none(), "there is no room for a third");
@@ -286,10 +287,10 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_follow_is_not_put_in() {
+    fn changes_that_do_not_follow_the_last_one_are_ignored() {
         let hub = Arc::new(StreamHub::new(1, 100));
         hub.publish(0, sample_batch(1..=1));
-        assert_eq!(hub.position(), None, "nobody listens");
+        assert_eq!(hub.position(), None, "there are no clients");
         let mut place = hub.subscribe().unwrap();
         hub.start_after(7);
         hub.start_after(9);

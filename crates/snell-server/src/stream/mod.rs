@@ -1,8 +1,8 @@
-//! `GET /api/events/stream`: what happens, as it happens, to whoever listens.
+//! `GET /api/events/stream`: changes as server-sent events.
 //!
-//! One thread (`follower`) reads changes from the database as soon as anybody has written some, and puts them into the `hub`
-//! once for all. Each `listener` reads there at its own pace. What it has missed before it came it reads from the database,
-//! so it sees every change once: those that it was sent already are known by their numbers.
+//! One thread (`follower`) reads new changes from the database and adds them to the `hub`, once for all clients. Each
+//! `subscriber` reads them at its own pace. It reads earlier changes from the database, and skips changes that it has
+//! already sent by their numbers.
 
 mod filter;
 mod follower;
@@ -31,14 +31,14 @@ use subscriber::StreamSubscriber;
 pub(crate) use follower::ChangeFollower;
 pub(crate) use hub::StreamHub;
 
-/// Sent by a client that was here before: the last change that it has seen.
+/// Sent by a client that reconnects: the last change that it has seen.
 const LAST_EVENT_ID: &str = "last-event-id";
 
-/// Tells proxies to pass everything on at once.
+/// Tells proxies not to buffer.
 const NO_PROXY_BUFFERING: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
 
-/// Lets somebody listen.
+/// Opens a stream.
 pub(crate) async fn stream_events(
     State(app): State<SharedAppState>,
     uri: Uri,
@@ -47,30 +47,30 @@ pub(crate) async fn stream_events(
     let query = QueryParams::parse(uri.query(), &["types", "project_id", "agent_id", "last_event_id"])?;
     let filter = StreamFilter::parse(&query)?;
     let seen = parse_last_event_id(&query, &headers)?;
-    let listener = StreamSubscriber::subscribe(app, filter, seen).await?;
-    let told = unfold(listener, async |listener| {
-        let (told, listener) = listener.next_chunk().await?;
-        Some((Ok::<Bytes, Infallible>(told), listener))
+    let subscriber = StreamSubscriber::subscribe(app, filter, seen).await?;
+    let chunks = unfold(subscriber, async |subscriber| {
+        let (chunk, subscriber) = subscriber.next_chunk().await?;
+        Some((Ok::<Bytes, Infallible>(chunk), subscriber))
     });
-    let mut answer = response_with_type("text/event-stream", Body::from_stream(told));
+    let mut answer = response_with_type("text/event-stream", Body::from_stream(chunks));
     let (name, value) = NO_PROXY_BUFFERING;
     answer.headers_mut().insert(name, value);
     answer.extensions_mut().insert(StreamingResponse);
     Ok(answer)
 }
 
-/// The last change that the client has seen: a browser tells it in a header, and whoever cannot does in the query.
+/// The last change that the client has seen: in a header or, for clients that cannot set it, in the query.
 fn parse_last_event_id(query: &QueryParams<'_>, headers: &HeaderMap) -> Result<Option<i64>, HttpError> {
-    let told = match headers.get(LAST_EVENT_ID) {
-        Some(told) => Some(told.to_str().unwrap_or("?")),
+    let id = match headers.get(LAST_EVENT_ID) {
+        Some(id) => Some(id.to_str().unwrap_or("?")),
         None => query.text("last_event_id"),
     };
-    let Some(told) = told.filter(|told| !told.is_empty()) else {
+    let Some(id) = id.filter(|id| !id.is_empty()) else {
         return Ok(None);
     };
-    let is_plain = told.bytes().all(|byte| byte.is_ascii_digit());
-    match told.parse() {
+    let is_plain = id.bytes().all(|byte| byte.is_ascii_digit());
+    match id.parse() {
         Ok(seen) if is_plain => Ok(Some(seen)),
-        _ => Err(HttpError::bad_request("Last-Event-ID must be the \"id\" of an event that this stream has sent")),
+        _ => Err(HttpError::bad_request("Last-Event-ID must be the id of an event of this stream")),
     }
 }

@@ -1,4 +1,4 @@
-//! Changes as they are sent: written once, for all who listen.
+//! Changes as server-sent events, encoded once for all clients.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -8,15 +8,14 @@ use snell_store::{ChangeKind, ChangeRow};
 
 use super::filter::StreamFilter;
 
-/// What is sent first, so that clients know that they are heard, and how soon to come again when the stream ends. Whoever
-/// comes for the first time also learns the last change before all that follows, to come back with even if nothing
-/// follows: an id without data is remembered, and is no event.
+/// The first chunk of a stream: the reconnect delay and, for a new client, the last change so far. The client can
+/// resume after that change even if none follows: an id without data is stored, and is not an event.
 pub(super) fn encode_greeting(first_time_after: Option<i64>) -> Bytes {
     let id = first_time_after.map_or(String::new(), |seen| format!("id: {seen}\n"));
     format!(": connected\nretry: 2000\n{id}\n").into()
 }
 
-/// What is sent when there is nothing to say.
+/// Sent while there are no changes.
 pub(super) const HEARTBEAT: &str = ": heartbeat\n\n";
 
 /// One change among those of a batch.
@@ -43,9 +42,9 @@ impl SseBatch {
         let frame = |change: &ChangeRow| {
             let begin = text.len();
             let ChangeRow { id, kind, data, .. } = change;
-            // Writing to a text does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(text, "id: {id}\nevent: {kind}\ndata: ");
-            // The store writes one line, and a line of ours must not become two.
+            // The data is one line, and must stay one.
             text.extend(data.chars().filter(|c| !matches!(c, '\n' | '\r')));
             text.push_str("\n\n");
             SseFrame {
@@ -60,12 +59,12 @@ impl SseBatch {
         Self { frames, text: text.into() }
     }
 
-    /// How many changes there are.
+    /// The number of changes.
     pub(super) fn len(&self) -> usize {
         self.frames.len()
     }
 
-    /// How long they are.
+    /// The size of the text.
     pub(super) fn byte_len(&self) -> usize {
         self.text.len()
     }
@@ -80,7 +79,7 @@ impl SseBatch {
         self.frames.last().map(|frame| frame.id)
     }
 
-    /// What is wanted of it by somebody who has seen everything up to a change. Nothing if that is nothing.
+    /// The changes after `seen` that match a filter; `None` if there are none.
     pub(super) fn filter_frames(&self, filter: &StreamFilter, seen: i64) -> Option<Bytes> {
         if filter.matches_all() && self.first_id().is_some_and(|first| first > seen) {
             return Some(self.text.clone());
@@ -99,13 +98,13 @@ impl SseBatch {
     }
 }
 
-/// What a client is told when changes were left out: all after one number, up to another.
+/// The event for skipped changes: all after `from`, up to `to`.
 pub(super) fn encode_gap(from: i64, to: i64) -> Bytes {
-    // A client that has seen more than there is comes from another database.
+    // A client that has seen a later change comes from another database.
     encode_gap_event(from, to, (to >= from).then(|| to - from))
 }
 
-/// The same when the first number is one of another database: nobody knows what was missed.
+/// The same if `from` belongs to another database, so the number of missed changes is unknown.
 pub(super) fn encode_database_gap(from: i64, to: i64) -> Bytes {
     encode_gap_event(from, to, None)
 }
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_gets_what_it_wants_and_has_not_seen() {
+    fn a_client_gets_matching_changes_that_it_has_not_seen() {
         let batch = SseBatch::from_changes(&[sample_change(5, 1), sample_change(6, 2), sample_change(7, 1)]);
         let numbers = |filter: &StreamFilter, seen| {
             let text = batch.filter_frames(filter, seen).unwrap_or_default();
@@ -160,10 +159,10 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_says_what_is_missing_if_that_is_known() {
-        let told = |from, to| String::from_utf8(encode_gap(from, to).to_vec()).unwrap();
-        assert_eq!(told(3, 10), "id: 10\nevent: gap\ndata: {\"from\":3,\"to\":10,\"missed\":7}\n\n");
-        assert_eq!(told(30, 10), "id: 10\nevent: gap\ndata: {\"from\":30,\"to\":10,\"missed\":null}\n\n");
+    fn a_gap_has_the_number_of_missed_changes_if_known() {
+        let encode = |from, to| String::from_utf8(encode_gap(from, to).to_vec()).unwrap();
+        assert_eq!(encode(3, 10), "id: 10\nevent: gap\ndata: {\"from\":3,\"to\":10,\"missed\":7}\n\n");
+        assert_eq!(encode(30, 10), "id: 10\nevent: gap\ndata: {\"from\":30,\"to\":10,\"missed\":null}\n\n");
         assert_eq!(encode_database_gap(3, 10), "id: 10\nevent: gap\ndata: {\"from\":3,\"to\":10,\"missed\":null}\n\n");
     }
 }

@@ -1,4 +1,4 @@
-//! One who listens: first what was missed, from the database, then what comes.
+//! One stream client: first it gets missed changes from the database, then live ones.
 
 use std::time::Duration;
 
@@ -15,22 +15,22 @@ use crate::http::acceptor::{ShutdownPhase, wait_for_shutdown};
 use crate::http::errors::HttpError;
 use crate::metrics::GaugeGuard;
 
-/// How many changes are read from the database at a time.
+/// The maximum number of changes per read of the database.
 const MAX_CHANGES_PER_PAGE: u32 = 256;
 
-/// When to come again if there is no room.
+/// The value of `Retry-After` if there are too many clients.
 const FULL_RETRY_AFTER: Duration = Duration::from_secs(5);
 
-/// One who listens.
+/// One stream client.
 pub(super) struct StreamSubscriber {
     app: SharedAppState,
     filter: StreamFilter,
     cursor: HubCursor,
-    /// The last change that was sent, or left out on purpose.
+    /// The last change that was sent or skipped on purpose.
     last_seen: i64,
-    /// Whether it does not come back from somewhere.
+    /// Whether the client connects for the first time.
     is_new: bool,
-    /// Whether changes after that are gone.
+    /// Whether changes after `last_seen` were dropped.
     is_behind: bool,
     stage: SubscriberStage,
     heartbeat: Interval,
@@ -40,26 +40,26 @@ pub(super) struct StreamSubscriber {
 
 #[derive(Debug)]
 enum SubscriberStage {
-    /// It is told that it is heard, and perhaps that something is missing from here on.
+    /// Send the greeting, and a gap if changes are missing.
     Greeting { gap_from: Option<i64> },
-    /// It gets what it has missed.
+    /// Send missed changes.
     CatchingUp,
-    /// It gets what comes.
+    /// Send live changes.
     Live,
 }
 
 impl StreamSubscriber {
-    /// Lets somebody listen who has seen everything up to a change, or who wants only what comes from now on.
+    /// Opens a stream for a client that has seen everything up to a change, or wants only new changes.
     pub(super) async fn subscribe(
         app: SharedAppState,
         filter: StreamFilter,
         seen: Option<i64>,
     ) -> Result<Self, HttpError> {
-        // A place first, and only then a look at what there is: nothing falls in between.
-        let place = app.hub.subscribe().ok_or_else(|| HttpError::Busy {
-            why: "too many listen to the stream".into(),
-            retry_after: FULL_RETRY_AFTER,
-        })?;
+        // Subscribe before reading the range, so that no change is lost in between.
+        let place = app
+            .hub
+            .subscribe()
+            .ok_or_else(|| HttpError::Busy { why: "too many stream clients".into(), retry_after: FULL_RETRY_AFTER })?;
         let range = app.store_pool.with_store(|store| store.change_range()).await?;
         app.hub.start_after(range.newest);
         let is_new = seen.is_none();
@@ -82,20 +82,20 @@ impl StreamSubscriber {
         })
     }
 
-    /// What is sent next. Nothing when the stream ends.
+    /// The next chunk; `None` when the stream ends.
     pub(super) async fn next_chunk(mut self) -> Option<(Bytes, Self)> {
         let mut phase = self.phase.clone();
-        let told = tokio::select! {
+        let chunk = tokio::select! {
             biased;
             () = wait_for_shutdown(&mut phase) => None,
-            told = self.produce_chunk() => told,
+            chunk = self.produce_chunk() => chunk,
         };
-        told.map(|told| (told, self))
+        chunk.map(|chunk| (chunk, self))
     }
 
     async fn produce_chunk(&mut self) -> Option<Bytes> {
         loop {
-            let told = match &self.stage {
+            let chunk = match &self.stage {
                 SubscriberStage::Greeting { gap_from } => {
                     let greeting = self.greeting_chunk(*gap_from);
                     self.stage = SubscriberStage::CatchingUp;
@@ -104,8 +104,8 @@ impl StreamSubscriber {
                 SubscriberStage::CatchingUp => self.catch_up().await?,
                 SubscriberStage::Live => self.next_live_chunk().await?,
             };
-            if told.is_some() {
-                return told;
+            if chunk.is_some() {
+                return chunk;
             }
         }
     }
@@ -119,33 +119,33 @@ impl StreamSubscriber {
         greeting.into()
     }
 
-    /// Tells that everything after a change, up to the one that counts as seen now, was left out.
+    /// A gap from this change to the last seen one.
     fn gap_chunk(&self, from: i64) -> Bytes {
         self.app.metrics.gaps.inc();
         encode_gap(from, self.last_seen)
     }
 
-    /// The next page of what was missed. The stream ends (`None`) if it cannot be read: the client comes again.
+    /// The next page of missed changes. The stream ends (`None`) if reading fails; the client reconnects.
     async fn catch_up(&mut self) -> Option<Option<Bytes>> {
         let page = read_missed_changes(&self.app, self.last_seen).await.ok()?;
         let is_last = page.changes.len() < MAX_CHANGES_PER_PAGE as usize;
-        let mut told = Vec::new();
+        let mut text = Vec::new();
         if page.pruned_up_to > self.last_seen {
             let from = std::mem::replace(&mut self.last_seen, page.pruned_up_to);
-            told.extend_from_slice(&self.gap_chunk(from));
+            text.extend_from_slice(&self.gap_chunk(from));
         }
         let batch = SseBatch::from_changes(&page.changes);
-        told.extend(self.take_wanted(&batch).unwrap_or_default());
-        // Were the database replaced before the follower gets there, it could not tell otherwise.
+        text.extend(self.take_wanted(&batch).unwrap_or_default());
+        // Otherwise the follower could not notice that the database was replaced before it has read this far.
         self.app.hub.record_read_ahead(batch.last_id().unwrap_or(0));
-        // Whoever took so long that the queue has moved on goes on reading here.
+        // If the queue has moved on meanwhile, continue reading here.
         if is_last && !self.cursor.skip_if_gone() {
             self.stage = SubscriberStage::Live;
         }
-        Some(Some(Bytes::from(told)).filter(|told| !told.is_empty()))
+        Some(Some(Bytes::from(text)).filter(|text| !text.is_empty()))
     }
 
-    /// What comes next, or a sign of life. The stream ends (`None`) if it cannot go on: the client comes again.
+    /// The next live chunk or heartbeat. The stream ends (`None`) if it cannot continue; the client reconnects.
     async fn next_live_chunk(&mut self) -> Option<Option<Bytes>> {
         match self.cursor.next_item() {
             CursorItem::Batch(batch) if self.is_behind => Some(self.resume_after_gap(&batch)),
@@ -164,9 +164,9 @@ impl StreamSubscriber {
         }
     }
 
-    /// Goes on with the database that is there now. What happened between the two is unknown.
+    /// Continues with the new database. The changes in between are unknown.
     async fn restart_on_new_database(&mut self) -> Option<Bytes> {
-        // A place first, as when somebody comes.
+        // Move the cursor first, as in `subscribe`.
         self.cursor.jump_to_end();
         let range = self.app.store_pool.with_store(|store| store.change_range()).await.ok()?;
         self.app.hub.start_after(range.newest);
@@ -177,17 +177,17 @@ impl StreamSubscriber {
         Some(encode_database_gap(from, self.last_seen))
     }
 
-    /// Tells what was left out before the oldest batch that is still there, and goes on with that.
+    /// Sends a gap up to the oldest batch that is left, and continues there.
     fn resume_after_gap(&mut self, batch: &SseBatch) -> Option<Bytes> {
         self.is_behind = false;
         let before = (batch.first_id()? - 1).max(self.last_seen);
         let from = std::mem::replace(&mut self.last_seen, before);
-        let mut told = self.gap_chunk(from).to_vec();
-        told.extend(self.take_wanted(batch).unwrap_or_default());
-        Some(told.into())
+        let mut text = self.gap_chunk(from).to_vec();
+        text.extend(self.take_wanted(batch).unwrap_or_default());
+        Some(text.into())
     }
 
-    /// What this one wants of a batch, which counts as seen.
+    /// The matching changes of a batch, which then counts as seen.
     fn take_wanted(&mut self, batch: &SseBatch) -> Option<Bytes> {
         let wanted = batch.filter_frames(&self.filter, self.last_seen);
         self.last_seen = batch.last_id().unwrap_or(0).max(self.last_seen);
@@ -195,22 +195,22 @@ impl StreamSubscriber {
     }
 }
 
-/// After which change somebody begins who has seen so much, and after which one something is missing.
+/// The resume position, and the start of a gap if changes are missing.
 fn find_resume_position(seen: Option<i64>, range: ChangeRange) -> (i64, Option<i64>) {
     match seen {
         None => (range.newest, None),
-        // It comes from another database.
+        // The client comes from another database.
         Some(seen) if seen > range.newest => (range.newest, Some(seen)),
-        // What it has missed is not kept any more.
+        // The missed changes were removed.
         Some(seen) if seen + 1 < range.oldest => (range.oldest - 1, Some(seen)),
         Some(seen) => (seen, None),
     }
 }
 
-/// What was missed.
+/// A page of missed changes.
 struct MissedChanges {
     changes: Vec<ChangeRow>,
-    /// Changes up to this one are not kept any more.
+    /// Changes up to this one were removed.
     pruned_up_to: i64,
 }
 
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_a_listener_begins_depends_on_what_it_has_seen_and_what_is_kept() {
+    fn the_resume_position_depends_on_the_last_seen_change_and_the_stored_range() {
         let range = ChangeRange { oldest: 10, newest: 20 };
         let none = ChangeRange::default();
         let cases = [

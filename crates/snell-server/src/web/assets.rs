@@ -1,7 +1,6 @@
-//! What the page is made of beside HTML: it is part of the program, so there is nothing to install and nothing to fetch from
-//! elsewhere.
+//! Scripts, styles and icons. They are part of the program, so there is nothing to install or to load from elsewhere.
 //!
-//! All of it stands below one path that changes with any of it. So browsers may keep it for ever, and scripts find each other
+//! All files are below a path with their version, so browsers may cache them forever, and scripts can import each other
 //! by relative names.
 
 use std::sync::LazyLock;
@@ -28,7 +27,7 @@ macro_rules! asset {
     };
 }
 
-/// Every file that there is.
+/// All files.
 const ASSETS: &[StaticAsset] = &[
     asset!("page.css", "text/css; charset=utf-8"),
     asset!("icon.svg", "image/svg+xml"),
@@ -49,10 +48,10 @@ const ASSETS: &[StaticAsset] = &[
     asset!("search.js", "text/javascript; charset=utf-8"),
 ];
 
-/// How long a file may be kept that will never change.
+/// Cache header of files that never change.
 const IMMUTABLE_CACHE_CONTROL: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
-/// Changes with every one of the files.
+/// A hash of all files.
 pub(super) static ASSETS_VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut digest = Sha256::new();
     for asset in ASSETS {
@@ -63,17 +62,17 @@ pub(super) static ASSETS_VERSION: LazyLock<String> = LazyLock::new(|| {
     digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 });
 
-/// Where a file is found.
+/// The address of a file.
 pub(super) fn build_asset_url(name: &str) -> String {
     format!("/assets/{}/{name}", *ASSETS_VERSION)
 }
 
-/// `GET /assets/{version}/{name}`. A page of an earlier version gets what there is now, but does not keep it.
+/// `GET /assets/{version}/{name}`. For another version, the response is the current file, without caching.
 pub(crate) async fn get_asset(uri: Uri) -> Result<Response, HttpError> {
     let mut parts = uri.path().split('/').skip(2);
     let (version, name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let asset = ASSETS.iter().find(|asset| asset.name == name);
-    let asset = asset.ok_or_else(|| HttpError::NotFound("the page has no such part".into()))?;
+    let asset = asset.ok_or_else(|| HttpError::NotFound("there is no such file".into()))?;
     let mut answer = response_with_type(asset.kind, asset.text);
     if version == *ASSETS_VERSION {
         answer.headers_mut().insert(CACHE_CONTROL, IMMUTABLE_CACHE_CONTROL);

@@ -1,4 +1,4 @@
-//! Time in equal pieces, for charts.
+//! Time in equal buckets, for charts.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use snell::Timestamp;
 pub(super) const HOUR: Duration = Duration::from_secs(60 * 60);
 pub(super) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// When the piece began in which a moment lies. Days begin at midnight UTC.
-pub(super) fn floor_to_bucket(at: Timestamp, piece: Duration) -> Timestamp {
-    let seconds = i64::try_from(piece.as_secs()).unwrap_or(i64::MAX).max(1);
+/// The start of the bucket of a time. Days begin at midnight UTC.
+pub(super) fn floor_to_bucket(at: Timestamp, bucket: Duration) -> Timestamp {
+    let seconds = i64::try_from(bucket.as_secs()).unwrap_or(i64::MAX).max(1);
     let begin = at.as_second().div_euclid(seconds) * seconds;
     Timestamp::from_second(begin).unwrap_or(at)
 }
 
-/// So many pieces, of which the last one began at this time: when each began.
-pub(super) fn list_buckets(last: Timestamp, piece: Duration, count: u32) -> Vec<Timestamp> {
-    let ago = |pieces: u32| last.checked_sub(piece * pieces).unwrap_or(Timestamp::MIN);
+/// The starts of `count` buckets up to `last`.
+pub(super) fn list_buckets(last: Timestamp, bucket: Duration, count: u32) -> Vec<Timestamp> {
+    let ago = |buckets: u32| last.checked_sub(bucket * buckets).unwrap_or(Timestamp::MIN);
     (0..count).rev().map(ago).collect()
 }
 
@@ -29,7 +29,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_lies_in_the_piece_that_began_before_it() {
+    fn a_time_is_in_the_bucket_that_began_before_it() {
         let cases = [
             ("2026-03-02T12:34:56Z", HOUR, "2026-03-02T12:00:00Z"),
             ("2026-03-02T12:00:00Z", HOUR, "2026-03-02T12:00:00Z"),
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_follow_each_other_up_to_the_last() {
+    fn buckets_end_with_the_last_one() {
         let found = list_buckets(parse_time("2026-03-02T01:00:00Z"), HOUR, 3);
         let expected = ["2026-03-01T23:00:00Z", "2026-03-02T00:00:00Z", "2026-03-02T01:00:00Z"];
         assert_eq!(found, expected.map(parse_time));

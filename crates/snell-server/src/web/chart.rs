@@ -1,47 +1,47 @@
-//! Small charts as SVG. Whatever a chart shows stands beside it as a table, too, for those who do not see it.
+//! Small SVG charts. Each has a table with the same data for people who cannot see it.
 //!
-//! The time runs from left to right and is told as how long ago it was, because nobody knows the reader's time zone.
+//! Time runs from left to right. Labels are ages, because the server does not know the reader's time zone.
 
 use maud::{Markup, html};
 
-/// The size of a chart, and of the margins in which its scales stand. On a narrow screen a chart is drawn at half its size and
-/// its labels are written larger for that, so there is room for both.
+/// The size of a chart and its margins. On a narrow screen a chart has half its size with larger labels, so the margins
+/// have room for both.
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 160.0;
 const LEFT: f64 = 112.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 30.0;
 
-/// Where the values are drawn.
+/// The area of the values.
 const PLOT_WIDTH: f64 = WIDTH - LEFT - 4.0;
 const PLOT_HEIGHT: f64 = HEIGHT - TOP - BOTTOM;
 
-/// What a chart has in common with others.
+/// A chart without its values.
 pub(super) struct SvgChart<'a> {
-    /// Distinguishes it from others on the same page.
+    /// The prefix of its element ids.
     pub(super) id: &'a str,
-    /// What it shows.
+    /// The title.
     pub(super) title: &'a str,
-    /// The same in a sentence, with its extremes.
+    /// A description in a sentence, with the extremes.
     pub(super) summary: String,
-    /// What stands below: places from 0 (the left end) to 1.
+    /// The labels of the time axis, at positions from 0 (left) to 1.
     pub(super) axis_labels: &'a [(f64, &'a str)],
-    /// How a value is written.
+    /// Formats a value.
     pub(super) format_value: fn(f64) -> String,
 }
 
-/// A line through the values of each slot of time; nothing where there is none.
+/// A line with one value per slot of time; `None` is a gap.
 pub(super) struct ChartLine<'a> {
-    /// Its class.
+    /// The CSS class.
     pub(super) class: &'a str,
     pub(super) values: Vec<Option<f64>>,
 }
 
-/// A bar in one slot of time: parts that stand upon each other, each with its class and its value.
+/// A bar in one slot of time: stacked parts, each with its CSS class and value.
 pub(super) type ChartBar<'a> = Vec<(&'a str, f64)>;
 
 impl SvgChart<'_> {
-    /// Lines. `about` says what is to be told of a slot.
+    /// Renders lines. `about` returns the tooltip of a slot.
     pub(super) fn render_lines(&self, lines: &[ChartLine<'_>], about: impl Fn(usize) -> String) -> Markup {
         let slots = lines.first().map_or(0, |line| line.values.len());
         let values = lines.iter().flat_map(|line| line.values.iter().flatten().copied());
@@ -67,7 +67,7 @@ impl SvgChart<'_> {
         )
     }
 
-    /// Bars. `about` says what is to be told of a slot.
+    /// Renders bars. `about` returns the tooltip of a slot.
     pub(super) fn render_bars(&self, bars: &[ChartBar<'_>], about: impl Fn(usize) -> String) -> Markup {
         let height = |bar: &ChartBar<'_>| bar.iter().map(|(_, value)| value).sum::<f64>();
         let top = round_up_scale(bars.iter().map(height).fold(0.0, f64::max));
@@ -122,7 +122,7 @@ fn scale_y(value: f64, top: f64) -> f64 {
     TOP + PLOT_HEIGHT * (1.0 - value / top)
 }
 
-/// The first of 1, 2, 5, 10, 20 … that is not less.
+/// The smallest of 1, 2, 5, 10, 20 … that is not less than the value.
 fn round_up_scale(value: f64) -> f64 {
     if value <= 0.0 {
         return 1.0;
@@ -132,7 +132,7 @@ fn round_up_scale(value: f64) -> f64 {
     steps.into_iter().find(|step| *step >= value * 0.999).unwrap_or(value)
 }
 
-/// Runs of slots that have a value.
+/// Runs of adjacent slots with values.
 fn split_runs(values: &[Option<f64>]) -> Vec<Vec<(usize, f64)>> {
     let mut parts: Vec<Vec<(usize, f64)>> = Vec::new();
     let mut goes_on = false;
@@ -147,7 +147,7 @@ fn split_runs(values: &[Option<f64>]) -> Vec<Vec<(usize, f64)>> {
     parts
 }
 
-/// Each part of a bar with where it begins and ends.
+/// The parts of a bar with their start and end.
 fn stack_bar<'a>(bar: &ChartBar<'a>) -> Vec<(&'a str, f64, f64)> {
     let mut reached = 0.0;
     let stack = |(class, value): &(&'a str, f64)| {
@@ -171,7 +171,7 @@ mod tests {
     };
 
     #[test]
-    fn a_scale_ends_at_a_round_figure() {
+    fn a_scale_ends_at_a_round_number() {
         let cases = [
             (0.0, 1.0),
             (-3.0, 1.0),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_broken_where_nothing_is_known() {
+    fn a_line_has_gaps_where_values_are_missing() {
         let values = [None, Some(1.0), Some(2.0), None, Some(3.0)];
         assert_eq!(split_runs(&values), [vec![(1, 1.0), (2, 2.0)], vec![(4, 3.0)]]);
         let line = ChartLine { class: "p50", values: values.to_vec() };
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_bar_stand_upon_each_other() {
+    fn parts_of_a_bar_are_stacked() {
         let bar = vec![("deny", 2.0), ("ask", 0.0), ("allow", 3.0)];
         assert_eq!(stack_bar(&bar), [("deny", 0.0, 2.0), ("allow", 2.0, 5.0)]);
         let drawn = CHART.render_bars(&[vec![], bar], |slot| format!("slot {slot}")).0;
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_of_nothing_is_an_empty_chart() {
+    fn a_chart_without_values_is_empty() {
         for drawn in [CHART.render_lines(&[], |_| String::new()).0, CHART.render_bars(&[], |_| String::new()).0] {
             assert!(drawn.contains("between") && !drawn.contains("NaN"), "{drawn}");
         }

@@ -1,15 +1,15 @@
-//! A refusal as a page, for those who look at one.
+//! Errors as HTML pages.
 
 use axum::http::Uri;
 use axum::http::header::CONTENT_LENGTH;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::format::to_sentence;
+use super::format::to_sentences;
 use super::{html_response, layout, login};
 use crate::http::errors::HttpError;
 
-/// The same refusal as a page: what is wrong, and where to go from here. Its status and headers stay.
+/// Replaces the body of an error response with a page. Its status and headers stay.
 pub(crate) fn render_error_page(refusal: &HttpError, uri: &Uri, answer: Response) -> Response {
     let main = match refusal {
         HttpError::NoToken => login::render_login_form_for(uri),
@@ -17,34 +17,33 @@ pub(crate) fn render_error_page(refusal: &HttpError, uri: &Uri, answer: Response
     };
     let (head, _) = answer.into_parts();
     let page = match refusal {
-        // Who is not let in is not shown where else to go.
+        // Without a login, the page has no links to the views.
         HttpError::NoToken => layout::render_static_page(error_title(refusal), &main),
         _ => layout::render_static_page_with_tabs(error_title(refusal), &main),
     };
     let (page, body) = html_response(page).into_parts();
-    let mut told = Response::from_parts(head, body);
-    told.headers_mut().remove(CONTENT_LENGTH);
-    told.headers_mut().extend(page.headers);
-    told
+    let mut response = Response::from_parts(head, body);
+    response.headers_mut().remove(CONTENT_LENGTH);
+    response.headers_mut().extend(page.headers);
+    response
 }
 
 fn error_title(refusal: &HttpError) -> &'static str {
     match refusal {
         HttpError::NoToken => "Log in",
         HttpError::NotFound(_) | HttpError::UnknownPath(_) => "Not found",
-        HttpError::Busy { .. } | HttpError::IngestDisabled => "Not now",
+        HttpError::Busy { .. } | HttpError::IngestDisabled => "Not available",
         _ => "Refused",
     }
 }
 
-/// Why something may not be there, as far as that can be told.
+/// A possible reason why an item does not exist.
 fn explain_not_found(refusal: &HttpError) -> Option<&'static str> {
     match refusal {
-        HttpError::NotFound(_) => Some(
-            "Either it never was, or it is no longer kept: what is older than the server keeps is removed, and so are agents \
-             of which nothing is left.",
-        ),
-        HttpError::UnknownPath(_) => Some("No page has this address; perhaps it is mistyped."),
+        HttpError::NotFound(_) => {
+            Some("It never existed, or Snell removed it because it is older than the records that the server keeps.")
+        }
+        HttpError::UnknownPath(_) => Some("Check the address for typing errors."),
         _ => None,
     }
 }
@@ -52,15 +51,15 @@ fn explain_not_found(refusal: &HttpError) -> Option<&'static str> {
 fn render_error(refusal: &HttpError) -> Markup {
     html! {
         h1 { (error_title(refusal)) }
-        p.trouble { (to_sentence(&refusal.message())) }
+        p.trouble { (to_sentences(&refusal.message())) }
         @if let Some(why) = explain_not_found(refusal) {
             p { (why) }
-            p { "There is:" }
+            p { "You can open:" }
             ul {
                 li { a href="/" { "All agents" } ", each with its timeline" }
-                li { a href="/logging" { "All events" } ", and how the receiver is" }
-                li { a href="/hooks" { "Hooks" } ", and what they cost" }
-                li { a href="/guard" { "Guard" } ", and what it said" }
+                li { a href="/logging" { "All events" } ", with the state of the receiver" }
+                li { a href="/hooks" { "Hooks" } ", with their run times" }
+                li { a href="/guard" { "Guard" } ", with its decisions" }
             }
         } @else {
             p { a href="/" { "All agents" } }

@@ -1,7 +1,6 @@
-//! What the fields of a form were told, and what is wrong with it.
+//! The values of a filter form, and the error in one of its fields.
 //!
-//! A form whose field is wrong comes back with everything that was typed and a sentence beside it, so that nothing has to be
-//! typed again.
+//! An invalid form keeps all values and shows the error, so that nothing has to be typed again.
 
 use std::fmt::Write;
 
@@ -14,7 +13,7 @@ use super::format::{capitalize, to_sentence};
 use crate::http::errors::HttpError;
 use crate::http::query_params::QueryParams;
 
-/// What each field was told, as it was written; fields that were told nothing are left out.
+/// The values of the fields that are not empty.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FormValues(Vec<(&'static str, String)>);
 
@@ -24,8 +23,8 @@ impl FormValues {
         Self(values.collect())
     }
 
-    /// Reads a form: its values, and the parameters that they mean, or the field that is wrong. What is wrong with
-    /// anything but a field of the form is an error.
+    /// Parses a form: its values, and the resulting parameters or the invalid field. Other errors are returned as they
+    /// are.
     pub(super) fn parse_form<T>(
         query: &QueryParams<'_>,
         fields: &[&'static str],
@@ -38,7 +37,7 @@ impl FormValues {
         Ok((Self::from_query(query, fields), params))
     }
 
-    /// What a field was told; nothing is an empty text.
+    /// The value of a field, or an empty string.
     pub(super) fn value(&self, name: &str) -> &str {
         let found = self.0.iter().find(|(other, _)| *other == name);
         found.map_or("", |(_, value)| value)
@@ -52,14 +51,14 @@ impl FormValues {
         self.0.iter().map(|(name, value)| (*name, value.as_str()))
     }
 
-    /// Every field is told this, for tests.
+    /// Every field has this value, for tests.
     #[cfg(test)]
     pub(super) fn with_all(fields: &[&'static str], text: &str) -> Self {
         Self(fields.iter().map(|name| (*name, text.to_owned())).collect())
     }
 }
 
-/// What is wrong with a field.
+/// The error in a field.
 #[derive(Clone, Debug)]
 pub(super) struct FormFieldError {
     field: String,
@@ -67,7 +66,7 @@ pub(super) struct FormFieldError {
 }
 
 impl FormFieldError {
-    /// What a form can show of a refusal. One that is about none of its fields stays a refusal.
+    /// The error if it is about a field of the form; other errors stay errors.
     fn from_http_error(refusal: HttpError, fields: &[&str]) -> Result<Self, HttpError> {
         match refusal {
             HttpError::BadValue { name, message } if fields.contains(&name.as_str()) => Ok(Self {
@@ -79,11 +78,11 @@ impl FormFieldError {
     }
 }
 
-/// What forms call fields whose name in an address is another one.
+/// The labels of fields that differ from their parameter names.
 const FIELD_LABELS: &[(&str, &str)] =
     &[("agent_id", "Agent"), ("events", "Other events"), ("project_id", "Project"), ("session_id", "Session")];
 
-/// What the form calls a field.
+/// The label of a field.
 fn find_field_label(field: &str) -> String {
     match FIELD_LABELS.iter().find(|(name, _)| *name == field) {
         Some((_, label)) => (*label).to_owned(),
@@ -91,10 +90,10 @@ fn find_field_label(field: &str) -> String {
     }
 }
 
-/// The id of the sentence that says what is wrong.
+/// The id of the error message.
 const ERROR_ELEMENT_ID: &str = "trouble";
 
-/// A form as it is shown: what its fields were told, and what is wrong with one of them.
+/// A form with its values and the error in one field.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FilterForm<'a> {
     pub(super) values: &'a FormValues,
@@ -107,7 +106,7 @@ impl<'a> FilterForm<'a> {
         Self { values, error: None }
     }
 
-    /// The answer with a page that has the form. It is a bad request if a field is wrong.
+    /// The response with the page of the form: a bad request if a field is invalid.
     pub(super) fn respond(self, mut page: Response) -> Response {
         if self.error.is_some() {
             *page.status_mut() = StatusCode::BAD_REQUEST;
@@ -119,7 +118,7 @@ impl<'a> FilterForm<'a> {
         self.values.value(name)
     }
 
-    /// What a field was told, for its value: also what is not seen of it comes back as it was typed.
+    /// The value of a field for its HTML attribute. Invisible characters are preserved.
     pub(super) fn escaped_value(self, name: &str) -> Markup {
         let escaped = html! { (self.value(name)) }.into_string();
         let mut value = String::with_capacity(escaped.len());
@@ -127,32 +126,32 @@ impl<'a> FilterForm<'a> {
             if is_seen {
                 value.push(c);
             } else {
-                // Nothing can go wrong in writing to a text.
+                // Writing to a string cannot fail.
                 let _ = write!(value, "&#{};", u32::from(c));
             }
         }
         PreEscaped(value)
     }
 
-    /// Whether a field is wrong, as an attribute says it.
+    /// The `aria-invalid` attribute of a field.
     pub(super) fn aria_invalid(self, name: &str) -> Option<&'static str> {
         self.has_error(name).then_some("true")
     }
 
-    /// Where it is said what is wrong with a field.
+    /// The `aria-describedby` attribute of a field.
     pub(super) fn aria_describedby(self, name: &str) -> Option<&'static str> {
         self.has_error(name).then_some(ERROR_ELEMENT_ID)
     }
 
     fn has_error(self, name: &str) -> bool {
-        self.error.is_some_and(|trouble| trouble.field == name)
+        self.error.is_some_and(|error| error.field == name)
     }
 
-    /// What is wrong, in a sentence.
+    /// The error message.
     pub(super) fn render_error(self) -> Markup {
         html! {
-            @if let Some(trouble) = self.error {
-                p id=(ERROR_ELEMENT_ID) .trouble role="alert" { (to_sentence(&trouble.message)) }
+            @if let Some(error) = self.error {
+                p id=(ERROR_ELEMENT_ID) .trouble role="alert" { (to_sentence(&error.message)) }
             }
         }
     }

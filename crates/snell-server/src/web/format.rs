@@ -1,25 +1,25 @@
-//! How times, durations and long texts are put. `assets/times.js` words times in the same way as they pass.
+//! Formats times, durations, names and long texts. `assets/times.js` formats times in the same way.
 
 use std::fmt::Display;
 
 use maud::{Markup, Render, html};
-use snell::Timestamp;
+use snell::{Timestamp, UserMessage};
 use snell_store::{AgentState, AgentView, StateConfidence, StateSource, TurnActor};
 
-/// How much of a session's id is shown where there is little room.
+/// The length of a shortened session id.
 const SHORT_ID_CHARS: usize = 8;
 
-/// How moments are told that are near: as of now, or for good, in what is kept and read later.
+/// How times are shown: relative to now, or absolute in files that are read later.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum TimeStyle {
-    /// On a page, on which they are worded anew as time passes.
+    /// On a page, where a script updates them.
     RelativeTo(Timestamp),
     /// In a file.
     Absolute,
 }
 
 impl TimeStyle {
-    /// When something was.
+    /// The time of something.
     pub(super) fn render_ago(self, at: Timestamp) -> Markup {
         match self {
             Self::RelativeTo(now) => render_ago(at, now),
@@ -27,7 +27,7 @@ impl TimeStyle {
         }
     }
 
-    /// Since when something has lasted.
+    /// The start of something that continues.
     pub(super) fn render_lasting(self, at: Timestamp) -> Markup {
         match self {
             Self::RelativeTo(now) => html! { "for " (render_lasting(at, now)) },
@@ -36,22 +36,22 @@ impl TimeStyle {
     }
 }
 
-/// How long ago something was, as of now.
+/// An age, such as `3 min ago`.
 pub(super) fn render_ago(at: Timestamp, now: Timestamp) -> Markup {
     render_time(at, "ago", format!("{} ago", format_elapsed(at, now)))
 }
 
-/// How long something has lasted, as of now.
+/// A duration until now, such as `3 min`.
 pub(super) fn render_lasting(at: Timestamp, now: Timestamp) -> Markup {
     render_time(at, "for", format_elapsed(at, now))
 }
 
-/// When something was: the day and the time of day. The script puts it in the reader's own time zone.
+/// A date and time. The script shows it in the reader's time zone.
 pub(super) fn render_clock(at: Timestamp) -> Markup {
     render_time(at, "clock", at.strftime("%Y-%m-%d %H:%M:%S UTC"))
 }
 
-/// As [`clock`], but without the day if that is today, as the script words it: where many stand below each other.
+/// As [`render_clock`], but without the date if it is today, for columns of times.
 pub(super) fn render_short_clock(at: Timestamp, now: Timestamp) -> Markup {
     let day = |at: Timestamp| at.strftime("%Y-%m-%d").to_string();
     if day(at) == day(now) { render_time(at, "clock", at.strftime("%H:%M:%S UTC")) } else { render_clock(at) }
@@ -63,7 +63,7 @@ fn render_time(at: Timestamp, form: &str, text: impl Display) -> Markup {
     html! { time datetime=(exact) data-form=(form) title=(title) { (text.to_string()) } }
 }
 
-/// The time between two moments, in its largest unit.
+/// The time between two times, in its largest unit.
 pub(super) fn format_elapsed(from: Timestamp, to: Timestamp) -> String {
     let seconds = to.duration_since(from).as_secs().max(0);
     match seconds {
@@ -74,7 +74,7 @@ pub(super) fn format_elapsed(from: Timestamp, to: Timestamp) -> String {
     }
 }
 
-/// A duration in milliseconds, to what matters of it. Where it stands on two lines a number stays with its unit.
+/// A duration, rounded. Non-breaking spaces keep a number with its unit.
 pub(super) fn format_duration_ms(ms: f64) -> String {
     let whole = |ms: f64, unit: f64| (ms / unit).floor();
     match ms {
@@ -91,9 +91,15 @@ const SECOND_MS: f64 = 1000.0;
 const MINUTE_MS: f64 = 60.0 * SECOND_MS;
 const HOUR_MS: f64 = 60.0 * MINUTE_MS;
 
-/// A message as a sentence: with a capital and a full stop.
+/// A message as a sentence: with a capital and a period.
 pub(super) fn to_sentence(message: &str) -> String {
     capitalize(message) + "."
+}
+
+/// A message and its hint as sentences.
+pub(super) fn to_sentences(message: &UserMessage) -> String {
+    let hint = message.hint.as_deref().map(to_sentence);
+    [Some(to_sentence(&message.text)), hint].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// A word with a capital.
@@ -103,16 +109,16 @@ pub(super) fn capitalize(word: &str) -> String {
     first.chain(letters).collect()
 }
 
-/// So many of something: `1 run`, `2 runs`.
+/// A number with its noun: `1 run`, `2 runs`.
 pub(super) fn pluralize(number: i64, one: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{number} {one}{ending}")
 }
 
-/// How much of a name is shown.
+/// The maximum length of a name.
 pub(super) const MAX_NAME_CHARS: usize = 80;
 
-/// A name that somebody else gave. Of one that is long, all is folded, up to so many characters.
+/// A name from outside. A long one is folded, with up to `most` characters.
 pub(super) fn render_name(text: &str, most: usize) -> Markup {
     html! {
         @if text.chars().nth(MAX_NAME_CHARS).is_some() {
@@ -126,14 +132,14 @@ pub(super) fn render_name(text: &str, most: usize) -> Markup {
     }
 }
 
-/// A text without the blank lines that it begins with. Blanks before its first word stay.
+/// A text without leading blank lines. Spaces before the first word stay.
 pub(super) fn trim_leading_blank_lines(text: &str) -> &str {
     let blank = text.len() - text.trim_start().len();
     let line = text[..blank].rfind('\n').map_or(0, |end| end + 1);
     &text[line..]
 }
 
-/// The beginning of a text, if it has more than so many characters.
+/// The start of a text that is longer than `most` characters.
 pub(super) fn truncate_text(text: &str, most: usize) -> String {
     let text = trim_leading_blank_lines(text);
     match text.char_indices().nth(most) {
@@ -142,16 +148,16 @@ pub(super) fn truncate_text(text: &str, most: usize) -> String {
     }
 }
 
-/// What an agent is called: what it is, what it is for, and the beginning of its session's id.
+/// The name of an agent: its product, its role, and the start of its session id.
 pub(super) struct AgentName<'a>(pub(super) &'a AgentView);
 
 impl AgentName<'_> {
-    /// What it is: its product, as far as anybody said.
+    /// The product, if known.
     fn product(&self) -> &str {
         self.0.product.as_deref().unwrap_or("agent")
     }
 
-    /// What it is for, unless its session is called so anyway.
+    /// The role, unless it is also the session id.
     fn role(&self) -> Option<&str> {
         let role = self.0.role.as_deref().filter(|role| !role.is_empty());
         role.filter(|_| self.0.role != self.0.session_id)
@@ -181,16 +187,16 @@ impl Render for AgentName<'_> {
     }
 }
 
-/// Who said what was said last, before it is told what.
+/// The label of the last text: who wrote it.
 pub(super) fn speaker_label(agent: &AgentView) -> &'static str {
     match agent.last_words_by {
-        Some(TurnActor::Agent) => "said ",
-        Some(TurnActor::User) => "was told ",
+        Some(TurnActor::Agent) => "last reply ",
+        Some(TurnActor::User) => "prompt ",
         None => "",
     }
 }
 
-/// What a state is called by people.
+/// The label of a state.
 pub(super) fn state_label(state: AgentState) -> &'static str {
     match state {
         AgentState::Idle => "idle",
@@ -200,7 +206,7 @@ pub(super) fn state_label(state: AgentState) -> &'static str {
     }
 }
 
-/// The shape that goes with a state, for those who do not see its colour.
+/// The symbol of a state, so that colour is not the only sign.
 pub(super) fn state_symbol(state: AgentState) -> &'static str {
     match state {
         AgentState::Idle => "○",
@@ -210,7 +216,7 @@ pub(super) fn state_symbol(state: AgentState) -> &'static str {
     }
 }
 
-/// Why something ended, for people, and as it is kept beside it.
+/// The reason of an end, as words and as the recorded value.
 pub(super) fn render_end_reason(reason: &str) -> Markup {
     html! {
         @if let Some(words) = snell_store::describe_end_reason(reason) { (words) " " }
@@ -218,9 +224,9 @@ pub(super) fn render_end_reason(reason: &str) -> Markup {
     }
 }
 
-/// A decision by any of its names, as the guard calls it. The log calls a denial a block, and people say that it was blocked.
-pub(super) fn canonical_decision(told: &str) -> &str {
-    match told {
+/// The guard's name of a decision. The log's name of a denial is `block`, and the page's label is "blocked".
+pub(super) fn canonical_decision(name: &str) -> &str {
+    match name {
         "block" | "blocked" | "denied" => "deny",
         "asked" => "ask",
         "allowed" => "allow",
@@ -230,17 +236,17 @@ pub(super) fn canonical_decision(told: &str) -> &str {
     }
 }
 
-/// How a state is known.
+/// The label of the source of a state.
 pub(super) fn source_label(source: StateSource) -> &'static str {
     match source {
-        StateSource::Hook => "told by a hook",
-        StateSource::Transcript => "read in its transcript",
-        StateSource::Process => "seen at its process",
-        StateSource::Poll => "seen in its terminal",
+        StateSource::Hook => "reported by a hook",
+        StateSource::Transcript => "from its transcript",
+        StateSource::Process => "from its process",
+        StateSource::Poll => "from its terminal",
     }
 }
 
-/// How sure a state is.
+/// The label of the confidence in a state.
 pub(super) fn confidence_label(confidence: StateConfidence) -> &'static str {
     match confidence {
         StateConfidence::High => "certain",
@@ -254,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_in_their_largest_unit() {
+    fn times_have_their_largest_unit() {
         let cases = [
             (-5, "0 s"),
             (0, "0 s"),
@@ -272,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_told_to_what_matters() {
+    fn durations_are_rounded() {
         let cases = [
             (0.25, "0.2 ms"),
             (9.94, "9.9 ms"),

@@ -1,14 +1,14 @@
-//! What a hook changed: a tool's input, as the agent wanted it and as the tool was given it; and a tool's output.
+//! Changes by hooks: a tool's input before and after, and a tool's output.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
 use super::format::truncate_text;
 
-/// How much of a value is shown.
+/// The maximum length of a value.
 const MAX_VALUE_CHARS: usize = 2000;
 
-/// What changed, folded.
+/// The changed fields, folded.
 pub(super) fn render_input_diff(before: &Value, after: &Value) -> Markup {
     html! {
         details.changed {
@@ -23,17 +23,17 @@ pub(super) fn render_input_diff(before: &Value, after: &Value) -> Markup {
     }
 }
 
-/// What the agent is told that a tool answered, folded.
-pub(super) fn render_changed_output(told_instead: &Value) -> Markup {
+/// The output that the agent got instead, folded.
+pub(super) fn render_changed_output(replacement: &Value) -> Markup {
     html! {
         details.changed {
             summary { strong.warn { "output changed" } }
-            pre { (truncate_text(&format_value(Some(told_instead)), MAX_VALUE_CHARS)) }
+            pre { (truncate_text(&format_value(Some(replacement)), MAX_VALUE_CHARS)) }
         }
     }
 }
 
-/// One field that is not as it was; the whole, if it has no fields.
+/// A changed field; the whole value, if it has no fields.
 #[derive(Debug, PartialEq, Eq)]
 struct FieldDiff {
     name: String,
@@ -60,11 +60,11 @@ fn diff_fields(before: &Value, after: &Value) -> Vec<FieldDiff> {
         .collect()
 }
 
-/// A value as people read it.
+/// A value as text.
 fn format_value(value: Option<&Value>) -> String {
     match value {
-        None => "nothing".to_owned(),
-        Some(Value::Null) => "not kept".to_owned(),
+        None => "none".to_owned(),
+        Some(Value::Null) => "not stored".to_owned(),
         Some(Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
     }
@@ -76,7 +76,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn only_what_differs_is_told() {
+    fn only_differences_are_listed() {
         let cases = [
             (
                 json!({"command": "rm x", "description": "d"}),
@@ -86,9 +86,9 @@ mod tests {
             (
                 json!({"a": 1, "gone": true}),
                 json!({"a": [1], "new": "n"}),
-                vec![("a", "1", "[1]"), ("gone", "true", "nothing"), ("new", "nothing", "n")],
+                vec![("a", "1", "[1]"), ("gone", "true", "none"), ("new", "none", "n")],
             ),
-            (Value::Null, json!({"a": 1}), vec![("", "not kept", "{\"a\":1}")]),
+            (Value::Null, json!({"a": 1}), vec![("", "not stored", "{\"a\":1}")]),
             (json!("text"), json!("other"), vec![("", "text", "other")]),
             (json!({"a": 1}), json!({"a": 1}), vec![]),
         ];

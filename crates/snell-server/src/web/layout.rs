@@ -1,4 +1,4 @@
-//! What stands around every view: the head of the page with its tabs, how many need somebody, and whether it is live.
+//! The frame of every view: the tabs, the counts of agents, and the state of the connection.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -13,17 +13,17 @@ use crate::app_state::SharedAppState;
 /// A tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NavTab {
-    /// All agents, and each of them.
+    /// All agents, and the page of each.
     Agents,
-    /// How the receiver is, and the log of events.
+    /// The state of the receiver, and the log of events.
     Logging,
-    /// What hooks cost.
+    /// The durations of hooks.
     Hooks,
-    /// What the guard said.
+    /// The verdicts of the guard.
     Guard,
 }
 
-/// Every tab: where it leads, and what it is called.
+/// Every tab with its path and label.
 const TABS: &[(NavTab, &str, &str)] = &[
     (NavTab::Agents, "/", "Agents"),
     (NavTab::Logging, "/logging", "Logging"),
@@ -31,29 +31,29 @@ const TABS: &[(NavTab, &str, &str)] = &[
     (NavTab::Guard, "/guard", "Guard"),
 ];
 
-/// What a view shows.
+/// The content of a view.
 pub(crate) struct PageContent<'a> {
-    /// The tab it belongs to; none if it belongs to no tab.
+    /// The active tab, if there is one.
     pub(crate) tab: Option<NavTab>,
-    /// What it is called in the browser's tab.
+    /// The title in the browser's tab.
     pub(crate) title: &'a str,
-    /// Its content, which begins with an `h1`.
+    /// The content, which begins with an `h1`.
     pub(crate) main: Markup,
 }
 
-/// What stands around a view.
+/// The data of the frame.
 #[derive(Clone, Debug)]
 pub(crate) struct PageFrame {
     /// The last change before the view was read.
     pub(crate) last_change_id: i64,
-    /// When it was read.
+    /// The time of the read.
     pub(crate) now: Timestamp,
     counts: AgentCounts,
-    /// Whether whoever looks has logged in.
+    /// Whether the user can log out.
     can_log_out: bool,
 }
 
-/// How many agents there are.
+/// The numbers of agents by state.
 #[derive(Clone, Copy, Debug)]
 struct AgentCounts {
     waiting: i64,
@@ -72,7 +72,7 @@ impl AgentCounts {
 }
 
 impl PageFrame {
-    /// Reads it. It comes before everything else that a view reads.
+    /// Loads the frame, before all other data of a view.
     pub(super) fn load(store: &mut Store, now: Timestamp) -> Result<Self> {
         Ok(Self {
             last_change_id: store.change_range()?.newest,
@@ -82,13 +82,13 @@ impl PageFrame {
         })
     }
 
-    /// With a button to log out, where there is a token.
+    /// Adds a button to log out, if there is a token.
     pub(super) fn with_log_out(self) -> Self {
         Self { can_log_out: true, ..self }
     }
 }
 
-/// A view as a whole page.
+/// A view as a complete page.
 pub(crate) fn render_page(frame: &PageFrame, view: &PageContent<'_>) -> Response {
     let title = truncate_text(view.title, MAX_NAME_CHARS);
     let title = match frame.counts.waiting {
@@ -98,12 +98,12 @@ pub(crate) fn render_page(frame: &PageFrame, view: &PageContent<'_>) -> Response
     let head = html! {
         (render_tabs(view.tab))
         (render_counts(frame.counts))
-        // The script says here whether the page is live, and since when it is not.
+        // The script shows the state of the connection here.
         p #connection role="status" data-seen=(frame.last_change_id) data-now=(frame.now) {
-            "not live: that needs JavaScript"
+            "not live: live updates need JavaScript"
         }
         button #notify type="button" hidden { "Notify me" }
-        p #notify-told role="status" hidden {}
+        p #notify-status role="status" hidden {}
         @if frame.can_log_out {
             form.leave method="post" action="/logout" { button { "Log out" } }
         }
@@ -112,17 +112,17 @@ pub(crate) fn render_page(frame: &PageFrame, view: &PageContent<'_>) -> Response
     html_response(render_document(&title, icon, &head, &view.main))
 }
 
-/// A page that is not live, for those who are not let in.
+/// A page without live updates and tabs, for users without a login.
 pub(super) fn render_static_page(title: &str, main: &Markup) -> Markup {
     render_document(&format!("{title} – Snell"), QUIET_ICON, &html! {}, main)
 }
 
-/// A page that is not live, for those who have lost their way.
+/// A page without live updates, for errors.
 pub(super) fn render_static_page_with_tabs(title: &str, main: &Markup) -> Markup {
     render_document(&format!("{title} – Snell"), QUIET_ICON, &render_tabs(None), main)
 }
 
-/// What the browser's tab shows beside the title: a sign upon it, and not only a colour, says that somebody waits.
+/// The icons of the browser's tab. A shape, not only a colour, marks that an agent waits.
 const QUIET_ICON: &str = "icon.svg";
 const WAITING_ICON: &str = "icon-waiting.svg";
 
@@ -164,8 +164,8 @@ fn render_tabs(current: Option<NavTab>) -> Markup {
     }
 }
 
-/// How many agents there are, by what they do. The script takes the number for the title from here, and sees here when the
-/// server has another page than the one it belongs to.
+/// The numbers of agents by state. The script copies the number of waiting agents to the title, and reloads the page if
+/// the version of the server changes.
 fn render_counts(counts: AgentCounts) -> Markup {
     let AgentCounts { waiting, working, idle } = counts;
     html! {

@@ -1,5 +1,5 @@
-//! The way in for browsers where a token is required: its user shows the token once, and the browser keeps a pass for it.
-//! Without a token there is nothing to log in to, and whoever comes here is shown in.
+//! The login: the user enters the token once, and the browser keeps a cookie. Without a token, the login redirects to
+//! the page.
 
 use axum::body::{Body, to_bytes};
 use axum::extract::State;
@@ -14,10 +14,10 @@ use crate::app_state::SharedAppState;
 use crate::http::errors::HttpError;
 use crate::http::token::AccessToken;
 
-/// What the form sends is no longer.
+/// The maximum size of the form's data.
 const MAX_FORM_BYTES: usize = 16 * 1024;
 
-/// How long a browser keeps the pass.
+/// How long a browser keeps the cookie.
 const COOKIE_MAX_AGE_SECONDS: u32 = 90 * 24 * 60 * 60;
 
 /// `GET /login`
@@ -28,24 +28,24 @@ pub(crate) async fn get_login_page(State(app): State<SharedAppState>) -> PageRes
     Ok(html_response(layout::render_static_page("Log in", &render_login_form("/", ""))))
 }
 
-/// The form in place of a page that needs the token.
+/// The form instead of a page that needs the token.
 pub(super) fn render_login_form_for(uri: &Uri) -> Markup {
     render_login_form(uri.path_and_query().map_or("/", |path| path.as_str()), "")
 }
 
-fn render_login_form(next: &str, trouble: &str) -> Markup {
+fn render_login_form(next: &str, error: &str) -> Markup {
     html! {
         h1 { "Log in" }
-        @if !trouble.is_empty() { p.trouble role="alert" { (trouble) } }
+        @if !error.is_empty() { p.trouble role="alert" { (error) } }
         form.login method="post" action="/login" {
             label for="token" { "Token" }
             input #token type="password" name="token" autocomplete="current-password" required autofocus;
             input type="hidden" name="next" value=(next);
             button { "Log in" }
         }
-        p { "The token is in the file that the server was started with: " code { "--token-file" } "." }
-        // A browser that follows a link from elsewhere does not show what it keeps; from here it does.
-        p { a href=(sanitize_redirect(next)) { "I have logged in already" } }
+        p { "The token is in the file that the server got with " code { "--token-file" } "." }
+        // A browser that follows a link from another site does not send the cookie; from this link it does.
+        p { a href=(sanitize_redirect(next)) { "I am already logged in" } }
     }
 }
 
@@ -65,7 +65,7 @@ pub(crate) async fn log_in(State(app): State<SharedAppState>, headers: HeaderMap
     let shown = field("token").unwrap_or_default();
     if !token.matches(shown.trim().as_bytes()) {
         let mut refused =
-            html_response(layout::render_static_page("Log in", &render_login_form(&next, "That is not the token.")));
+            html_response(layout::render_static_page("Log in", &render_login_form(&next, "The token is wrong.")));
         *refused.status_mut() = StatusCode::UNAUTHORIZED;
         return Ok(refused);
     }
@@ -74,7 +74,7 @@ pub(crate) async fn log_in(State(app): State<SharedAppState>, headers: HeaderMap
 
 /// `POST /logout`
 ///
-/// The name of the cookie follows from the token, so only a browser that has the cookie already gets to see it.
+/// The name of the cookie is derived from the token, so only a browser that has the cookie gets it.
 pub(crate) async fn log_out(State(app): State<SharedAppState>, headers: HeaderMap) -> PageResult {
     Ok(match &app.settings.token {
         Some(token) if token.session_cookie().is_in_headers(&headers) => {
@@ -85,22 +85,22 @@ pub(crate) async fn log_out(State(app): State<SharedAppState>, headers: HeaderMa
     })
 }
 
-/// The pass as a cookie that no script can read and no other site makes a browser send. Where the browser has come over TLS
-/// it is never sent without.
+/// Sets the cookie: scripts cannot read it, and requests of other sites do not send it. After a login over TLS, it is
+/// only sent over TLS.
 fn set_session_cookie(mut answer: Response, token: &AccessToken, seconds: u32, headers: &HeaderMap) -> Response {
-    let pass = token.session_cookie();
-    let value = if seconds == 0 { "" } else { pass.value.as_str() };
+    let session = token.session_cookie();
+    let value = if seconds == 0 { "" } else { session.value.as_str() };
     let over_tls = |origin: &HeaderValue| origin.as_bytes().starts_with(b"https://");
     let secure = if headers.get(ORIGIN).is_some_and(over_tls) { "; Secure" } else { "" };
-    let cookie = format!("{}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}", pass.name);
-    // Both are letters and figures.
+    let cookie = format!("{}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}", session.name);
+    // Both have only letters and digits.
     if let Ok(cookie) = HeaderValue::try_from(cookie) {
         answer.headers_mut().insert(SET_COOKIE, cookie);
     }
     answer
 }
 
-/// A path of this server, or the first page if it is none.
+/// A path of this server, or `/` if it is not one.
 fn sanitize_redirect(path: &str) -> &str {
     let is_plain = path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let is_own = path.starts_with('/') && !path.starts_with("//") && !path.starts_with("/login");
@@ -120,7 +120,7 @@ mod tests {
     use super::sanitize_redirect;
 
     #[test]
-    fn after_logging_in_nobody_is_sent_elsewhere() {
+    fn a_login_redirects_only_to_this_server() {
         let cases = [
             ("/", "/"),
             ("/agents/7?tools=1&before=e3", "/agents/7?tools=1&before=e3"),

@@ -1,24 +1,24 @@
-//! The page: what a person sees of all this in a browser.
+//! The page: the views for people in a browser.
 //!
-//! The server renders everything, with `maud`, which escapes whatever is put into it. Each view is complete without any
-//! script. What can change is a *region*: an element with
+//! The server renders everything with `maud`, which escapes all values. Each view works without scripts. A part that
+//! can change is a *region*: an element with
 //!
 //! | attribute | meaning |
 //! |---|---|
-//! | `id` | by which its successor is known |
-//! | `data-src` | the address of the fragment that is this element anew |
+//! | `id` | identifies the element that replaces it |
+//! | `data-src` | the address of the fragment that replaces this element |
 //! | `data-when` | the kinds of changes after which it is fetched; `*` for all |
-//! | `data-agent` | only changes of this agent count |
-//! | `data-parts`, on what is around regions | the address by which several of them are fetched at once, up to their names |
-//! | `data-part` | its name there |
-//! | `data-keyed` | its children have ids, and are replaced one by one |
-//! | `data-grow` | the fragment has the newest children; older ones stay, up to so many, unless who listens to `forgetting` minds |
+//! | `data-agent` | only changes of this agent matter |
+//! | `data-parts`, on a parent of regions | the address that fetches several of them at once; their names are appended |
+//! | `data-part` | the name of a region there |
+//! | `data-keyed` | its children have ids and are replaced one by one |
+//! | `data-grow` | the fragment has the newest children; older ones stay up to this number, and a listener of `forgetting` can keep them |
 //!
-//! A fragment is rendered by the very function that renders the region in its view, so there is one home for how a thing
-//! looks. `assets/live.js` listens to the stream, fetches fragments and puts them in place; it never makes markup from data.
+//! The same function renders a region in its view and as a fragment. `assets/live.js` listens to the stream, fetches
+//! fragments and inserts them; it never builds markup from data.
 //!
-//! Times are `<time>` elements that the script words anew as they pass (`words`). The policy that `front` sends allows no
-//! inline scripts and no inline styles: widths and heights are attributes of `<meter>` and SVG, everything else is classes.
+//! Times are `<time>` elements that the script updates (`times.js`). The policy of `http::middleware` allows no inline
+//! scripts and no inline styles: widths and heights are attributes of `<meter>` and SVG, everything else is classes.
 
 mod agent;
 mod agents;
@@ -67,31 +67,31 @@ pub(crate) use login::{get_login_page, log_in, log_out};
 
 use layout::PageFrame;
 
-/// What a view is answered with.
+/// The result of a view.
 type PageResult = std::result::Result<Response, HttpError>;
 
-/// Reads what a view shows, and what stands around it. The latter first: whatever happens while the former is read is told
-/// to the page by the stream, which goes on from there.
+/// Loads a view and its frame. The frame comes first: the stream continues from its position and sends all changes that
+/// happen while the view is loaded.
 async fn load_with_frame<T: Send + 'static>(
     app: &AppState,
-    question: impl FnOnce(&mut Store) -> Result<T> + Send + 'static,
+    query: impl FnOnce(&mut Store) -> Result<T> + Send + 'static,
 ) -> std::result::Result<(PageFrame, T), HttpError> {
     let (now, can_log_out) = (app.clock.now(), app.settings.token.is_some());
     let ask = move |store: &mut Store| {
         let frame = PageFrame::load(store, now)?;
-        Ok((if can_log_out { frame.with_log_out() } else { frame }, question(store)?))
+        Ok((if can_log_out { frame.with_log_out() } else { frame }, query(store)?))
     };
     app.store_pool.with_store(ask).await
 }
 
-/// An answer in HTML. All that agents sent is in it, and so this is where what nobody sees in that is made visible.
+/// An HTML response. It contains texts of agents, so invisible characters are escaped here.
 fn html_response(markup: Markup) -> Response {
     let mut answer = response_with_type(HTML_CONTENT_TYPE, escape_invisible_chars(markup.into_string()));
     answer.headers_mut().insert(REFERRER_POLICY, SAME_ORIGIN_REFERRER);
     answer
 }
 
-/// What was rendered, with an escape in place of every character that is not seen. Our own markup has none of these.
+/// Escapes every invisible character. Our own markup has none.
 fn escape_invisible_chars(rendered: String) -> String {
     match reveal_invisible_chars(&rendered) {
         Cow::Borrowed(_) => rendered,
@@ -99,14 +99,14 @@ fn escape_invisible_chars(rendered: String) -> String {
     }
 }
 
-/// The type of every page.
+/// The content type of every page.
 const HTML_CONTENT_TYPE: &str = "text/html; charset=utf-8";
 
-/// Other sites are told nothing of where somebody comes from. We are: a browser that may not tell us sends forms without
-/// their origin, and then they are not known to be ours.
+/// Browsers send no referrer to other sites. They send it to us, because without it they would send forms without an
+/// origin, which the gate refuses.
 const SAME_ORIGIN_REFERRER: HeaderValue = HeaderValue::from_static("same-origin");
 
-/// The number in a path, which stands in this place between its slashes.
+/// The agent number at this position of a path.
 fn parse_path_id(uri: &Uri, place: usize) -> std::result::Result<i64, HttpError> {
-    query_params::parse_path_id(uri, place, "an agent is named by its number: /agents/17")
+    query_params::parse_path_id(uri, place, "agent", "/agents/17")
 }

@@ -1,8 +1,8 @@
-//! Addresses within the page.
+//! Addresses of the page.
 
 use url::form_urlencoded::Serializer;
 
-/// An address with parameters, of which those without a value are left out.
+/// An address with parameters. Empty values are omitted.
 pub(super) fn build_url<'a>(path: &str, parameters: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let mut query = Serializer::new(String::new());
     query.extend_pairs(parameters.into_iter().filter(|(_, value)| !value.is_empty()));
@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_a_value_is_it_stays_one_value() {
+    fn values_are_encoded() {
         let cases = [
             (vec![], "/x"),
             (vec![("a", "")], "/x"),

@@ -1,16 +1,16 @@
-//! What projects are called. A name is as a rule that of a directory, and several can have the same one: those are told apart
-//! by as much of their paths as that takes.
+//! Display names of projects. A name is usually the name of a directory; projects with the same name also show a part
+//! of their paths.
 
 use snell_store::{AgentView, LogEntry, ProjectView, Result, Store};
 
-/// How many projects are known by their names.
+/// The maximum number of projects with display names.
 const MAX_PROJECTS: u32 = 500;
 
-/// What every project is called.
+/// The display names of all projects.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProjectNames(Vec<ProjectName>);
 
-/// A project, and what it is called.
+/// A project with its display name.
 #[derive(Clone, Debug)]
 pub(super) struct ProjectName {
     pub(super) view: ProjectView,
@@ -33,17 +33,17 @@ impl ProjectNames {
         Self(projects)
     }
 
-    /// All of them, in the order of their names.
+    /// All projects, sorted by name.
     pub(super) fn all(&self) -> &[ProjectName] {
         &self.0
     }
 
-    /// What an agent's project is called.
+    /// The display name of an agent's project.
     pub(super) fn name_for_agent<'a>(&'a self, agent: &'a AgentView) -> &'a str {
         self.find_name(agent.project_id).unwrap_or(&agent.project)
     }
 
-    /// What the project of an event is called.
+    /// The display name of an event's project.
     pub(super) fn name_for_event<'a>(&'a self, entry: &'a LogEntry) -> &'a str {
         self.find_name(entry.project_id).unwrap_or(&entry.project)
     }
@@ -54,21 +54,21 @@ impl ProjectNames {
     }
 }
 
-/// Where a project comes: by its name, as people look for it, whether or not letters are small. Those of one name are together.
+/// The sort key of a project: its name without case. Projects with the same name are adjacent.
 pub(super) fn project_sort_key(name: &str, called: &str) -> (String, String, String) {
     (name.to_lowercase(), name.to_owned(), called.to_owned())
 }
 
-/// The name of a project, with as much of its path before it as none of the others has.
+/// The name of a project, with the shortest part of its path that none of the others has.
 fn disambiguate_name(project: &ProjectView, others: &[&ProjectView]) -> String {
     if others.is_empty() {
         return project.name.clone();
     }
     let parts = project.path.matches('/').count() + 1;
     let ends = (2..=parts).map(|count| last_path_parts(&project.path, count));
-    let mut telling = ends
+    let mut unique = ends
         .filter(|own| others.iter().all(|other| last_path_parts(&other.path, own.matches('/').count() + 1) != *own));
-    telling.next().unwrap_or(&project.path).to_owned()
+    unique.next().unwrap_or(&project.path).to_owned()
 }
 
 /// The last parts of a path.
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn projects_of_one_name_are_told_apart_by_their_paths() {
+    fn projects_with_the_same_name_show_their_paths() {
         let cases: &[(&[&str], &[&str])] = &[
             (&["/srv/api", "/srv/shop"], &["api", "shop"]),
             (&["/srv/a/api", "/srv/b/api", "/srv/c"], &["a/api", "b/api", "c"]),

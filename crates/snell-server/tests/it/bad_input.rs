@@ -1,4 +1,4 @@
-//! What is refused, and what is said about it.
+//! Refused requests and their messages.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,19 +11,19 @@ use snell_test_support::wait::{WAIT_TIMEOUT, wait_until};
 use crate::support::TestApp;
 
 #[test]
-fn a_body_that_is_wrong_is_refused_by_name() {
+fn an_invalid_body_is_refused_with_the_name_of_the_field() {
     let app = TestApp::start();
-    let id = "must be a string that is not empty, of at most 1024 bytes";
+    let id = "must be a non-empty string of at most 1024 bytes";
     let long = format!(r#"{{"session_id":"{}"}}"#, "x".repeat(1025));
     let cases: &[(&str, &str)] = &[
-        ("", "the body is empty; send a JSON object with a \"session_id\""),
-        ("nonsense", "the body is not valid JSON: it is wrong at line 1, column 2"),
-        ("{\"session_id\":", "the body is not valid JSON: it ends too early at line 1, column 14"),
-        ("[]", "the body must be a JSON object such as {\"session_id\": \"…\"}"),
-        ("\"s\"", "the body must be a JSON object such as {\"session_id\": \"…\"}"),
-        ("null", "the body must be a JSON object such as {\"session_id\": \"…\"}"),
-        ("{}", "\"session_id\" is missing: it names the agent's session"),
-        (r#"{"session_id":null}"#, "\"session_id\" is missing: it names the agent's session"),
+        ("", "the request body is empty (hint: send an object such as {\"session_id\": \"…\"})"),
+        ("nonsense", "the request body is not valid JSON: syntax error at line 1, column 2"),
+        ("{\"session_id\":", "the request body is not valid JSON: unexpected end at line 1, column 14"),
+        ("[]", "the request body must be a JSON object (hint: send an object such as {\"session_id\": \"…\"})"),
+        ("\"s\"", "the request body must be a JSON object (hint: send an object such as {\"session_id\": \"…\"})"),
+        ("null", "the request body must be a JSON object (hint: send an object such as {\"session_id\": \"…\"})"),
+        ("{}", "\"session_id\" is missing (hint: send the id of the agent's session)"),
+        (r#"{"session_id":null}"#, "\"session_id\" is missing (hint: send the id of the agent's session)"),
         (r#"{"session_id":7}"#, &format!("\"session_id\" {id}")),
         (r#"{"session_id":""}"#, &format!("\"session_id\" {id}")),
         (r#"{"session_id":"  "}"#, &format!("\"session_id\" {id}")),
@@ -40,10 +40,10 @@ fn a_body_that_is_wrong_is_refused_by_name() {
         (r#"{"session_id":"s","tmux_pane":3}"#, "\"tmux_pane\" must be a string"),
         (r#"{"session_id":"s","tmux_session":3}"#, "\"tmux_session\" must be a string"),
         (r#"{"session_id":"s","headspace_session_id":3}"#, "\"headspace_session_id\" must be a string"),
-        (r#"{"session_id":"s","pid":"7"}"#, "\"pid\" must be the number of a process"),
-        (r#"{"session_id":"s","pid":-1}"#, "\"pid\" must be the number of a process"),
-        (r#"{"session_id":"s","pid":0}"#, "\"pid\" must be the number of a process"),
-        (r#"{"session_id":"s","pid":1e99}"#, "\"pid\" must be the number of a process"),
+        (r#"{"session_id":"s","pid":"7"}"#, "\"pid\" must be a process id"),
+        (r#"{"session_id":"s","pid":-1}"#, "\"pid\" must be a process id"),
+        (r#"{"session_id":"s","pid":0}"#, "\"pid\" must be a process id"),
+        (r#"{"session_id":"s","pid":1e99}"#, "\"pid\" must be a process id"),
         (r#"{"session_id":"s","host":1}"#, "\"host\" must be a string"),
         (r#"{"session_id":"s","reason":1}"#, "\"reason\" must be a string"),
         (r#"{"session_id":"s","source":1}"#, "\"source\" must be a string"),
@@ -66,8 +66,11 @@ fn a_body_that_is_wrong_is_refused_by_name() {
             r#"{"session_id":"s","timestamp":1700000000}"#,
             "\"timestamp\" must be an RFC 3339 time such as 2025-12-31T10:30:00Z",
         ),
-        (r#"{"session_id":"s","session_id":"t"}"#, "\"session_id\" stands in the body twice; send it once"),
-        (r#"{"session_id":"s","x":1,"x":2}"#, "a field stands in the body twice; send it once"),
+        (
+            r#"{"session_id":"s","session_id":"t"}"#,
+            "\"session_id\" appears twice in the request body (hint: send it once)",
+        ),
+        (r#"{"session_id":"s","x":1,"x":2}"#, "a field appears twice in the request body (hint: send it once)"),
     ];
     for (body, message) in cases {
         let answer = app.request("POST", "/hook/stop").json(body).send();
@@ -84,7 +87,7 @@ fn an_event_without_a_route_must_name_itself() {
         let answer = app.post_hook("event", &body);
         assert_eq!(
             (answer.status, answer.message().as_str()),
-            (400, "\"hook_event_name\" is missing: it names the event")
+            (400, "\"hook_event_name\" is missing (hint: send the name of the event)")
         );
     }
     let answer = app.post_hook("event", &json!({"session_id": "s", "hook_event_name": ""}));
@@ -112,7 +115,7 @@ fn a_body_must_say_that_it_is_json() {
         let answer = request.body(br#"{"session_id":"s"}"#).send();
         assert_eq!(answer.status, status, "{kind:?}: {}", answer.body);
         if status == 400 {
-            assert_eq!(answer.message(), "the header Content-Type must be application/json");
+            assert_eq!(answer.message(), "the Content-Type header must be application/json");
         }
     }
 }
@@ -154,7 +157,7 @@ fn a_body_may_be_neither_large_nor_deep_nor_other_than_utf_8() {
 }
 
 #[test]
-fn a_body_in_pieces_is_put_together_and_counted() {
+fn a_chunked_body_is_joined_and_measured() {
     let app = TestApp::start();
     let chunked = |pieces: &[&[u8]]| {
         let mut body = Vec::new();
@@ -179,7 +182,7 @@ fn a_body_in_pieces_is_put_together_and_counted() {
 }
 
 #[test]
-fn a_client_that_asks_before_it_sends_is_told_at_once() {
+fn a_client_that_expects_100_continue_is_refused_at_once() {
     let app = TestApp::start();
     let request = app
         .request("POST", "/hook/stop")
@@ -191,7 +194,7 @@ fn a_client_that_asks_before_it_sends_is_told_at_once() {
 }
 
 #[test]
-fn a_body_that_is_too_large_by_its_own_account_is_refused_before_it_comes() {
+fn a_body_with_a_large_content_length_is_refused_at_once() {
     let app = TestApp::with_settings(|settings| settings.body_timeout = Duration::from_secs(600));
     let request =
         app.request("POST", "/hook/stop").header("Content-Type: application/json").header("Content-Length: 2097152");
@@ -199,7 +202,7 @@ fn a_body_that_is_too_large_by_its_own_account_is_refused_before_it_comes() {
     stream.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     stream.write_all(&request.bytes()).unwrap();
     assert_eq!(SseClient::from_connection(stream.try_clone().unwrap()).unwrap().head.status, 413);
-    // What comes all the same is thrown away, and the connection can be used on.
+    // The body is dropped, and the connection can be reused.
     stream.write_all(&vec![b' '; 2_097_152]).unwrap();
     stream.write_all(&app.request("GET", "/healthz").bytes()).unwrap();
     let mut told = Vec::new();
@@ -212,7 +215,7 @@ fn a_body_that_is_too_large_by_its_own_account_is_refused_before_it_comes() {
 }
 
 #[test]
-fn times_of_the_future_and_very_fine_ones_are_taken() {
+fn future_and_very_precise_times_are_accepted() {
     let app = TestApp::start();
     let cases = ["9999-12-31T23:59:59Z", "2025-12-31T10:30:00.123456789123Z"];
     for at in cases {
@@ -240,7 +243,7 @@ fn a_head_may_be_64_kib_long() {
 }
 
 #[test]
-fn what_is_not_there_and_what_cannot_be_done_is_said() {
+fn unknown_paths_and_methods_have_messages() {
     let app = TestApp::start();
     let cases = [
         ("GET", "/nothing", 404, None),
@@ -266,53 +269,54 @@ fn what_is_not_there_and_what_cannot_be_done_is_said() {
         answer.message();
     }
     let answer = app.request("POST", "/hook/subagent-stop").json("{}").send();
-    assert_eq!(answer.message(), "there is nothing here; events without a route of their own go to /hook/event");
+    assert_eq!(
+        answer.message(),
+        "there is nothing at this address (hint: send events without their own route to /hook/event)"
+    );
 }
 
 #[test]
-fn a_question_that_is_wrong_is_refused_by_name() {
+fn an_invalid_parameter_is_refused_by_name() {
     let app = TestApp::start();
     let cases = [
-        ("/api/agents?limit=0", "\"limit\" is \"0\"; it must be a number from 1 to 500"),
-        ("/api/agents?limit=", "\"limit\" is \"\"; it must be a number from 1 to 500"),
+        ("/api/agents?limit=0", "\"limit\" must be a number from 1 to 500, not \"0\""),
+        ("/api/agents?limit=", "\"limit\" must be a number from 1 to 500, not \"\""),
         (
             "/api/events?since=-2h",
-            "\"since\" is \"-2h\"; it must be a time such as 2025-12-31T10:30:00Z or 2025-12-31 (in UTC, unless a zone is \
-             named), or how long ago it was, such as 2h",
+            "\"since\" must be a time such as 2025-12-31T10:30:00Z or 2025-12-31 (UTC), or an age such as 2h, not \"-2h\"",
         ),
-        ("/api/agents?limit=501", "\"limit\" is \"501\"; it must be a number from 1 to 500"),
-        ("/api/agents?limit=many", "\"limit\" is \"many\"; it must be a number from 1 to 500"),
-        ("/api/agents?limit=1&limit=2", "\"limit\" stands twice; send it once"),
-        ("/api/agents?colour=red", "unknown parameter \"colour\"; known are state, project_id, ended, limit, before"),
-        ("/api/agents?state=busy", "\"state\" is \"busy\"; it must be one of idle, processing, awaiting_input, ended"),
-        ("/api/agents?ended=1", "\"ended\" is \"1\"; it must be true or false"),
-        ("/api/agents?before=x", "\"before\" is \"x\"; it must be what \"next\" of the page before says"),
-        ("/api/agents?before=x_1", "\"before\" is \"x_1\"; it must be what \"next\" of the page before says"),
-        ("/api/agents?project_id=0", "\"project_id\" is \"0\"; it must be a positive number"),
-        ("/api/events?agent_id=%2b1", "\"agent_id\" is \"+1\"; it must be a positive number"),
-        ("/api/events?decision=deny", "\"decision\" is \"deny\"; it must be one of allow, ask, block"),
+        ("/api/agents?limit=501", "\"limit\" must be a number from 1 to 500, not \"501\""),
+        ("/api/agents?limit=many", "\"limit\" must be a number from 1 to 500, not \"many\""),
+        ("/api/agents?limit=1&limit=2", "parameter \"limit\" appears twice (hint: send it once)"),
+        (
+            "/api/agents?colour=red",
+            "unknown parameter \"colour\" (hint: known parameters: state, project_id, ended, limit, before)",
+        ),
+        ("/api/agents?state=busy", "\"state\" must be one of idle, processing, awaiting_input, ended, not \"busy\""),
+        ("/api/agents?ended=1", "\"ended\" must be true or false, not \"1\""),
+        ("/api/agents?before=x", "\"before\" must be the value of \"next\" of the previous page, not \"x\""),
+        ("/api/agents?before=x_1", "\"before\" must be the value of \"next\" of the previous page, not \"x_1\""),
+        ("/api/agents?project_id=0", "\"project_id\" must be a positive number, not \"0\""),
+        ("/api/events?agent_id=%2b1", "\"agent_id\" must be a positive number, not \"+1\""),
+        ("/api/events?decision=deny", "\"decision\" must be one of allow, ask, block, not \"deny\""),
         (
             "/api/guard?decision=block",
-            "\"decision\" is \"block\"; it must be one of deny, ask, allow, would_deny, would_ask",
+            "\"decision\" must be one of deny, ask, allow, would_deny, would_ask, not \"block\"",
         ),
         (
             "/api/events?since=soon",
-            "\"since\" is \"soon\"; it must be a time such as 2025-12-31T10:30:00Z or 2025-12-31 (in UTC, unless a zone is \
-             named), or how long ago it was, such as 2h",
+            "\"since\" must be a time such as 2025-12-31T10:30:00Z or 2025-12-31 (UTC), or an age such as 2h, not \"soon\"",
         ),
-        ("/api/hooks?before=1", "unknown parameter \"before\"; known are since, limit"),
-        ("/hook/status?x=1", "unknown parameter \"x\"; there are none here"),
-        ("/api/agents/1?x=1", "unknown parameter \"x\"; there are none here"),
+        ("/api/hooks?before=1", "unknown parameter \"before\" (hint: known parameters: since, limit)"),
+        ("/hook/status?x=1", "unknown parameter \"x\" (hint: this address has no parameters)"),
+        ("/api/agents/1?x=1", "unknown parameter \"x\" (hint: this address has no parameters)"),
         (
             "/api/events/stream?types=turn_created,nothing",
-            "\"types\" names something that is not sent; known are turn_created, turn_updated, state_changed, \
-             session_created, session_ended, card_refresh, hook_run, guard_verdict",
+            "unknown type of change in \"types\" (hint: known types: turn_created, turn_updated, state_changed, \
+             session_created, session_ended, card_refresh, hook_run, guard_verdict)",
         ),
-        ("/api/events/stream?agent_id=x", "\"agent_id\" is \"x\"; it must be a positive number"),
-        (
-            "/api/events/stream?last_event_id=x",
-            "Last-Event-ID must be the \"id\" of an event that this stream has sent",
-        ),
+        ("/api/events/stream?agent_id=x", "\"agent_id\" must be a positive number, not \"x\""),
+        ("/api/events/stream?last_event_id=x", "Last-Event-ID must be the id of an event of this stream"),
     ];
     for (path, message) in cases {
         let answer = app.get(path);

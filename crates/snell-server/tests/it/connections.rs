@@ -11,7 +11,7 @@ use snell_test_support::wait::{WAIT_TIMEOUT, wait_until};
 
 use crate::support::TestApp;
 
-/// Says this, and hears the answer.
+/// Sends this and reads the response.
 pub fn send_bytes(address: SocketAddr, bytes: &[u8]) -> HttpResponse {
     let mut stream = open_connection(address);
     stream.write_all(bytes).unwrap();
@@ -24,7 +24,7 @@ fn open_connection(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Everything that comes until the connection ends, however it does. It must end.
+/// Everything until the end of the connection, which must end.
 fn read_until_closed(stream: &mut TcpStream) -> Vec<u8> {
     let mut told = Vec::new();
     let mut buffer = [0; 4096];
@@ -43,15 +43,15 @@ fn assert_server_works(app: &TestApp) {
     assert_eq!(app.get("/healthz").status, 200);
 }
 
-/// Waits until nobody but the one who asks is connected.
+/// Waits until this client has the only connection.
 fn wait_until_alone(app: &TestApp) {
     wait_until(|| app.get("/metrics").body.contains("snell_http_connections 1\n").then_some(()));
 }
 
 #[test]
-fn a_thousand_silent_connections_delay_no_other_client() {
+fn a_thousand_silent_connections_do_not_block_others() {
     let app = TestApp::start();
-    // Both ends are files of this process.
+    // Both ends are file descriptors of this process.
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
     let wanted = rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum };
     rustix::process::setrlimit(rustix::process::Resource::Nofile, wanted).unwrap();
@@ -63,7 +63,7 @@ fn a_thousand_silent_connections_delay_no_other_client() {
 }
 
 #[test]
-fn more_connections_than_there_is_room_for_are_told_so() {
+fn connections_beyond_the_limit_are_refused() {
     let app = TestApp::with_settings(|settings| settings.max_connections = 2);
     let held: Vec<_> = (0..2).map(|_| open_connection(app.address)).collect();
     let mut refused = wait_until(|| {
@@ -73,7 +73,7 @@ fn more_connections_than_there_is_room_for_are_told_so() {
     });
     assert_eq!(refused.status, 503);
     assert_eq!(refused.header("retry-after"), Some("1"));
-    assert_eq!(refused.message(), "too many connections; try again shortly");
+    assert_eq!(refused.message(), "too many connections (hint: try again in a moment)");
     drop(held);
     refused = wait_until(|| {
         let mut stream = open_connection(app.address);
@@ -86,14 +86,14 @@ fn more_connections_than_there_is_room_for_are_told_so() {
 }
 
 #[test]
-fn a_client_that_does_not_finish_is_sent_away() {
+fn a_client_that_does_not_finish_is_disconnected() {
     let app = TestApp::with_settings(|settings| {
         settings.head_timeout = Duration::from_millis(200);
         settings.body_timeout = Duration::from_millis(200);
     });
     let request = app.request("POST", "/hook/stop").json(r#"{"session_id":"s"}"#).bytes();
     let head = request.len() - r#"{"session_id":"s"}"#.len();
-    // Nothing at all, part of the head, all but the end of the head.
+    // Nothing, a part of the head, and all but its end.
     for length in [0, 10, head - 2] {
         let started = Instant::now();
         let mut stream = open_connection(app.address);
@@ -102,18 +102,18 @@ fn a_client_that_does_not_finish_is_sent_away() {
         assert!(told.is_empty() || HttpResponse::parse(&told).status == 408, "{length}");
         assert!(started.elapsed() < WAIT_TIMEOUT / 2, "{length}");
     }
-    // The head, and part of the body.
+    // The head and a part of the body.
     for length in [head, head + 5] {
         let mut stream = open_connection(app.address);
         stream.write_all(&request[..length]).unwrap();
         let answer = HttpResponse::parse(&read_until_closed(&mut stream));
-        assert_eq!((answer.status, answer.message().as_str()), (408, "the body did not come in time"));
+        assert_eq!((answer.status, answer.message().as_str()), (408, "the request body did not arrive in time"));
     }
     assert_server_works(&app);
 }
 
 #[test]
-fn a_client_that_goes_in_the_middle_is_forgotten() {
+fn a_client_that_disconnects_early_leaves_nothing_behind() {
     let app = TestApp::start();
     let request = app.request("POST", "/hook/stop").json(r#"{"session_id":"s"}"#).bytes();
     for length in [1, 20, request.len() - 1] {
@@ -128,7 +128,7 @@ fn a_client_that_goes_in_the_middle_is_forgotten() {
     }
     assert_server_works(&app);
     assert_eq!(app.get_json("/api/events?event=Stop")["items"], json!([]));
-    // One that only stops talking once it has said everything may hear the answer or not; the event counts.
+    // A client that closes its side after the request may miss the response, but the event is stored.
     let mut all_said = open_connection(app.address);
     all_said.write_all(&request).unwrap();
     all_said.shutdown(Shutdown::Write).unwrap();
@@ -149,7 +149,7 @@ fn requests_follow_each_other_on_one_connection() {
 }
 
 #[test]
-fn what_is_not_http_is_sent_away() {
+fn invalid_http_is_refused() {
     let app = TestApp::start();
     let long = format!("GET /{} HTTP/1.1\r\n\r\n", "x".repeat(100_000));
     let many = format!("GET / HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(5_000));
@@ -163,7 +163,7 @@ fn what_is_not_http_is_sent_away() {
     ];
     for bytes in cases {
         let mut stream = open_connection(app.address);
-        // It may close while we still write.
+        // The server may close while the client still writes.
         let _ = stream.write_all(bytes);
         let told = read_until_closed(&mut stream);
         assert!(
@@ -176,11 +176,11 @@ fn what_is_not_http_is_sent_away() {
 }
 
 #[test]
-fn a_client_that_does_not_read_its_answers_is_sent_away() {
+fn a_client_that_does_not_read_responses_is_disconnected() {
     let app = TestApp::with_settings(|settings| settings.write_timeout = Duration::from_millis(200));
     let mut deaf = open_connection(app.address);
     let ask = app.request("GET", "/api/openapi.json").bytes();
-    // More than fits between the two, whatever the system allows.
+    // More than all buffers in between can hold.
     let asked = (0..2_000).all(|_| deaf.write_all(&ask).is_ok());
     wait_until_alone(&app);
     drop((deaf, asked));
@@ -188,12 +188,12 @@ fn a_client_that_does_not_read_its_answers_is_sent_away() {
 }
 
 #[test]
-fn bodies_that_are_not_finished_have_so_much_room_in_all() {
+fn unfinished_bodies_share_a_memory_budget() {
     let app = TestApp::with_settings(|settings| settings.max_body_bytes_in_all = 1000);
     let body = |bytes: usize| format!(r#"{{"session_id":"s","x":"{}"}}"#, "x".repeat(bytes));
     let long = app.request("POST", "/hook/stop").json(&body(800)).bytes();
     let other = || app.request("POST", "/hook/stop").json(&body(400)).send();
-    // The other one may be faster, and then it is the slow one that is refused.
+    // The other client may be faster; then the slow one is refused.
     let (mut slow, refused) = wait_until(|| {
         let mut slow = open_connection(app.address);
         slow.write_all(&long[..long.len() - 1]).unwrap();
@@ -206,9 +206,9 @@ fn bodies_that_are_not_finished_have_so_much_room_in_all() {
         None
     });
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
-    assert_eq!(refused.message(), "too much is being sent at once; try again shortly");
+    assert_eq!(refused.message(), "the server is receiving too much data (hint: try again in a moment)");
     slow.write_all(&long[long.len() - 1..]).unwrap();
-    // Once it is stored there is room again.
+    // After it is stored, the budget is free again.
     assert_eq!(SseClient::from_connection(slow).unwrap().head.status, 200);
     assert_eq!(other().status, 200);
 }

@@ -1,11 +1,11 @@
-//! Events that agents tell over HTTP, and what becomes of them.
+//! Events over HTTP.
 
 use serde_json::{Value, json};
 
 use crate::support::TestApp;
 
 #[test]
-fn a_session_is_told_from_its_beginning_to_its_end() {
+fn a_session_is_recorded_from_start_to_end() {
     let app = TestApp::start();
     let steps = [
         ("session-start", json!({"source": "startup"}), "idle", true),
@@ -39,7 +39,7 @@ fn a_session_is_told_from_its_beginning_to_its_end() {
 }
 
 #[test]
-fn the_answer_names_how_the_agent_was_found() {
+fn the_response_has_the_correlation_method() {
     let app = TestApp::start();
     assert_eq!(app.begin_session("s1")["correlation_method"], "created");
     let told = app.send_event("stop", &json!({"session_id": "s1"}));
@@ -50,7 +50,7 @@ fn the_answer_names_how_the_agent_was_found() {
 }
 
 #[test]
-fn a_session_that_waits_for_its_user_is_seen_also_where_a_later_one_has_taken_its_place() {
+fn a_waiting_session_is_shown_even_if_a_later_one_replaced_it() {
     let app = TestApp::start();
     let cwd = app.data_dir().join("twins");
     let tell = |session: &str, route: &str, mut body: Value| {
@@ -76,7 +76,7 @@ fn a_session_that_waits_for_its_user_is_seen_also_where_a_later_one_has_taken_it
 }
 
 #[test]
-fn a_session_that_goes_on_without_saying_where_keeps_its_project() {
+fn a_session_without_a_directory_keeps_its_project() {
     let app = TestApp::start();
     let begin = |session: &str| app.send_event("session-start", &json!({"session_id": session, "cwd": app.data_dir()}));
     let begun = begin("one");
@@ -87,7 +87,7 @@ fn a_session_that_goes_on_without_saying_where_keeps_its_project() {
 }
 
 #[test]
-fn what_an_event_carries_is_kept_also_what_nobody_knows() {
+fn all_fields_of_an_event_are_stored() {
     let app = TestApp::start();
     let body = json!({
         "session_id": "s1", "working_directory": app.data_dir(), "__proto__": {"x": [1, 2]}, "unknown": null,
@@ -107,7 +107,7 @@ fn what_an_event_carries_is_kept_also_what_nobody_knows() {
 }
 
 #[test]
-fn an_event_without_a_route_of_its_own_names_itself() {
+fn an_event_without_its_own_route_is_named_in_the_body() {
     let app = TestApp::start();
     let cases = [
         ("SubagentStop", "SubagentStop"),
@@ -120,7 +120,7 @@ fn an_event_without_a_route_of_its_own_names_itself() {
         app.send_event("event", &json!({"session_id": "s1", "hook_event_name": told}));
         assert_eq!(app.get_json("/api/events?limit=1")["items"][0]["event"], kept, "{told}");
     }
-    // Where the route says which event it is, the body need not.
+    // On other routes, the body need not name the event.
     app.send_event("stop", &json!({"session_id": "s1", "hook_event_name": "SubagentStop"}));
     assert_eq!(app.get_json("/api/events?limit=1")["items"][0]["event"], "Stop");
 }
@@ -137,7 +137,7 @@ fn the_same_event_id_twice_is_stored_once() {
 }
 
 #[test]
-fn events_happened_when_their_sender_says_so_unless_that_is_yet_to_come() {
+fn events_have_the_time_of_their_sender_unless_it_is_in_the_future() {
     let app = TestApp::with_settings(|settings| settings.now = Some("2026-03-01T12:00:00Z".parse().unwrap()));
     let cases = [
         (json!("2026-03-01T11:00:00+00:00"), "2026-03-01T11:00:00Z"),
@@ -152,7 +152,7 @@ fn events_happened_when_their_sender_says_so_unless_that_is_yet_to_come() {
 }
 
 #[test]
-fn an_event_that_comes_late_does_not_undo_what_is_newer() {
+fn a_late_event_does_not_override_newer_state() {
     let app = TestApp::with_settings(|settings| settings.now = Some("2026-03-01T12:00:00Z".parse().unwrap()));
     app.send_event("user-prompt-submit", &json!({"session_id": "s1", "prompt": "go"}));
     let late = json!({"session_id": "s1", "timestamp": "2026-03-01T11:59:00Z"});
@@ -161,7 +161,7 @@ fn an_event_that_comes_late_does_not_undo_what_is_newer() {
 }
 
 #[test]
-fn what_another_snell_knows_of_an_event_is_taken_out_of_its_payload() {
+fn data_of_another_snell_is_removed_from_the_payload() {
     let app = TestApp::start();
     let judgement = json!({
         "decision": "block", "reason": "not today", "took_us": 1500,
@@ -185,7 +185,7 @@ fn what_another_snell_knows_of_an_event_is_taken_out_of_its_payload() {
 }
 
 #[test]
-fn what_cannot_be_understood_of_it_does_not_count() {
+fn invalid_data_of_another_snell_is_ignored() {
     let app = TestApp::start();
     for own in [json!(7), json!({"sender": 7}), json!({"judgement": {"runs": 1}}), json!({"sender": null})] {
         app.send_event("pre-tool-use", &json!({"session_id": "s1", "tool_name": "Bash", "snell": own}));
@@ -194,7 +194,7 @@ fn what_cannot_be_understood_of_it_does_not_count() {
 }
 
 #[test]
-fn secrets_are_masked_before_anything_is_kept() {
+fn secrets_are_masked_before_anything_is_stored() {
     let app = TestApp::start();
     app.send_event(
         "user-prompt-submit",
@@ -226,11 +226,14 @@ fn many_first_events_of_one_session_make_one_agent() {
 }
 
 #[test]
-fn a_receiver_that_is_switched_off_takes_nothing_and_shows_everything() {
+fn a_disabled_receiver_refuses_events_and_shows_everything() {
     let app = TestApp::with_settings(|settings| settings.enabled = false);
     let answer = app.post_hook("stop", &json!({"session_id": "s1"}));
     assert_eq!((answer.status, answer.header("retry-after")), (503, Some("60")));
-    assert_eq!(answer.message(), "taking hook events is switched off (enabled = false in [server])");
+    assert_eq!(
+        answer.message(),
+        "this server does not accept events (hint: set enabled = true in [server] of snell.toml and restart the server)"
+    );
     assert_eq!(app.get_json("/hook/status")["enabled"], false);
     assert_eq!(app.get_json("/api/agents")["items"], json!([]));
 }

@@ -1,4 +1,4 @@
-//! The server from outside: the real one, on a port of its own, asked over real sockets.
+//! The server from outside: a real one on its own port, over real sockets.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on must fail")]
 #![allow(missing_docs, unreachable_pub, reason = "tests are named as sentences")]

@@ -1,4 +1,4 @@
-//! The description for programs: it names every route and every parameter, and every answer is as it says.
+//! The OpenAPI description has every route and parameter, and every response matches it.
 
 use std::collections::BTreeSet;
 
@@ -13,24 +13,24 @@ fn parse_openapi() -> Value {
     serde_json::from_str(OPENAPI).unwrap()
 }
 
-/// What the description says of an answer of this status to this request.
+/// The description of a response with this status.
 fn find_response(document: &Value, method: &str, route: &str, status: u16) -> Value {
     let operation = &document["paths"][route][method.to_lowercase()];
-    let told = &operation["responses"][status.to_string()];
-    let told = match told["$ref"].as_str() {
+    let response = &operation["responses"][status.to_string()];
+    let response = match response["$ref"].as_str() {
         Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap(),
-        None => told,
+        None => response,
     };
-    assert!(told.is_object(), "{method} {route} has no answer {status}");
-    told.clone()
+    assert!(response.is_object(), "{method} {route} has no answer {status}");
+    response.clone()
 }
 
 fn check_response(document: &Value, method: &str, route: &str, answer: &HttpResponse) {
-    let told = find_response(document, method, route, answer.status);
-    let content = told["content"].as_object().unwrap();
+    let expected = find_response(document, method, route, answer.status);
+    let content = expected["content"].as_object().unwrap();
     let kind = answer.header("content-type").unwrap().split(';').next().unwrap();
     assert!(content.contains_key(kind), "{method} {route} {}: {kind}", answer.status);
-    for (name, _) in told["headers"].as_object().into_iter().flatten() {
+    for (name, _) in expected["headers"].as_object().into_iter().flatten() {
         assert!(answer.header(&name.to_lowercase()).is_some(), "{method} {route}: {name}");
     }
     if kind == "application/json" {
@@ -65,13 +65,13 @@ fn the_documentation_names_every_route() {
 }
 
 #[test]
-fn the_description_is_what_the_server_tells() {
+fn the_server_returns_the_description() {
     let app = TestApp::start();
     assert_eq!(app.get_json("/api/openapi.json"), parse_openapi());
 }
 
 #[test]
-fn every_reference_leads_somewhere_and_every_operation_has_a_name() {
+fn every_reference_is_valid_and_every_operation_has_a_name() {
     fn collect_references(value: &Value, found: &mut Vec<String>) {
         match value {
             Value::Object(members) => {
@@ -97,15 +97,16 @@ fn every_reference_leads_somewhere_and_every_operation_has_a_name() {
 }
 
 #[test]
-fn the_description_knows_the_parameters_that_the_server_knows() {
+fn the_description_has_all_parameters_of_the_server() {
     let app = TestApp::start();
     app.begin_session("s1");
     let document = parse_openapi();
     for (method, route) in api_routes().filter(|(method, route)| *method == "GET" && route.starts_with("/api/")) {
         let path = route.replace("{id}", "1");
-        let Some(known) = app.get(&format!("{path}?no_such_parameter=1")).json()["message"]
-            .as_str()
-            .and_then(|message| message.split("known are ").nth(1).map(str::to_owned))
+        let Some(known) =
+            app.get(&format!("{path}?no_such_parameter=1")).json()["message"].as_str().and_then(|message| {
+                message.split("known parameters: ").nth(1).map(|names| names.trim_end_matches(')').to_owned())
+            })
         else {
             continue;
         };
@@ -118,7 +119,7 @@ fn the_description_knows_the_parameters_that_the_server_knows() {
 }
 
 #[test]
-fn every_answer_is_as_the_description_says() {
+fn every_response_matches_the_description() {
     let app = TestApp::start();
     let document = parse_openapi();
     let check = |method: &str, route: &str, answer: &HttpResponse| check_response(&document, method, route, answer);

@@ -1,10 +1,10 @@
-//! Pages of what happened.
+//! Pages of the API.
 
 use serde_json::{Value, json};
 
 use crate::support::TestApp;
 
-/// Everything that a list has, page by page.
+/// All items of a list, page by page.
 fn read_all_pages(app: &TestApp, path: &str, limit: usize) -> Vec<Value> {
     let mut items = Vec::new();
     let mut before = String::new();
@@ -46,7 +46,7 @@ fn lists_are_read_page_by_page_without_loss_or_repetition() {
 #[test]
 fn a_page_of_long_items_has_fewer_of_them() {
     let app = TestApp::start();
-    // A long text is cut, many are not.
+    // One long text is cut, but not many texts.
     let long = vec!["x".repeat(10_000); 90];
     for number in 0..10 {
         app.send_event("user-prompt-submit", &json!({"session_id": "s1", "prompt": format!("{number}"), "more": long}));
@@ -59,7 +59,7 @@ fn a_page_of_long_items_has_fewer_of_them() {
 }
 
 #[test]
-fn lists_are_narrowed_by_what_is_asked_for() {
+fn lists_can_be_filtered() {
     let app = TestApp::with_settings(|settings| settings.now = Some("2026-03-01T12:00:00Z".parse().unwrap()));
     app.begin_session("s1");
     app.begin_session("s2");
@@ -89,7 +89,7 @@ fn lists_are_narrowed_by_what_is_asked_for() {
     for (path, name, expected) in cases {
         let mut found = list_numbers(&read_all_pages(&app, path, 50), name);
         let mut expected = expected;
-        // At the same moment, either may come first.
+        // Of two events at the same time, either may come first.
         if name == "agent_id" {
             found.sort_unstable();
             expected.sort_unstable();
@@ -139,7 +139,7 @@ fn without_anything_lists_are_empty() {
 }
 
 #[test]
-fn hooks_are_counted_within_the_time_that_is_asked_for() {
+fn hooks_are_counted_within_the_requested_period() {
     let app = TestApp::with_settings(|settings| settings.now = Some("2026-03-02T12:00:00Z".parse().unwrap()));
     let run = |status: &str, us: i64| json!({"contract": "snell", "source": "snell.toml", "line": 1, "command": "x", "status": status, "duration_us": us});
     let tell = |at: &str, runs: Value| {
@@ -156,7 +156,7 @@ fn hooks_are_counted_within_the_time_that_is_asked_for() {
 }
 
 #[test]
-fn what_is_counted_has_names_of_our_own_only() {
+fn metrics_have_only_known_labels() {
     let app = TestApp::start();
     app.begin_session("s1");
     app.send_event("event", &json!({"session_id": "s1", "hook_event_name": "MadeUp"}));
@@ -189,7 +189,7 @@ fn what_is_counted_has_names_of_our_own_only() {
 }
 
 #[test]
-fn there_is_a_sign_of_life() {
+fn there_is_a_liveness_check() {
     let app = TestApp::start();
     assert_eq!(app.get("/healthz").body, "ok\n");
 }

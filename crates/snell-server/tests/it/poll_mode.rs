@@ -1,4 +1,4 @@
-//! Hybrid mode, as `/hook/status` tells it.
+//! Hybrid mode in `/hook/status`.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn set_quick_polling(app: &mut snell_server::ServeSettings) {
     app.poll_schedule.silent_after = Duration::from_millis(300);
 }
 
-/// How often agents were looked after.
+/// The number of checks of all agents.
 fn count_reconciler_runs(app: &TestApp) -> u64 {
     let metrics = app.get("/metrics").body;
     let line = metrics.lines().find_map(|line| line.strip_prefix("snell_reconciler_runs_total{outcome=\"done\"} "));
@@ -45,7 +45,7 @@ fn a_hook_makes_the_server_rely_on_hooks() {
     assert_eq!((&status["mode"], &status["polling_interval"]), (&json!("hooks_active"), &json!(60)));
     assert_eq!((&status["last_event_type"], &status["events_received"]), (&json!("SessionStart"), &json!(1)));
     let at: Timestamp = status["last_event_at"].as_str().unwrap().parse().unwrap();
-    // It came no earlier than it was stored, if somebody looked in between.
+    // The event did not arrive before the last refresh.
     let event = app.get_json("/api/events")["items"][0]["at"].clone();
     let event: Timestamp = event.as_str().unwrap().parse().unwrap();
     assert!(event <= at && at <= Timestamp::now(), "{event} {status}");
@@ -53,7 +53,7 @@ fn a_hook_makes_the_server_rely_on_hooks() {
 }
 
 #[test]
-fn hooks_that_others_write_down_count_as_well() {
+fn hook_events_in_the_database_count_as_well() {
     let app = TestApp::start();
     let text = json!({"session_id": "s1", "cwd": app.data_dir()}).to_string();
     let (event, _) = Event::from_json(Some("Stop"), text.as_bytes()).unwrap();
@@ -61,7 +61,7 @@ fn hooks_that_others_write_down_count_as_well() {
     store.ingest(EventRecord::new(&event, Timestamp::now())).unwrap();
     let status = app.get_json("/hook/status");
     assert_eq!((&status["mode"], &status["events_received"]), (&json!("hooks_active"), &json!(1)));
-    // What came before the server started is known, and was not received by it.
+    // Events before the start are known, but do not count as received.
     let app = app.restart();
     let status = app.get_json("/hook/status");
     assert_eq!((&status["last_event_type"], &status["events_received"]), (&json!("Stop"), &json!(0)));
@@ -69,7 +69,7 @@ fn hooks_that_others_write_down_count_as_well() {
 }
 
 #[test]
-fn an_event_that_comes_late_is_heard_now() {
+fn a_late_event_counts_as_current_activity() {
     let app = TestApp::start();
     app.get_json("/hook/status");
     app.send_event("stop", &json!({"session_id": "s1", "timestamp": "2020-01-01T00:00:00Z"}));
@@ -79,7 +79,7 @@ fn an_event_that_comes_late_is_heard_now() {
 }
 
 #[test]
-fn an_event_that_comes_twice_is_a_sign_of_life_each_time() {
+fn a_duplicate_event_counts_as_activity() {
     let app = TestApp::with_settings(set_quick_polling);
     let event = json!({"session_id": "s1", "event_id": "once"});
     app.send_event("stop", &event);
@@ -92,7 +92,7 @@ fn an_event_that_comes_twice_is_a_sign_of_life_each_time() {
 }
 
 #[test]
-fn silence_makes_the_server_look_more_often_and_hooks_make_it_stop() {
+fn silence_makes_the_server_poll_more_often_until_hook_events_arrive() {
     let app = TestApp::with_settings(set_quick_polling);
     let told = |mode: &str| {
         let status: Value = app.get_json("/hook/status");
@@ -101,11 +101,11 @@ fn silence_makes_the_server_look_more_often_and_hooks_make_it_stop() {
     let before = count_reconciler_runs(&app);
     wait_until(|| (count_reconciler_runs(&app) > before + 3).then_some(()));
     assert_eq!(told("polling_fallback"), Some(0.005));
-    // As long as hooks come, agents are looked after no more than once an hour.
+    // While hook events arrive, the server checks agents at most once an hour.
     let calm = wait_until(|| {
         app.begin_session("s1");
         let calm = count_reconciler_runs(&app);
-        // Long enough for many looks, if there were any.
+        // Long enough for many checks, if there were any.
         for _ in 0..20 {
             app.begin_session("s1");
         }
@@ -116,7 +116,7 @@ fn silence_makes_the_server_look_more_often_and_hooks_make_it_stop() {
 }
 
 #[test]
-fn what_an_agent_says_after_its_turn_has_ended_is_found() {
+fn text_in_the_transcript_after_the_end_of_a_turn_is_found() {
     let app = TestApp::with_settings(|settings| settings.poll_schedule.poll_silent = Duration::from_secs(3600));
     let transcript = app.data_dir().join("transcript.jsonl");
     std::fs::write(&transcript, "").unwrap();

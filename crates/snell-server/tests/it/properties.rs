@@ -1,4 +1,4 @@
-//! Whatever is sent to the real server: it answers, and it never fails.
+//! The server answers any request and never fails.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 
 use crate::support::TestApp;
 
-/// Requests on one server, so many that a fault shows and so few that nobody waits.
+/// The number of requests: enough to find faults, and few enough to be fast.
 fn with_server<S: Strategy>(strategy: S, check: impl Fn(&TestApp, S::Value) -> Result<(), TestCaseError>) {
     let app = TestApp::start();
     let config = Config { cases: 150, failure_persistence: None, max_shrink_iters: 200, ..Config::default() };
     TestRunner::new(config).run(&strategy, |input| check(&app, input)).unwrap();
-    // It is still there.
+    // The server still runs.
     app.begin_session("after");
 }
 
@@ -33,7 +33,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// An object with names that mean something, and values of any kind.
+/// An object with known names and arbitrary values.
 fn any_body() -> impl Strategy<Value = Value> {
     let names = prop_oneof![
         Just("session_id"),
@@ -87,7 +87,7 @@ fn any_route() -> impl Strategy<Value = &'static str> {
 }
 
 #[test]
-fn any_object_is_taken_or_refused_with_a_reason() {
+fn any_object_is_accepted_or_refused_with_a_reason() {
     with_server((any_route(), any_body()), |app, (route, body)| {
         let answer = app.post_hook(route, &body);
         prop_assert!([200, 400, 422].contains(&answer.status), "{} {}: {}", route, body, answer.body);
@@ -98,7 +98,7 @@ fn any_object_is_taken_or_refused_with_a_reason() {
 }
 
 #[test]
-fn any_bytes_are_taken_or_refused_with_a_reason() {
+fn any_bytes_are_accepted_or_refused_with_a_reason() {
     let bytes = prop_oneof![
         prop::collection::vec(any::<u8>(), 0..300),
         any_json().prop_map(|value| value.to_string().into_bytes()),
@@ -114,7 +114,7 @@ fn any_bytes_are_taken_or_refused_with_a_reason() {
 }
 
 #[test]
-fn any_question_is_answered_or_refused_with_a_reason() {
+fn any_query_is_answered_or_refused_with_a_reason() {
     let paths = prop::sample::select(vec![
         "/api/agents",
         "/api/agents/1",
@@ -132,7 +132,7 @@ fn any_question_is_answered_or_refused_with_a_reason() {
         let pairs: Vec<_> = pairs.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let answer = app.get(&format!("{path}?{}", pairs.join("&")));
         prop_assert!([200, 400, 404].contains(&answer.status), "{:?}: {}", pairs, answer.body);
-        // What is no address at all is refused before it gets to us.
+        // Invalid addresses are refused before they reach the routes.
         if !answer.body.is_empty() {
             answer.json();
         }

@@ -1,4 +1,4 @@
-//! Who may not come in: pages of other sites, and whoever does not have the token.
+//! Access control: pages of other sites, and clients without the token.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -13,7 +13,7 @@ use crate::support::TestApp;
 const EVENT: &str = r#"{"session_id":"s"}"#;
 
 #[test]
-fn a_name_that_was_made_to_lead_here_is_not_ours() {
+fn a_foreign_host_name_is_refused() {
     let app = TestApp::with_settings(|settings| {
         settings.allow_hosts = vec!["receiver.test".into(), "proxy.test:8443".into()]
     });
@@ -85,7 +85,7 @@ fn pages_of_other_sites_are_refused() {
         for header in &foreign {
             let answer = request(&app).header(header).send();
             assert_eq!(answer.status, 403, "{header}");
-            assert_eq!(answer.message(), "requests of other pages are refused");
+            assert_eq!(answer.message(), "requests from pages of other sites are not allowed");
             let allows = |(name, _): &(String, String)| name.starts_with("access-control-");
             assert!(!answer.headers.iter().any(allows), "{answer:?}");
         }
@@ -102,9 +102,9 @@ fn pages_of_other_sites_are_refused() {
 }
 
 #[test]
-fn a_link_from_elsewhere_leads_to_the_page_and_no_further() {
+fn a_link_from_another_site_opens_only_pages() {
     let app = TestApp::start();
-    // Who asks, how, and for what; and whether the page is shown.
+    // The headers of the request, and whether the page is shown.
     let rows = [
         ("cross-site", "navigate", "document", true),
         ("same-site", "navigate", "document", true),
@@ -145,9 +145,9 @@ fn a_link_from_elsewhere_leads_to_the_page_and_no_further() {
 }
 
 #[test]
-fn what_a_page_can_send_without_asking_is_refused() {
+fn simple_requests_of_pages_are_refused() {
     let app = TestApp::start();
-    // Forms and simple requests have one of these types, and no page can send another one without asking first.
+    // Forms and simple requests have one of these types. Other types need a preflight request.
     for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
         let request = app.request("POST", "/hook/stop").header(&format!("Content-Type: {kind}"));
         assert_eq!(request.body(EVENT.as_bytes()).send().status, 400, "{kind}");
@@ -164,7 +164,7 @@ fn what_a_page_can_send_without_asking_is_refused() {
 }
 
 #[test]
-fn every_answer_has_the_headers_that_keep_it_to_itself() {
+fn every_response_has_the_security_headers() {
     let app = TestApp::start();
     let answers = [
         app.get("/healthz"),
@@ -193,7 +193,7 @@ fn every_answer_has_the_headers_that_keep_it_to_itself() {
 }
 
 #[test]
-fn where_there_is_a_token_everything_but_a_sign_of_life_needs_it() {
+fn with_a_token_everything_but_the_liveness_check_needs_it() {
     let app = TestApp::with_settings(|settings| settings.token = Some(AccessToken::new("correct horse")));
     let paths = ["/", "/api/agents", "/hook/status", "/metrics", "/api/events/stream", "/api/openapi.json", "/nothing"];
     let wrong = [
@@ -216,7 +216,7 @@ fn where_there_is_a_token_everything_but_a_sign_of_life_needs_it() {
             assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
         }
     }
-    // Nor does a wrong method tell which are right.
+    // A wrong method does not reveal the right ones.
     let answer = app.request("DELETE", "/api/agents").send();
     assert_eq!((answer.status, answer.header("allow")), (401, None));
     let with_token = |request: HttpRequest| request.header("Authorization: Bearer correct horse").send().status;
@@ -225,13 +225,13 @@ fn where_there_is_a_token_everything_but_a_sign_of_life_needs_it() {
     assert_eq!(with_token(app.request("POST", "/hook/stop").json(EVENT)), 200);
     assert_eq!(app.request("POST", "/hook/stop").json(EVENT).send().status, 401);
     assert_eq!(app.get("/healthz").status, 200);
-    // The token does not make somebody else's page ours.
+    // The token does not allow pages of other sites.
     let foreign = app.request("GET", "/api/agents").header("Origin: http://evil.example");
     assert_eq!(with_token(foreign), 403);
 }
 
 #[test]
-fn the_unix_socket_needs_no_token_and_no_name() {
+fn the_unix_socket_needs_no_token_and_no_host_name() {
     let app = TestApp::with_settings(|settings| settings.token = Some(AccessToken::new("secret")));
     for request in [
         app.request("GET", "/api/agents").host("whatever"),
@@ -247,16 +247,15 @@ fn the_unix_socket_needs_no_token_and_no_name() {
 }
 
 #[test]
-fn others_are_not_served_without_a_token() {
+fn a_reachable_address_needs_a_token() {
     let directory = tempfile::tempdir().unwrap();
     let message = TestApp::start_error(ServeSettings::new(directory.path()), "0.0.0.0:0");
-    assert!(message.contains("can be reached by others, so a token is required"), "{message}");
-    assert!(message.contains("--token-file"), "{message}");
+    assert!(message.contains("is reachable from other machines, so a token is required"), "{message}");
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0, "nothing was made");
 }
 
 #[test]
-fn a_token_is_read_only_from_a_file_that_no_other_user_can_read() {
+fn a_token_file_must_be_private() {
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str, mode: u32| {
         let path = directory.path().join(name);
@@ -271,13 +270,10 @@ fn a_token_is_read_only_from_a_file_that_no_other_user_can_read() {
     for mode in [0o644, 0o640, 0o604, 0o610, 0o777] {
         let path = file("open", "secret", mode);
         let shown = path.display();
-        assert_eq!(
-            message(&path),
-            format!("the token file {shown} can be read by others (mode {mode:03o}); run: chmod 600 {shown}")
-        );
+        assert_eq!(message(&path), format!("the token file {shown} has mode {mode:03o}, so other users can read it"));
     }
     for (name, text) in [("empty", "\n"), ("words", "two words"), ("long", &"x".repeat(5000)), ("umlaut", "ä")] {
-        assert!(message(&file(name, text, 0o600)).contains("must hold one word"), "{name}");
+        assert!(message(&file(name, text, 0o600)).contains("must contain one word"), "{name}");
     }
     assert!(message(directory.path()).contains("it is a directory, not a regular file"));
     let pipe = directory.path().join("pipe");
@@ -285,5 +281,5 @@ fn a_token_is_read_only_from_a_file_that_no_other_user_can_read() {
         .unwrap();
     assert!(message(&pipe).contains("it is a FIFO, not a regular file"));
     assert!(message(&directory.path().join("missing")).contains("cannot read the token file"));
-    assert_eq!(format!("{:?}", AccessToken::new("secret")), "Token(…)");
+    assert_eq!(format!("{:?}", AccessToken::new("secret")), "AccessToken(…)");
 }

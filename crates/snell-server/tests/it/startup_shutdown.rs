@@ -1,4 +1,4 @@
-//! How a server begins and ends.
+//! Start and shutdown of a server.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -13,7 +13,7 @@ use snell_test_support::wait::{WAIT_TIMEOUT, wait_until};
 use crate::support::TestApp;
 
 #[test]
-fn what_is_under_way_is_finished_before_the_end() {
+fn running_requests_finish_before_the_shutdown() {
     let mut app = TestApp::start();
     let body = r#"{"session_id":"s1","prompt":"last words"}"#;
     let request = app.request("POST", "/hook/user-prompt-submit").json(body).bytes();
@@ -23,7 +23,7 @@ fn what_is_under_way_is_finished_before_the_end() {
     stream.write_all(first).unwrap();
     wait_until(|| app.get("/metrics").body.contains("snell_http_connections 2").then_some(()));
     app.request_stop();
-    // Nobody else is let in.
+    // New connections are refused.
     wait_until(|| TcpStream::connect(app.address).is_err().then_some(()));
     stream.write_all(rest).unwrap();
     let mut told = Vec::new();
@@ -36,7 +36,7 @@ fn what_is_under_way_is_finished_before_the_end() {
 }
 
 #[test]
-fn streams_and_silent_connections_do_not_hold_up_the_end() {
+fn streams_and_idle_connections_do_not_delay_the_shutdown() {
     let mut app = TestApp::with_settings(|settings| settings.grace = Duration::from_secs(600));
     let mut streams: Vec<_> = (0..3).map(|_| app.open_stream("")).collect();
     let _silent: Vec<_> = (0..3).map(|_| TcpStream::connect(app.address).unwrap()).collect();
@@ -47,7 +47,7 @@ fn streams_and_silent_connections_do_not_hold_up_the_end() {
 }
 
 #[test]
-fn a_client_that_does_not_finish_holds_up_the_end_only_for_a_while() {
+fn a_slow_client_delays_the_shutdown_only_for_the_grace_period() {
     let mut app = TestApp::with_settings(|settings| settings.grace = Duration::from_millis(100));
     let mut stream = TcpStream::connect(app.address).unwrap();
     let request = app.request("POST", "/hook/stop").json(r#"{"session_id":"s1"}"#).bytes();
@@ -63,7 +63,7 @@ fn one_directory_has_one_server() {
     let app = TestApp::start();
     let message = TestApp::start_error(ServeSettings::new(app.data_dir()), "127.0.0.1:0");
     let shown = app.data_dir().display();
-    assert_eq!(message, format!("another `snell serve` is running for {shown}; end it first"));
+    assert_eq!(message, format!("another `snell serve` already uses {shown}"));
     assert_eq!(app.request("GET", "/healthz").send_over_unix_socket(&app.socket_path()).status, 200);
     let database = app.data_dir().join("elsewhere.db");
     let mut settings = ServeSettings::new(app.data_dir());
@@ -71,11 +71,11 @@ fn one_directory_has_one_server() {
     TestApp::start_error(settings, "127.0.0.1:0");
     assert!(!database.exists(), "nothing was made");
     let message = ServerListener::bind(app.address).unwrap_err().to_string();
-    assert!(message.starts_with(&format!("{} is in use, perhaps by another", app.address)), "{message}");
+    assert!(message.starts_with(&format!("{} is already in use", app.address)), "{message}");
 }
 
 #[test]
-fn a_socket_that_was_left_behind_is_replaced() {
+fn a_stale_socket_is_replaced() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("snell.sock");
     drop(UnixListener::bind(&path).unwrap());
@@ -98,7 +98,7 @@ fn a_database_may_be_elsewhere() {
 }
 
 #[test]
-fn a_directory_that_is_not_there_is_made_and_one_whose_path_is_long_does_without_a_socket() {
+fn a_missing_directory_is_created_and_a_long_path_has_no_socket() {
     let root = tempfile::tempdir().unwrap();
     let long = root.path().join("long".repeat(40));
     let app = TestApp::with_settings(|settings| settings.directory = long.clone());
@@ -115,25 +115,25 @@ fn a_directory_that_is_not_there_is_made_and_one_whose_path_is_long_does_without
 }
 
 #[test]
-fn what_is_no_host_cannot_be_allowed() {
+fn an_invalid_host_name_cannot_be_allowed() {
     for name in ["http://receiver.test", "http://x/", "receiver.test/", "", "*", "a b", "x:y"] {
         let directory = tempfile::tempdir().unwrap();
         let mut settings = ServeSettings::new(directory.path());
         settings.allow_hosts = vec![name.into()];
         let message = TestApp::start_error(settings, "127.0.0.1:0");
-        assert!(message.starts_with(&format!("\"{name}\" names no host")), "{message}");
+        assert!(message.starts_with(&format!("\"{name}\" is not a host name")), "{message}");
     }
 }
 
 #[test]
-fn a_database_that_cannot_be_used_is_said_at_once() {
+fn an_unusable_database_is_reported_at_startup() {
     let directory = tempfile::tempdir().unwrap();
     let mut settings = ServeSettings::new(directory.path());
     let database = directory.path().join("a-file/snell.db");
     std::fs::write(directory.path().join("a-file"), "").unwrap();
     settings.database = Some(database.clone());
     let message = TestApp::start_error(settings, "127.0.0.1:0");
-    assert_eq!(message, format!("cannot use the database {}", database.display()));
+    assert_eq!(message, format!("cannot open the database {}", database.display()));
     let home = directory.path().join("not/there/yet");
     let mut settings = ServeSettings::new(&home);
     settings.database = Some(database);
@@ -142,7 +142,7 @@ fn a_database_that_cannot_be_used_is_said_at_once() {
 }
 
 #[test]
-fn everything_that_was_acknowledged_is_there_after_a_restart() {
+fn acknowledged_events_survive_a_restart() {
     let app = TestApp::start();
     for number in 0..20 {
         app.send_event(

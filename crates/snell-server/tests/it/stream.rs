@@ -1,4 +1,4 @@
-//! The stream: order, numbers, coming back, choosing, falling behind.
+//! The stream: order, numbers, resuming, filters and gaps.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use snell_test_support::wait::wait_until;
 
 use crate::support::TestApp;
 
-/// The state that a listener is told of last.
+/// The last state that a client gets.
 fn is_state(state: &str) -> impl Fn(&SseEvent) -> bool {
     move |heard| heard.event == "card_refresh" && heard.data["state"] == state
 }
@@ -31,7 +31,7 @@ fn store_event(app: &TestApp, name: &str, fields: Value) {
 }
 
 #[test]
-fn a_listener_is_told_what_happens_in_order() {
+fn a_client_gets_changes_in_order() {
     let app = TestApp::start();
     app.begin_session("before");
     let mut stream = app.open_stream("");
@@ -59,7 +59,7 @@ fn a_listener_is_told_what_happens_in_order() {
 }
 
 #[test]
-fn what_a_hook_beside_the_server_writes_is_told_as_well() {
+fn a_client_gets_changes_that_a_hook_writes() {
     let app = TestApp::start();
     let mut stream = app.open_stream("");
     store_event(&app, "UserPromptSubmit", json!({"session_id": "s1", "cwd": app.data_dir(), "prompt": "hello"}));
@@ -68,7 +68,7 @@ fn what_a_hook_beside_the_server_writes_is_told_as_well() {
 }
 
 #[test]
-fn who_comes_back_gets_what_it_has_missed_once_and_then_what_comes() {
+fn a_returning_client_gets_missed_changes_once_and_then_live_ones() {
     let app = TestApp::start();
     let mut stream = app.open_stream("");
     app.begin_session("s1");
@@ -90,7 +90,7 @@ fn who_comes_back_gets_what_it_has_missed_once_and_then_what_comes() {
 }
 
 #[test]
-fn who_comes_while_much_happens_gets_everything_once() {
+fn a_client_that_connects_during_a_burst_gets_everything_once() {
     let app = TestApp::start();
     app.begin_session("s1");
     std::thread::scope(|scope| {
@@ -111,7 +111,7 @@ fn who_comes_while_much_happens_gets_everything_once() {
 }
 
 #[test]
-fn numbers_go_on_after_a_restart() {
+fn numbers_continue_after_a_restart() {
     let app = TestApp::start();
     let mut stream = app.open_stream("");
     app.begin_session("s1");
@@ -128,7 +128,7 @@ fn numbers_go_on_after_a_restart() {
 }
 
 #[test]
-fn a_listener_chooses_what_it_hears() {
+fn a_client_can_filter_changes() {
     let app = TestApp::start();
     let agent = app.begin_session("s1")["agent_id"].clone();
     let other = app.begin_session("s2");
@@ -164,7 +164,7 @@ fn a_listener_chooses_what_it_hears() {
 }
 
 #[test]
-fn a_listener_is_told_now_and_then_that_the_stream_is_there() {
+fn a_client_gets_heartbeats() {
     let app = TestApp::with_settings(|settings| settings.heartbeat = Duration::from_millis(20));
     let mut stream = app.open_stream("");
     stream.read_greeting();
@@ -174,7 +174,7 @@ fn a_listener_is_told_now_and_then_that_the_stream_is_there() {
 }
 
 #[test]
-fn who_has_seen_what_is_not_there_is_told_of_a_gap() {
+fn a_client_that_is_ahead_of_the_database_gets_a_gap() {
     let app = TestApp::start();
     app.begin_session("s1");
     let connection = rusqlite::Connection::open(app.database_path()).unwrap();
@@ -200,10 +200,10 @@ fn who_has_seen_what_is_not_there_is_told_of_a_gap() {
 }
 
 #[test]
-fn a_slow_listener_gets_one_gap_and_holds_up_nobody() {
+fn a_slow_client_gets_one_gap_and_delays_no_others() {
     let app = TestApp::with_settings(|settings| {
         settings.stream_queue = 50;
-        // Who listens may take longer than who only asks.
+        // A stream client may take longer than a normal one.
         settings.write_timeout = Duration::from_millis(50);
     });
     app.begin_session("s1");
@@ -214,7 +214,7 @@ fn a_slow_listener_gets_one_gap_and_holds_up_nobody() {
     let mut slow = SseClient::from_connection(slow).unwrap();
     let mut fast = app.open_stream("");
     slow.read_block();
-    // Texts that fill every buffer between the server and somebody who does not read.
+    // Texts that fill every buffer between the server and a client that does not read.
     let text = "x".repeat(30_000);
     for number in 0..200 {
         app.send_event("user-prompt-submit", &json!({"session_id": "s1", "prompt": format!("{number} {text}")}));
@@ -227,7 +227,7 @@ fn a_slow_listener_gets_one_gap_and_holds_up_nobody() {
     let gap = &gaps[0].data;
     let (from, to) = (gap["from"].as_i64().unwrap(), gap["to"].as_i64().unwrap());
     assert_eq!(gap["missed"], to - from);
-    // Everything before and after the gap came, once.
+    // Everything before and after the gap arrived once.
     let mut expected: Vec<i64> = (heard[0].id..=from).collect();
     expected.extend(to..=newest);
     assert_eq!(list_event_ids(&heard), expected);
@@ -236,21 +236,21 @@ fn a_slow_listener_gets_one_gap_and_holds_up_nobody() {
 }
 
 #[test]
-fn there_is_room_for_so_many_listeners() {
+fn the_number_of_clients_is_limited() {
     let app = TestApp::with_settings(|settings| settings.max_stream_clients = 2);
     let first = app.open_stream("");
     let _second = app.open_stream("");
     let third = app.get("/api/events/stream");
     assert_eq!(third.status, 503);
     assert_eq!(third.header("retry-after"), Some("5"));
-    assert_eq!(third.message(), "too many listen to the stream; try again shortly");
+    assert_eq!(third.message(), "too many stream clients (hint: try again in a moment)");
     assert!(app.get("/metrics").body.contains("snell_stream_clients 2"));
     drop(first);
     wait_until(|| Some(app.open_stream("")).filter(|stream| stream.head.status == 200));
 }
 
 #[test]
-fn who_has_heard_nothing_yet_can_come_back_as_well() {
+fn a_client_without_changes_can_resume() {
     let app = TestApp::start();
     app.begin_session("s1");
     let seen = app.open_stream("").read_greeting().unwrap();
@@ -261,7 +261,7 @@ fn who_has_heard_nothing_yet_can_come_back_as_well() {
     assert_eq!((heard.id, heard.event.as_str()), (seen + 1, "session_created"));
 }
 
-/// A database in which much has happened already.
+/// A database with many changes.
 fn create_other_database(path: &Path) {
     let mut store = Store::open(path).unwrap().store;
     for number in 0..100 {
@@ -272,7 +272,7 @@ fn create_other_database(path: &Path) {
     store.close().unwrap();
 }
 
-/// Does something to every file of the database.
+/// Calls a function for every file of the database.
 fn for_each_database_file(app: &TestApp, what: impl Fn(&Path)) {
     for name in ["snell.db", "snell.db-wal", "snell.db-shm"] {
         what(&app.data_dir().join(name));
@@ -284,7 +284,7 @@ fn remove_file(path: &Path) {
 }
 
 #[test]
-fn who_listens_while_the_database_is_replaced_is_told_of_one_gap_and_hears_on() {
+fn a_client_gets_one_gap_if_the_database_is_replaced() {
     type DatabaseReplacement = fn(&TestApp);
     let cases: [(&str, DatabaseReplacement); 4] = [
         ("moved away", |app| {
@@ -306,13 +306,13 @@ fn who_listens_while_the_database_is_replaced_is_told_of_one_gap_and_hears_on() 
         }),
     ];
     for (how, replace) in cases {
-        // Whoever hears nothing but heartbeats would wait for ever.
+        // A client that gets only heartbeats would wait forever.
         let app = TestApp::with_settings(|settings| settings.heartbeat = Duration::from_secs(600));
         let mut stream = app.open_stream("");
         app.begin_session("s1");
         let seen = stream.read_until(is_state("idle")).last().unwrap().id;
         replace(&app);
-        // Nobody writes, and yet it is noticed.
+        // The replacement is noticed without a write.
         let gap = stream.next_event();
         assert_eq!(gap.event, "gap", "{how}");
         assert_eq!((&gap.data["from"], &gap.data["missed"]), (&json!(seen), &json!(null)), "{how}");

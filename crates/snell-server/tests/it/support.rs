@@ -1,4 +1,4 @@
-//! A server of a test's own.
+//! A server for one test.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use snell_test_support::wait::WAIT_TIMEOUT;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
-/// A server, and the directory that it keeps everything in.
+/// A server and its data directory.
 pub struct TestApp {
     pub directory: TempDir,
     pub address: SocketAddr,
@@ -23,12 +23,12 @@ pub struct TestApp {
 }
 
 impl TestApp {
-    /// The server as it is by default.
+    /// A server with default settings.
     pub fn start() -> Self {
         Self::with_settings(|_| {})
     }
 
-    /// The server with other settings.
+    /// A server with other settings.
     pub fn with_settings(change: impl FnOnce(&mut ServeSettings)) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let mut settings = ServeSettings::new(directory.path());
@@ -36,7 +36,7 @@ impl TestApp {
         Self::in_directory(directory, settings, "127.0.0.1:0")
     }
 
-    /// The server as it is by default, on another address.
+    /// A server with default settings on another address.
     pub fn with_address(address: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let settings = ServeSettings::new(directory.path());
@@ -57,28 +57,28 @@ impl TestApp {
         Self { directory, address, settings, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// Ends the server, and waits until it has.
+    /// Stops the server and waits for its end.
     pub fn stop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended already.
         let _ = self.stop.take().map(|stop| stop.send(()));
         if let Some(thread) = self.thread.take() {
             thread.join().unwrap().unwrap();
         }
     }
 
-    /// Tells the server to end, and does not wait.
+    /// Starts a shutdown without waiting.
     pub fn request_stop(&mut self) {
         self.stop.take().unwrap().send(()).unwrap();
     }
 
-    /// Ends the server, and starts another one in the same directory.
+    /// Restarts the server in the same directory.
     pub fn restart(mut self) -> Self {
         self.stop();
         let directory = std::mem::replace(&mut self.directory, tempfile::tempdir().unwrap());
         Self::in_directory(directory, self.settings.clone(), "127.0.0.1:0")
     }
 
-    /// Starts a server that cannot.
+    /// The error of a server that cannot start.
     pub fn start_error(settings: ServeSettings, address: &str) -> String {
         let listener = ServerListener::bind(address.parse().unwrap()).unwrap();
         run_server(settings, listener, oneshot::channel().1).unwrap_err().to_string()
@@ -96,7 +96,7 @@ impl TestApp {
         self.data_dir().join("snell.db")
     }
 
-    /// A request in the making.
+    /// A request to build.
     pub fn request(&self, method: &str, path: &str) -> HttpRequest {
         HttpRequest::new(self.address, method, path)
     }
@@ -105,37 +105,37 @@ impl TestApp {
         self.request("GET", path).send()
     }
 
-    /// What a page shows, which must be there.
+    /// The JSON of an existing resource.
     pub fn get_json(&self, path: &str) -> Value {
         let answer = self.get(path);
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
         answer.json()
     }
 
-    /// Tells the server an event.
+    /// Sends an event.
     pub fn post_hook(&self, route: &str, body: &Value) -> HttpResponse {
         HttpRequest::for_hook(self.address, route, body).send()
     }
 
-    /// Tells the server an event that it must take, and answers what it says.
+    /// Sends an event that must be accepted, and returns the response.
     pub fn send_event(&self, route: &str, body: &Value) -> Value {
         let answer = self.post_hook(route, body);
         assert_eq!(answer.status, 200, "{route}: {}", answer.body);
         answer.json()
     }
 
-    /// Begins a session, in a directory of its own.
+    /// Starts a session in its own directory.
     pub fn begin_session(&self, session: &str) -> Value {
         let cwd = self.data_dir().join("projects").join(session);
         self.send_event("session-start", &json!({"session_id": session, "cwd": cwd}))
     }
 
-    /// Listens to the stream; the query begins with a question mark.
+    /// Opens a stream; the query starts with a question mark.
     pub fn open_stream(&self, query: &str) -> SseClient {
         self.open_stream_after(query, None)
     }
 
-    /// Listens to the stream as somebody who has seen everything up to a change.
+    /// Opens a stream after this change.
     pub fn open_stream_after(&self, query: &str, seen: Option<&str>) -> SseClient {
         let mut request = self.request("GET", &format!("/api/events/stream{query}")).without_chunking();
         if let Some(seen) = seen {

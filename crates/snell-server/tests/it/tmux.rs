@@ -1,4 +1,4 @@
-//! Which tmux sockets are used, and that no other user can put one in their place.
+//! Only tmux sockets that no other user can replace are used.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,10 +13,10 @@ use snell_test_support::files::set_file_mode;
 use snell_test_support::skip::require_program;
 use tempfile::TempDir;
 
-/// How often the attack is tried.
+/// The number of attack attempts.
 const TRIES: usize = 1_500;
 
-/// A socket that counts its visitors and ends each connection at once, for as long as the test runs.
+/// A socket that counts connections and closes each at once, until the test ends.
 fn count_visitors(path: &Path) -> Arc<AtomicUsize> {
     let listener = UnixListener::bind(path).unwrap();
     let visitors = Arc::new(AtomicUsize::new(0));
@@ -36,7 +36,7 @@ fn query_panes(socket: &Path) -> Result<(), String> {
     panes.map(drop).map_err(|error| error.to_string())
 }
 
-/// A directory of our own, and one in it that every user may change.
+/// Our own directory, and one in it that every user may change.
 fn create_exposed_directory() -> (TempDir, std::path::PathBuf) {
     let own = tempfile::tempdir().unwrap();
     let exposed = own.path().join("exposed");
@@ -46,7 +46,7 @@ fn create_exposed_directory() -> (TempDir, std::path::PathBuf) {
 }
 
 #[test]
-fn a_link_that_is_swapped_never_leads_to_a_socket_of_others() {
+fn a_swapped_symlink_never_leads_to_a_socket_of_another_user() {
     if require_program("tmux").is_none() {
         return;
     }
@@ -97,7 +97,7 @@ fn a_socket_is_used_only_where_no_other_user_can_replace_it() {
     let file = own.path().join("file");
     fs::write(&file, "").unwrap();
     let link = own.path().join("link");
-    let refused = |directory: &Path| format!("{} can be changed by other users", directory.display());
+    let refused = |directory: &Path| format!("other users can change {}", directory.display());
     let rows = [
         (own.path().join("s"), None),
         (sticky.join("s"), None),
@@ -113,7 +113,7 @@ fn a_socket_is_used_only_where_no_other_user_can_replace_it() {
             let said = query_panes(way).unwrap_err();
             match expected {
                 Some(expected) => assert!(said.contains(expected), "{way:?}: {said}"),
-                None => assert!(!said.contains("not a socket") && !said.contains("changed"), "{way:?}: {said}"),
+                None => assert!(!said.contains("not a socket") && !said.contains("can change"), "{way:?}: {said}"),
             }
         }
         assert_eq!(visitors.load(Ordering::SeqCst) > 0, expected.is_none(), "{socket:?}");

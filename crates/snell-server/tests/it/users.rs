@@ -1,5 +1,4 @@
-//! Other users of this machine, who can reach the loopback address. They take rights to play: where the tests do not run as
-//! root, these are skipped.
+//! Other users of this machine, who can reach the loopback address. The tests need root, and are skipped without it.
 
 use std::io::Read;
 use std::net::TcpStream;
@@ -14,10 +13,10 @@ use snell_test_support::wait::WAIT_TIMEOUT;
 
 use crate::support::TestApp;
 
-/// A user of the machine who is not the one who runs the server.
+/// Another user than the one who runs the server.
 const ANOTHER_USER: u32 = 65_534;
 
-/// Paths that show nothing, and so are open to everyone.
+/// Paths that are open to everyone, because they show nothing.
 const OPEN: &[&str] = &["/healthz", "/login", "/logout", "/assets/{version}/{name}"];
 
 #[test]
@@ -38,7 +37,7 @@ fn another_user_reads_and_sends_nothing_without_the_token() {
     for part in ["another user of this machine", "--token-file", "Authorization: Bearer TOKEN"] {
         assert!(message.contains(part), "{message}");
     }
-    // The user who runs the server needs nothing.
+    // The server's own user needs no token.
     assert_eq!(app.get_json("/api/agents")["items"].as_array().unwrap().len(), 1);
 }
 
@@ -58,7 +57,7 @@ fn another_user_is_recognised_over_both_address_families() {
 }
 
 #[test]
-fn another_user_who_shows_the_token_is_served() {
+fn another_user_with_the_token_is_served() {
     let Some(root) = require_root() else { return };
     let app = TestApp::with_settings(|settings| settings.token = Some(AccessToken::new("secret")));
     let rows = [("Authorization: Bearer secret", 200), ("Authorization: Bearer wrong", 401)];
@@ -69,7 +68,7 @@ fn another_user_who_shows_the_token_is_served() {
     }
 }
 
-/// Such a socket can share its addresses with one that is bound to none.
+/// Such a socket can have the same addresses as an unbound one.
 #[test]
 fn a_client_that_is_bound_to_an_interface_is_recognised() {
     if require_root().is_none() {
@@ -93,7 +92,7 @@ fn a_client_that_is_bound_to_an_interface_is_recognised() {
 }
 
 #[test]
-fn silent_connections_of_another_user_keep_no_client_out() {
+fn silent_connections_of_another_user_do_not_block_others() {
     if require_root().is_none() {
         return;
     }
@@ -122,10 +121,10 @@ fn silent_connections_of_another_user_keep_no_client_out() {
 }
 
 #[test]
-fn the_unix_socket_has_room_of_its_own() {
+fn the_unix_socket_has_its_own_connection_limit() {
     let app = TestApp::with_settings(|settings| settings.max_connections = 3);
     let silent: Vec<_> = (0..3).map(|_| TcpStream::connect(app.address).unwrap()).collect();
-    // The server has taken them once it refuses another.
+    // The server has accepted them when it refuses another one.
     let refused = || {
         let mut one = TcpStream::connect(app.address).unwrap();
         one.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
@@ -139,9 +138,9 @@ fn the_unix_socket_has_room_of_its_own() {
     drop(silent);
 }
 
-/// The kernel shows a socket that was closed as one of root.
+/// The kernel shows closed sockets as root's.
 #[test]
-fn another_user_who_leaves_at_once_sends_nothing_either() {
+fn another_user_who_disconnects_at_once_sends_nothing_either() {
     let Some(root) = require_root() else { return };
     let app = TestApp::start();
     let request = app.request("POST", "/hook/session-start").json(r#"{"session_id":"other"}"#);
@@ -153,7 +152,7 @@ fn another_user_who_leaves_at_once_sends_nothing_either() {
     );
     let output = run_bash_as_user(root, ANOTHER_USER, &script, &request.bytes());
     assert_eq!(output.stdout, b"done\n", "{output:?}");
-    // What was sent before is answered before.
+    // Earlier requests are answered earlier.
     app.begin_session("own");
     let agents = app.get_json("/api/agents");
     let sessions: Vec<_> = agents["items"].as_array().unwrap().iter().map(|agent| &agent["session_id"]).collect();

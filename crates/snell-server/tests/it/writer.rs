@@ -1,4 +1,4 @@
-//! The one who writes: many events in one transaction, and what happens when the database cannot be written.
+//! The writer: many events per transaction, and a database that cannot be written.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -17,19 +17,19 @@ fn read_metric(app: &TestApp, name: &str) -> f64 {
 }
 
 #[test]
-fn events_that_come_together_are_stored_with_one_transaction() {
+fn simultaneous_events_are_stored_in_one_transaction() {
     let app = TestApp::start();
     app.begin_session("s0");
     let connection = rusqlite::Connection::open(app.database_path()).unwrap();
     let taken = AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        // While somebody else holds the database, events gather.
+        // While another process holds the lock, events wait in the queue.
         connection.execute_batch("BEGIN IMMEDIATE").unwrap();
         for client in 0..24 {
             let (app, taken) = (&app, &taken);
             scope.spawn(move || {
                 let body = json!({"session_id": format!("s{client}"), "event_id": format!("e{client}")});
-                // It may be held for longer than a request waits; then the client comes again, as it is told to.
+                // The lock may last longer than a request waits; then the client tries again.
                 wait_until(|| (app.post_hook("stop", &body).status == 200).then_some(()));
                 taken.fetch_add(1, Ordering::Relaxed);
             });
@@ -45,7 +45,7 @@ fn events_that_come_together_are_stored_with_one_transaction() {
 }
 
 #[test]
-fn a_database_that_is_held_is_told_and_is_no_loss() {
+fn a_locked_database_is_reported_and_loses_nothing() {
     let app = TestApp::start();
     app.begin_session("s1");
     let connection = rusqlite::Connection::open(app.database_path()).unwrap();
@@ -54,14 +54,14 @@ fn a_database_that_is_held_is_told_and_is_no_loss() {
     let answer = app.post_hook("stop", &body);
     assert_eq!(answer.status, 503);
     assert_eq!(answer.header("retry-after"), Some("1"));
-    assert_eq!(answer.message(), "the database is locked; try again shortly");
+    assert_eq!(answer.message(), "the database is locked (hint: try again in a moment)");
     connection.execute_batch("ROLLBACK").unwrap();
     assert_eq!(app.send_event("stop", &body)["duplicate"], false);
     assert_eq!(app.get_json("/api/events?event=Stop")["items"].as_array().unwrap().len(), 1);
 }
 
 #[test]
-fn what_others_left_to_be_stored_is_stored() {
+fn pending_events_of_other_processes_are_stored() {
     let app = TestApp::start();
     app.begin_session("s1");
     let (event, _) = Event::from_json(Some("Stop"), br#"{"session_id":"s1"}"#).unwrap();
@@ -84,11 +84,11 @@ fn a_log_that_is_removed_under_the_server_loses_no_event() {
                 assert_eq!(app.send_event("stop", &body)["duplicate"], false, "{names:?}");
             }
             for name in names {
-                // As long as a connection holds an index that was removed, there is no other.
+                // A connection that holds the removed index prevents a new one.
                 let _ = std::fs::remove_file(app.data_dir().join(name));
             }
         }
-        // Whoever reads may come before the log is opened again.
+        // A read may come before the log is reopened.
         let events = wait_until(|| {
             let answer = app.get("/api/events?event=Stop&limit=500");
             (answer.status == 200).then(|| answer.json()["items"].as_array().unwrap().len())
@@ -98,7 +98,7 @@ fn a_log_that_is_removed_under_the_server_loses_no_event() {
 }
 
 #[test]
-fn a_damaged_database_is_replaced_and_the_server_goes_on() {
+fn a_damaged_database_is_replaced_and_the_server_continues() {
     let mut app = TestApp::start();
     app.begin_session("s1");
     app.stop();

@@ -127,7 +127,7 @@ fn the_receiver_is_asked_how_it_is() {
     write_file(&home.sandbox.home().join(".config/snell/snell.toml"), &settings);
     let open = "its token is not used: the token file";
     let found = run_doctor(&home);
-    assert!(found.iter().any(|one| one.contains(open) && one.contains("run: chmod 600")), "{found:#?}");
+    assert!(found.iter().any(|one| one.contains(open) && one.contains("run `chmod 600")), "{found:#?}");
     set_file_mode(&token, 0o600);
     assert!(run_doctor(&home).iter().any(|one| one.contains("hooks active")));
     // What is there already need not be written.

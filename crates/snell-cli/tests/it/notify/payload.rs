@@ -203,9 +203,9 @@ fn a_token_that_cannot_be_used_sends_nothing_and_keeps_the_event() {
         .open_home_file("open", "good");
     for (file, said) in [
         ("missing", "cannot read the token"),
-        ("empty", "must hold one word"),
-        ("key", "must hold one word"),
-        ("open", "can be read by others (mode 644); run: chmod 600"),
+        ("empty", "must contain one word"),
+        ("key", "must contain one word"),
+        ("open", "has mode 644, so other users can read it (hint: run `chmod 600"),
     ] {
         let file = &format!("../home/{file}");
         let args = ["Stop", "--url", &receiver.url(), "--token-file", file];
@@ -258,7 +258,7 @@ fn a_token_that_others_can_read_is_never_sent() {
     let receiver = NotifyReceiver::new();
     let settings = format!("[server]\nurl = \"{}\"\ntoken_file = \"open\"\n", receiver.url());
     let payload = "{\"session_id\":\"s1\"}";
-    let said = "can be read by others (mode 644); run: chmod 600";
+    let said = "has mode 644, so other users can read it (hint: run `chmod 600";
     let by_the_file = CliSandbox::new().open_home_file("open", "mine").home_file(".config/snell/snell.toml", &settings);
     run_notify(&by_the_file, &["Stop"], payload).assert_warning_contains(said);
     let by_the_variable = CliSandbox::new().open_home_file("open", "mine");

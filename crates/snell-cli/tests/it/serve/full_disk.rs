@@ -104,7 +104,7 @@ fn assert_refused(receiver: &ServeProcess, number: usize) {
     let again_in: u32 = answer.header("retry-after").unwrap().parse().unwrap();
     assert!((1..60).contains(&again_in), "{answer:?}");
     let message = answer.message();
-    assert!(message.contains("disk") && message.ends_with("; try again shortly"), "{message}");
+    assert!(message.contains("disk") && message.ends_with(" (hint: try again in a moment)"), "{message}");
 }
 
 fn run_full_disk_story(sandbox: &CliSandbox, receiver: ServeProcess, disk: &dyn FillableDisk) {
@@ -200,7 +200,7 @@ fn a_server_that_finds_its_disk_full_says_where_and_what_to_do() {
         Err(said) => {
             let (database, disk) = (disk.join("snell.db"), disk.display());
             let expected = format!(
-                "error: cannot use the database {}: the disk of {disk} is full (0 KiB left)\nhint: free some space, or set \
+                "error: cannot open the database {}: the disk of {disk} is full (0 KiB left)\nhint: free some space, or set \
                  SNELL_HOME to a directory on another disk",
                 database.display()
             );

@@ -112,7 +112,7 @@ impl ServerRestartStory {
             let mut command = sandbox.command(&["serve", "--addr", &self.address, "--log", "off"]);
             match ServeProcess::spawn(&mut command) {
                 Ok(receiver) => return receiver,
-                Err(said) => assert!(said.contains("is in use"), "{said}"),
+                Err(said) => assert!(said.contains("is already in use"), "{said}"),
             }
             self.check_progress();
         }

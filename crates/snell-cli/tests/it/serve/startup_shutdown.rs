@@ -21,7 +21,7 @@ fn it_says_where_it_listens_and_ends_when_it_is_told() {
         assert!(sandbox.data().join("snell.sock").exists());
         let (code, said) = receiver.stop_with_signal(signal);
         assert_eq!(code, Some(0), "{said}");
-        assert!(said.contains("the server listens"), "{said}");
+        assert!(said.contains("listening"), "{said}");
         assert!(!sandbox.data().join("snell.sock").exists());
         assert_eq!(sandbox.run_snell(&["agents", "--json"], "").json()[0]["session_id"], "s1");
     }
@@ -38,13 +38,17 @@ fn what_keeps_it_from_starting_is_said() {
     let other = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = other.local_addr().unwrap().to_string();
     let cases: &[(&[&str], &str)] = &[
-        (&["--addr", &taken], "is in use, perhaps by another `snell serve`"),
+        (&["--addr", &taken], "is already in use\nhint: end the program that uses it, such as another `snell serve`"),
         (
             &["--addr", "nowhere"],
             "the address \"nowhere\" cannot be listened on; write IP:PORT, such as 127.0.0.1:7433",
         ),
-        (&["--addr", "0.0.0.0:0"], "can be reached by others, so a token is required"),
-        (&["--addr", "127.0.0.1:0", "--token-file", token], "run: chmod 600"),
+        (
+            &["--addr", "0.0.0.0:0"],
+            "is reachable from other machines, so a token is required\nhint: write a token to a file that only you can read \
+             and pass it with --token-file",
+        ),
+        (&["--addr", "127.0.0.1:0", "--token-file", token], "hint: run `chmod 600 "),
         (&["--addr", "127.0.0.1:0", "--token-file", "/nowhere"], "cannot read the token file /nowhere"),
         (&["--addr", "127.0.0.1:0", "--db", "postgres://x/y"], "PostgreSQL is not built in yet; write sqlite:PATH"),
         (&["--addr", "127.0.0.1:0", "--db", "mysql://x/y"], "there is no database of the kind \"mysql://\""),
@@ -53,9 +57,9 @@ fn what_keeps_it_from_starting_is_said() {
             "there is no database of the kind \"mysql\"; write sqlite:PATH",
         ),
         (&["--addr", "127.0.0.1:0", "--db", "sqlite::memory:"], "a database in memory is gone when the server ends"),
-        (&["--addr", "127.0.0.1:0", "--allow-host", "http://x/"], "\"http://x/\" names no host"),
-        (&["--addr", "127.0.0.1:0", "--allow-host", ""], "\"\" names no host"),
-        (&["--addr", "127.0.0.1:0", "--allow-host", "*"], "\"*\" names no host"),
+        (&["--addr", "127.0.0.1:0", "--allow-host", "http://x/"], "\"http://x/\" is not a host name"),
+        (&["--addr", "127.0.0.1:0", "--allow-host", ""], "\"\" is not a host name"),
+        (&["--addr", "127.0.0.1:0", "--allow-host", "*"], "\"*\" is not a host name"),
         (&["--addr", "127.0.0.1:0", "--db", "sqlite:"], "write sqlite:PATH"),
         (&["--addr", "127.0.0.1:0", "--db", "/"], "/ is a directory"),
         (&["--poll-active", "60"], "write a duration with its unit, such as 60s or 5m"),

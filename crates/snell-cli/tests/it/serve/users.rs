@@ -79,7 +79,7 @@ fn only_the_user_of_a_receiver_can_use_it_without_a_token() {
     let rows = [
         (OWNER, 200, "\"access\":\"this_user\""),
         (ANOTHER, 403, "this server belongs to another user of this machine"),
-        (ROOT, 403, "the user of this connection is not known"),
+        (ROOT, 403, "the user of this connection is unknown"),
     ];
     for (user, status, said) in rows {
         let answer = send_as_user(user, &receiver, receiver.request("GET", "/hook/status"));

@@ -1,4 +1,4 @@
-//! What tmux shows, and what is typed into it.
+//! Reads tmux panes and types into them.
 
 mod panes;
 mod send_keys;
@@ -16,57 +16,64 @@ pub(crate) use panes::query_pane_servers;
 pub use socket_path::SocketPathError;
 use socket_path::resolve_own_socket;
 
-/// How long tmux may take to answer, unless somebody says otherwise.
+/// The default time limit of a tmux command.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What tmux says when there is no server at a socket.
+/// The messages of tmux if no server is running at a socket.
 const NO_SERVER_MESSAGES: &[&str] = &["no server running", "error connecting to"];
 
 /// A tmux server.
 #[derive(Clone, Debug)]
 pub struct TmuxServer {
-    /// Its socket; nothing stands for the one that tmux asks by itself.
+    /// Its socket; `None` is the default of tmux.
     socket: Option<String>,
     timeout: Duration,
 }
 
-/// A pane, as somebody who wants to type into it sees it.
+/// A pane, with what matters before typing into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TmuxPaneDetails {
-    /// What is shown of it.
+    /// The pane itself.
     pub pane: TmuxPane,
-    /// The process that was started in it.
+    /// The process that was started in the pane.
     pub pid: Option<u32>,
-    /// Whether it shows its history, or something else that takes what is typed.
+    /// Whether the pane is in a mode that reads the keys, such as copy mode.
     pub is_in_mode: bool,
-    /// Whether what is typed here is typed into the other panes of its window as well.
+    /// Whether typed text also goes to the other panes of the window.
     pub is_synchronized: bool,
-    /// Whether it takes nothing that is typed.
+    /// Whether the pane ignores typed text.
     pub takes_no_input: bool,
 }
 
-/// Why tmux did not do what it was asked.
+/// Why a tmux command failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TmuxError {
-    /// There is no such program.
-    #[error("tmux cannot be run; is it installed?")]
+    /// tmux cannot be started.
+    #[error("cannot run tmux")]
     NoTmux(#[source] io::Error),
-    /// No server listens there.
+    /// No server is running at the socket.
     #[error("no tmux server is running{}", format_socket_suffix(socket.as_deref()))]
     NoServer {
         /// Its socket.
         socket: Option<String>,
     },
-    /// Another user could answer at its socket.
+    /// Another user could control the socket.
     #[error(transparent)]
     UnsafeSocket(#[from] SocketPathError),
-    /// It did not answer in time.
+    /// tmux did not answer in time.
     #[error("tmux did not answer within {} seconds", _0.as_secs())]
     Timeout(Duration),
-    /// It said something else than what was asked for.
-    #[error("tmux said: {0}")]
+    /// tmux failed or printed something unexpected.
+    #[error("tmux reported: {0}")]
     UnexpectedReply(String),
+}
+
+impl TmuxError {
+    /// A remedy for the user.
+    pub fn hint(&self) -> Option<&'static str> {
+        matches!(self, Self::NoTmux(_)).then_some("install tmux, or add it to PATH")
+    }
 }
 
 fn format_socket_suffix(socket: Option<&str>) -> String {
@@ -74,18 +81,18 @@ fn format_socket_suffix(socket: Option<&str>) -> String {
 }
 
 impl TmuxServer {
-    /// The server with this socket; nothing stands for the one that tmux asks by itself.
+    /// The server with this socket; `None` is the default of tmux.
     pub fn new(socket: Option<String>) -> Self {
         Self { socket, timeout: DEFAULT_TIMEOUT }
     }
 
-    /// The same, which may take only so long to answer.
+    /// The same with another time limit.
     #[must_use]
-    fn with_timeout(self, patience: Duration) -> Self {
-        Self { timeout: patience, ..self }
+    fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
     }
 
-    /// Lets tmux do this, and answers what it says.
+    /// Runs a tmux command and returns its output.
     async fn run_command(&self, args: &[&str]) -> Result<String, TmuxError> {
         let mut tmux = Command::new("tmux");
         if let Some(socket) = self.resolve_socket()? {
@@ -99,14 +106,14 @@ impl TmuxServer {
         self.parse_output(&output)
     }
 
-    /// The socket to ask, checked anew each time, because an event named it.
+    /// The socket, checked before each use, because an event named it.
     fn resolve_socket(&self) -> Result<Option<PathBuf>, TmuxError> {
         let Some(socket) = &self.socket else {
             return Ok(None);
         };
         match resolve_own_socket(Path::new(socket)) {
             Ok(path) => Ok(Some(path)),
-            // Where there is no socket there is no server.
+            // Without a socket there is no server.
             Err(SocketPathError::Missing(_)) => Err(self.no_server_error()),
             Err(error) => Err(error.into()),
         }
@@ -116,11 +123,11 @@ impl TmuxServer {
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
-        let said = String::from_utf8_lossy(&output.stderr);
-        if NO_SERVER_MESSAGES.iter().any(|start| said.starts_with(start)) {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        if NO_SERVER_MESSAGES.iter().any(|start| stderr.starts_with(start)) {
             return Err(self.no_server_error());
         }
-        Err(TmuxError::UnexpectedReply(said.trim_end().to_owned()))
+        Err(TmuxError::UnexpectedReply(stderr.trim_end().to_owned()))
     }
 
     fn no_server_error(&self) -> TmuxError {

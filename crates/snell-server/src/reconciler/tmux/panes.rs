@@ -1,4 +1,4 @@
-//! Every pane of the servers that agents sit in.
+//! Lists the panes of the tmux servers in which agents run.
 
 use std::time::Duration;
 
@@ -6,63 +6,62 @@ use snell_store::{TmuxPane, TmuxServerPanes};
 
 use super::{TmuxError, TmuxPaneDetails, TmuxServer};
 
-/// How long each server may take to answer whoever asks many of them again and again.
+/// The time limit per server when many are queried.
 const PER_SERVER_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What tmux is to tell of each pane, on a line of its own. Parted by blanks: where nothing says that the terminal takes
-/// UTF-8, as for a server that the system starts, tmux writes underscores in the place of tabs.
+/// The fields of a pane, one pane per line, separated by spaces: without a UTF-8 locale, tmux replaces tabs with
+/// underscores.
 const PANE_FORMAT: &str = "#{pane_id} #{pane_dead} #{pane_pid} #{pane_in_mode} #{pane_synchronized} #{pane_input_off} \
     #{pane_current_command}";
 
-/// Asks these servers for their panes; nothing stands for the one that tmux asks by itself. Those that do not answer are
-/// left out.
+/// Lists the panes of these servers; `None` is the default of tmux. Servers that do not answer are skipped.
 pub(crate) async fn query_pane_servers(sockets: Vec<Option<String>>) -> Vec<TmuxServerPanes> {
     let mut servers = Vec::new();
     for socket in sockets {
-        let asked = TmuxServer::new(socket.clone()).with_timeout(PER_SERVER_TIMEOUT).list_panes().await;
-        if let Some(panes) = interpret_panes(asked) {
+        let listed = TmuxServer::new(socket.clone()).with_timeout(PER_SERVER_TIMEOUT).list_panes().await;
+        if let Some(panes) = interpret_panes(listed) {
             servers.push(TmuxServerPanes { socket, panes });
         }
     }
     servers
 }
 
-/// What an answer says about all panes of a server; nothing if it says nothing.
-fn interpret_panes(asked: Result<Vec<TmuxPaneDetails>, TmuxError>) -> Option<Vec<TmuxPane>> {
-    match asked {
+/// The panes of a server; `None` if they are unknown.
+fn interpret_panes(listed: Result<Vec<TmuxPaneDetails>, TmuxError>) -> Option<Vec<TmuxPane>> {
+    match listed {
         Ok(panes) => Some(panes.into_iter().map(|pane| pane.pane).collect()),
-        // A server that is gone has no panes. Which one it would be if none is named depends on who asks.
+        // A missing server has no panes. Without a socket it is not clear which server is missing.
         Err(TmuxError::NoServer { socket: Some(_) }) => Some(Vec::new()),
         Err(_) => None,
     }
 }
 
 impl TmuxServer {
-    /// Every pane that it has.
+    /// All panes of the server.
     ///
     /// # Errors
     ///
-    /// When tmux cannot be asked, or is not understood.
+    /// If tmux fails or prints something unexpected.
     pub async fn list_panes(&self) -> Result<Vec<TmuxPaneDetails>, TmuxError> {
         let lines = self.run_command(&["list-panes", "-a", "-F", PANE_FORMAT]).await?;
-        // A line that is not understood may be a pane with an agent in it, so then nothing is known.
+        // An invalid line may be a pane with an agent, so all panes are unknown then.
         lines.lines().map(parse_pane).collect()
     }
 }
 
 fn parse_pane(line: &str) -> Result<TmuxPaneDetails, TmuxError> {
-    let not_understood = || TmuxError::UnexpectedReply(format!("{line:?}, which is not understood"));
+    let unexpected = || TmuxError::UnexpectedReply(format!("unexpected line {line:?}"));
     let fields: Vec<_> = line.splitn(7, ' ').collect();
     let [id, is_dead, pid, modes, is_synchronized, takes_no_input, command] = fields[..] else {
-        return Err(not_understood());
+        return Err(unexpected());
     };
     if !id.starts_with('%') {
-        return Err(not_understood());
+        return Err(unexpected());
     }
     Ok(TmuxPaneDetails {
         pane: TmuxPane { id: id.to_owned(), is_dead: is_dead == "1", command: command.to_owned() },
         pid: pid.parse().ok().filter(|pid| *pid > 0),
-        // It is their number.
+        // The field is the number of modes.
         is_in_mode: !matches!(modes, "" | "0"),
         is_synchronized: is_synchronized == "1",
         takes_no_input: takes_no_input == "1",
@@ -87,13 +86,13 @@ mod tests {
     }
 
     #[test]
-    fn panes_are_understood() {
-        let said = "%0 0 12 0 0 0 claude\n%12 1 0 2 1 1 my agent\n%3 0 7    \n";
+    fn panes_are_parsed() {
+        let stdout = "%0 0 12 0 0 0 claude\n%12 1 0 2 1 1 my agent\n%3 0 7    \n";
         let shown = |pane: TmuxPaneDetails| {
             let TmuxPaneDetails { pane, pid, .. } = &pane;
             format!("{} {} {} {pid:?}", pane.id, pane.is_dead, pane.command)
         };
-        let panes = parse_answer(0, said, "", Some("/s")).unwrap();
+        let panes = parse_answer(0, stdout, "", Some("/s")).unwrap();
         let flags: Vec<_> =
             panes.iter().map(|pane| (pane.is_in_mode, pane.is_synchronized, pane.takes_no_input)).collect();
         assert_eq!(flags, [(false, false, false), (true, true, true), (false, false, false)]);
@@ -102,25 +101,25 @@ mod tests {
     }
 
     #[test]
-    fn where_one_pane_is_not_understood_nothing_is_known() {
+    fn one_invalid_line_makes_all_panes_unknown() {
         let rows =
             ["%0 0 1 0 0 0 claude\n%1_0_1_0_0_0_claude\n", "%0\n", "\n%0 0 1 0 0 0 claude\n", "0 0 1 0 0 0 claude\n"];
-        for said in rows {
-            assert_eq!(interpret_panes(parse_answer(0, said, "", Some("/s"))), None, "{said:?}");
+        for stdout in rows {
+            assert_eq!(interpret_panes(parse_answer(0, stdout, "", Some("/s"))), None, "{stdout:?}");
         }
     }
 
     #[test]
-    fn a_server_that_is_gone_has_no_panes_and_other_failures_say_nothing() {
+    fn a_missing_server_has_no_panes_and_other_failures_are_unknown() {
         let rows = [
             ("no server running on /tmp/tmux-0/default", Some("/s"), Some(0)),
             ("error connecting to /tmp/x (No such file or directory)", Some("/s"), Some(0)),
             ("no server running on /tmp/tmux-0/default", None, None),
             ("unknown option -- F", Some("/s"), None),
         ];
-        for (said, socket, expected) in rows {
-            let panes = interpret_panes(parse_answer(1, "", said, socket));
-            assert_eq!(panes.map(|panes| panes.len()), expected, "{said}");
+        for (stderr, socket, expected) in rows {
+            let panes = interpret_panes(parse_answer(1, "", stderr, socket));
+            assert_eq!(panes.map(|panes| panes.len()), expected, "{stderr}");
         }
     }
 }

@@ -1,29 +1,29 @@
-//! A line that is typed into a pane, as its user would.
+//! Types a line into a pane.
 
 use super::{TmuxError, TmuxPaneDetails, TmuxServer};
 
 impl TmuxServer {
-    /// Types a line into this pane, and presses Enter. A pane that shows its history is made to listen first.
+    /// Types a line into this pane and presses Enter. Ends copy mode first.
     ///
     /// # Errors
     ///
-    /// When tmux does not do it.
+    /// If tmux fails.
     pub async fn type_line(&self, pane: &TmuxPaneDetails, text: &str) -> Result<(), TmuxError> {
         let id = pane.pane.id.as_str();
         if pane.is_in_mode {
-            // The first ends whatever mode it is; earlier versions of tmux know only the second.
+            // The first command ends any mode; older versions of tmux have only the second.
             if self.run_command(&["copy-mode", "-q", "-t", id]).await.is_err() {
                 self.run_command(&["send-keys", "-t", id, "-X", "cancel"]).await?;
             }
         }
         self.run_command(&["send-keys", "-t", id, "-l", "--", &to_send_keys_argument(text)]).await?;
-        // A key of its own: programs take a line that comes with its end for something that was pasted.
+        // Enter is sent separately, because programs treat a line with its end as pasted text.
         self.run_command(&["send-keys", "-t", id, "Enter"]).await?;
         Ok(())
     }
 }
 
-/// A text as tmux takes it: on one line, and without a semicolon at its end, which would end the command.
+/// An argument of `send-keys`: on one line, with an escaped semicolon at the end, which would end the command.
 fn to_send_keys_argument(text: &str) -> String {
     let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if line.ends_with(';') {

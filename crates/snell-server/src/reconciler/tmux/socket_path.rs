@@ -20,17 +20,17 @@ const STICKY: u32 = 0o1000;
 /// Why a path is not used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SocketPathError {
-    /// Nothing is there.
+    /// The path does not exist.
     #[error("{0} does not exist")]
     Missing(String),
-    /// It begins nowhere.
+    /// The path is relative.
     #[error("{0} is not an absolute path")]
     Relative(String),
-    /// It is something else, or of another user.
+    /// The file is not a socket, or another user owns it.
     #[error("{0} is not a socket that you own")]
     NotOwnSocket(String),
-    /// Others could put another socket in its place.
-    #[error("{directory} can be changed by other users, so {socket} is not used")]
+    /// Other users could replace the socket.
+    #[error("other users can change {directory}, so Snell does not use {socket}")]
     Exposed {
         /// The socket.
         socket: String,
@@ -39,13 +39,13 @@ pub enum SocketPathError {
     },
 }
 
-/// The real path of a tmux socket, which leads to the same socket whatever other users do.
+/// The real path of a tmux socket. Other users cannot make it lead to another socket.
 pub(super) fn resolve_own_socket(path: &Path) -> Result<PathBuf, SocketPathError> {
     let shown = || path.display().to_string();
     if !path.is_absolute() {
         return Err(SocketPathError::Relative(shown()));
     }
-    // Whatever links lead to, the path that comes out is checked anew, and it alone is used.
+    // The resolved path is checked, and only it is used.
     let real = fs::canonicalize(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => SocketPathError::Missing(shown()),
         _ => SocketPathError::NotOwnSocket(shown()),

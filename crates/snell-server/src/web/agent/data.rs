@@ -1,4 +1,4 @@
-//! A page of a timeline, from the store: the newest things before a place, bounded in what is shown and in what is read.
+//! Reads a page of a timeline: the newest items before a cursor, with limits for shown and read items.
 
 use snell::Timestamp;
 use snell_store::{
@@ -8,16 +8,16 @@ use snell_store::{
 use super::item_kind::{TimelineItemKind, TimelineKindFilter};
 use super::timeline_item::{TimelineCursor, TimelineItem, items_from_event, merge_timeline};
 
-/// How many things a page shows, more or less: what hangs on one event stays together.
+/// The approximate number of items per page: the items of one event stay together.
 pub(super) const PAGE_ITEMS: usize = 100;
 
-/// How many events are read at a time.
+/// Events per read.
 const EVENTS_PER_READ: u32 = 100;
 
-/// How many events are read for a page on which few of them are shown.
+/// The maximum number of events that are read for a page.
 const MAX_EVENTS_READ: usize = 500;
 
-/// How many events are looked at for those of some kinds.
+/// The maximum number of events that are scanned for the chosen kinds.
 pub(super) const MAX_EVENTS_SCANNED: u32 = 10_000;
 
 /// A page of a timeline.
@@ -25,17 +25,17 @@ pub(super) const MAX_EVENTS_SCANNED: u32 = 10_000;
 pub(super) struct TimelinePage {
     /// The oldest first.
     pub(super) items: Vec<TimelineItem>,
-    /// Where the page before it ends; nothing if there is none.
+    /// The cursor of the previous page, if there is one.
     pub(super) older: Option<TimelineCursor>,
-    /// Where this page begins.
+    /// The cursor of this page.
     pub(super) before: TimelineCursor,
 }
 
-/// Where something that was read ends: its number, before which there is more, and its time.
+/// The number of the oldest event that was read, before which there is more, and its time.
 type TimelinePageEdge = (i64, Timestamp);
 
 impl TimelinePage {
-    /// Reads the newest things before a place.
+    /// Reads the newest items before a cursor.
     pub(super) fn load(
         store: &mut Store,
         agent_id: i64,
@@ -47,7 +47,7 @@ impl TimelinePage {
         } else {
             (Vec::new(), None)
         };
-        // What was said before the oldest event belongs to the next page, unless that is the last one.
+        // Earlier turns belong to the next page, unless there is none.
         let (mut turns, mut more_turns) = if kinds.includes_turns() {
             read_turns(store, agent_id, before.turn, edge.map(|(_, at)| at), kinds)?
         } else {
@@ -88,8 +88,7 @@ impl TimelinePage {
     }
 }
 
-/// Events, the newest first, until enough of them show something or enough were looked at; and where that ended, if there
-/// are more.
+/// Events, newest first, until enough items are found or enough events are read; and the edge, if there are more.
 fn read_events(
     store: &mut Store,
     agent_id: i64,
@@ -128,7 +127,7 @@ fn read_events(
     }
 }
 
-/// What was seen before all events, the newest first; and whether there is more.
+/// Sightings before the first event, newest first; and whether there are more.
 fn read_early_sightings(
     store: &mut Store,
     agent_id: i64,
@@ -146,8 +145,8 @@ fn read_early_sightings(
     Ok((found, more))
 }
 
-/// Makes what was seen and what was said reach back equally far: where there is more of one, what is older of the other
-/// belongs to the next page.
+/// Makes sightings and turns reach back to the same time: if there is more of one, older items of the other belong to
+/// the next page.
 fn align_oldest(first: (&mut Vec<SightingView>, &mut bool), turns: (&mut Vec<TurnView>, &mut bool)) {
     let ((first, more_first), (turns, more_turns)) = (first, turns);
     let limits = [
@@ -157,14 +156,14 @@ fn align_oldest(first: (&mut Vec<SightingView>, &mut bool), turns: (&mut Vec<Tur
     let Some(begins) = limits.into_iter().flatten().max() else {
         return;
     };
-    let (seen, said) = (first.len(), turns.len());
+    let (sightings_before, turns_before) = (first.len(), turns.len());
     first.retain(|seen| seen.at >= begins);
     turns.retain(|turn| turn.timestamp >= begins);
-    *more_first |= first.len() < seen;
-    *more_turns |= turns.len() < said;
+    *more_first |= first.len() < sightings_before;
+    *more_turns |= turns.len() < turns_before;
 }
 
-/// Turns that were said no earlier than the floor, the newest first; and whether there are more, earlier ones counted.
+/// Turns not older than `floor`, newest first; and whether there are more.
 fn read_turns(
     store: &mut Store,
     agent_id: i64,

@@ -1,7 +1,7 @@
-//! One agent's timeline as a file that needs nothing else: to keep, to send, to read later.
+//! One agent's timeline as a self-contained file.
 //!
-//! It is written while it is read, a page at a time, so a long session does not have to fit into memory; and it ends when it
-//! has become too long, and says so.
+//! It is written page by page, so that a long session does not have to fit into memory. At the size limit, it ends with
+//! a notice.
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -28,25 +28,25 @@ use crate::web::format::{
 };
 use crate::web::{HTML_CONTENT_TYPE, escape_invisible_chars};
 
-/// How many events a file has at most: the newest ones.
+/// The maximum number of events in a file: the newest ones.
 const MAX_EVENTS: u32 = 20_000;
 
-/// How long a file may become.
+/// The maximum size of a file.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
-/// How many events and turns are read at a time.
+/// Events and turns per read.
 const ITEMS_PER_READ: u32 = 100;
 
-/// How much of what was seen before all events a file has: the newest.
+/// The maximum number of sightings before the first event.
 const MAX_EARLY_SIGHTINGS: u32 = 1_000;
 
-/// How many turns are written at a time.
+/// The maximum number of turns per chunk.
 const MAX_TURNS: usize = 400;
 
-/// How much is shown of why an agent does what it does.
+/// The maximum length of the reason of a state.
 const MAX_REASON_CHARS: usize = 600;
 
-/// The look of the file. Nothing else is needed to read it.
+/// The style sheet, which is part of the file.
 const EXPORT_CSS: &str = include_str!("../../../assets/export.css");
 
 /// The end of every file.
@@ -60,15 +60,15 @@ pub(crate) async fn get_agent_export(State(app): State<SharedAppState>, uri: Uri
         Some(head) => Ok(Some((head, store.find_earlier_event(agent_id, None, MAX_EVENTS)?))),
         None => Ok(None),
     };
-    let (head, left_out) = app.store_pool.with_store(read).await?.ok_or_else(|| unknown_agent_error(agent_id))?;
-    let first = render_opening(&head, left_out.map(|(_, at)| at), app.clock.now());
+    let (head, omitted) = app.store_pool.with_store(read).await?.ok_or_else(|| unknown_agent_error(agent_id))?;
+    let first = render_opening(&head, omitted.map(|(_, at)| at), app.clock.now());
     let writing = ExportWriter {
         app,
         agent_id,
         step: ExportStep::Opening(first),
         cursor: ExportCursor {
-            event: left_out.map_or(0, |(id, _)| id),
-            said_after: left_out.map(|(_, at)| at),
+            event: omitted.map_or(0, |(id, _)| id),
+            said_after: omitted.map(|(_, at)| at),
             ..ExportCursor::default()
         },
         written: 0,
@@ -77,7 +77,7 @@ pub(crate) async fn get_agent_export(State(app): State<SharedAppState>, uri: Uri
     Ok(set_download_headers(response_with_type(HTML_CONTENT_TYPE, Body::from_stream(parts)), agent_id))
 }
 
-/// It is kept rather than shown, and where it is shown all the same it may do nothing.
+/// Makes browsers save the file. If a browser opens it, the file may run nothing.
 fn set_download_headers(mut answer: Response, agent_id: i64) -> Response {
     let name = format!("attachment; filename=\"snell-agent-{agent_id}.html\"");
     let headers = answer.headers_mut();
@@ -90,13 +90,13 @@ fn set_download_headers(mut answer: Response, agent_id: i64) -> Response {
     answer
 }
 
-/// What the file may do: have this one style.
+/// The policy of the file: only its own style sheet.
 fn build_csp() -> String {
     let style = encode_base64(&Sha256::digest(EXPORT_CSS));
     format!("default-src 'none'; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'")
 }
 
-/// Bytes as policies write digests.
+/// Bytes as base64.
 fn encode_base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
@@ -110,7 +110,7 @@ fn encode_base64(bytes: &[u8]) -> String {
     text
 }
 
-pub(super) fn render_opening(head: &AgentHeader, left_out_until: Option<Timestamp>, now: Timestamp) -> String {
+pub(super) fn render_opening(head: &AgentHeader, omitted_until: Option<Timestamp>, now: Timestamp) -> String {
     let agent = &head.agent;
     let name = AgentName(agent);
     let whole = html! {
@@ -127,23 +127,23 @@ pub(super) fn render_opening(head: &AgentHeader, left_out_until: Option<Timestam
             body {
                 main {
                     h1 { (name) }
-                    p { "As of " (render_clock(now)) ", from Snell " (env!("CARGO_PKG_VERSION")) "." }
+                    p { "Exported by Snell " (env!("CARGO_PKG_VERSION")) ", " (render_clock(now)) "." }
                     p data-state=(agent.state) {
                         strong { (state_symbol(agent.state)) " " (state_label(agent.state)) } ": " bdi { (truncate_text(&agent.why, MAX_REASON_CHARS)) }
                         " (" (confidence_label(agent.confidence)) ", " (source_label(agent.state_source)) ")"
                     }
                     (head.render_details(TimeStyle::Absolute))
                     h2 { "Timeline" }
-                    @if let Some(until) = left_out_until {
-                        p.cut { "What happened until " (render_clock(until)) " is left out: only the newest "
-                            (MAX_EVENTS) " events are in this file." }
+                    @if let Some(until) = omitted_until {
+                        p.cut { "This file has only the newest " (MAX_EVENTS) " events. It does not have events up to "
+                            (render_clock(until)) "." }
                     }
                     ol.timeline {}
                 }
             }
         }
     };
-    // What closes it comes when all rows are there.
+    // The closing tags follow after all rows.
     let mut text = whole.into_string();
     text.truncate(text.len() - CLOSING_TAGS.len());
     text
@@ -158,29 +158,29 @@ struct ExportWriter {
     written: usize,
 }
 
-/// What comes next.
+/// The next step of an export.
 enum ExportStep {
     Opening(String),
     Rows,
-    /// It has become too long.
+    /// The size limit is reached.
     Truncated,
     Done,
 }
 
-/// How far it was written.
+/// The position of an export.
 #[derive(Clone, Debug, Default)]
 struct ExportCursor {
     event: i64,
     turn: i64,
-    /// Turns that were read and belong to later events.
+    /// Turns that were read, but belong to later events.
     pending_turns: Vec<TurnView>,
     no_more_turns: bool,
-    /// What was said before this is left out.
+    /// Earlier turns are omitted.
     said_after: Option<Timestamp>,
 }
 
 impl ExportWriter {
-    /// The next part; nothing when it is complete. A part that cannot be read ends the file, and whoever reads it sees that.
+    /// The next chunk; `None` at the end. If reading fails, the download fails.
     async fn next_chunk(mut self) -> Option<(std::io::Result<Bytes>, Self)> {
         let text = match std::mem::replace(&mut self.step, ExportStep::Rows) {
             ExportStep::Opening(text) => text,
@@ -210,11 +210,12 @@ impl ExportWriter {
         Some((Ok(text.into()), self))
     }
 
-    /// The next rows; nothing if there are no more.
+    /// The next rows; `None` at the end.
     async fn read_rows(&mut self) -> std::result::Result<Option<String>, String> {
         let (agent_id, mut reached) = (self.agent_id, std::mem::take(&mut self.cursor));
         let read = move |store: &mut Store| Ok((render_next_rows(store, agent_id, &mut reached)?, reached));
-        let (rows, reached) = self.app.store_pool.with_store(read).await.map_err(|refusal| refusal.message())?;
+        let (rows, reached) =
+            self.app.store_pool.with_store(read).await.map_err(|refusal| refusal.message().to_string())?;
         self.cursor = reached;
         Ok(rows)
     }
@@ -243,7 +244,7 @@ fn render_next_rows(store: &mut Store, agent_id: i64, reached: &mut ExportCursor
     let until = events.last().map(|event| event.at);
     let turns = read_turns_until(store, agent_id, reached, until)?;
     if let Some(last) = turns.last().filter(|_| turns.len() >= MAX_TURNS) {
-        // Much was said before the later ones of these.
+        // The later events belong after turns that are not read yet.
         events.truncate(events.partition_point(|event| event.at < last.timestamp));
     }
     reached.event = events.last().map_or(reached.event, |event| event.id);
@@ -255,7 +256,7 @@ fn render_next_rows(store: &mut Store, agent_id: i64, reached: &mut ExportCursor
     Ok(Some(rows.collect()))
 }
 
-/// The turns that were said until then, or a few of all that are left.
+/// The turns up to this time, or without it, some of the remaining ones.
 fn read_turns_until(
     store: &mut Store,
     agent_id: i64,
@@ -287,7 +288,7 @@ fn read_turns_until(
 
 fn render_truncation_notice() -> Markup {
     html! {
-        li.cut { "The file would become longer than " (MAX_BYTES / 1024 / 1024) " MiB, so what happened after this is left out." }
+        li.cut { "This file is limited to " (MAX_BYTES / 1024 / 1024) " MiB. It does not have later events." }
     }
 }
 
@@ -296,7 +297,7 @@ mod tests {
     use super::encode_base64;
 
     #[test]
-    fn digests_are_written_as_policies_write_them() {
+    fn digests_are_encoded_as_base64() {
         let cases = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")];
         for (bytes, expected) in cases {
             assert_eq!(encode_base64(bytes.as_bytes()), expected);

@@ -1,4 +1,4 @@
-//! The head of one agent's page: everything that is known of it now.
+//! The head of an agent's page: its current state and facts.
 
 use maud::{Markup, html};
 use snell::Timestamp;
@@ -9,23 +9,23 @@ use crate::web::format::{
     AgentName, TimeStyle, render_clock, render_end_reason, render_name, speaker_label, truncate_text,
 };
 
-/// How many sessions and workers are listed.
+/// The maximum number of listed sessions and workers.
 const MAX_LISTED: u32 = 20;
 
-/// How much of a text is shown.
+/// The maximum length of a text.
 const MAX_TEXT_CHARS: usize = 500;
 
-/// What the head of an agent's page shows.
+/// The data of the head of an agent's page.
 #[derive(Clone, Debug)]
 pub(super) struct AgentHeader {
     pub(super) agent: AgentView,
     sessions: Vec<SessionRow>,
-    /// Those that run.
+    /// Only running workers.
     workers: Vec<SessionWorker>,
 }
 
 impl AgentHeader {
-    /// Reads it; nothing if there is no such agent.
+    /// Loads the data; `None` if there is no such agent.
     pub(super) fn load(store: &mut Store, agent_id: i64) -> Result<Option<Self>> {
         let Some(agent) = find_agent(store, agent_id)? else {
             return Ok(None);
@@ -46,12 +46,12 @@ impl AgentHeader {
         Ok(Some(Self { agent, sessions, workers }))
     }
 
-    /// As it stands on the page.
+    /// The head on the page.
     pub(super) fn render(&self, now: Timestamp) -> Markup {
         let agent = &self.agent;
         let id = agent.agent_id;
         html! {
-            section #head.head data-state=(agent.state) aria-label="What is known" data-src={ "/fragments/agents/" (id) "/head" }
+            section #head.head data-state=(agent.state) aria-label="Overview" data-src={ "/fragments/agents/" (id) "/head" }
                 data-when="*" data-agent=(id) {
                 h1 { (AgentName(agent)) }
                 (render_state(agent, now))
@@ -61,14 +61,14 @@ impl AgentHeader {
         }
     }
 
-    /// What is known, for the page and for an export.
-    pub(super) fn render_details(&self, telling: TimeStyle) -> Markup {
+    /// The facts, for the page and for an export.
+    pub(super) fn render_details(&self, time_style: TimeStyle) -> Markup {
         let agent = &self.agent;
         html! {
             @if let Some(status) = &agent.status_text { p.status { bdi { (truncate_text(status, MAX_TEXT_CHARS)) } } }
             @if let Some(tool) = &agent.current_tool { p.tool { span.label { "tool " } (render_name(tool, MAX_TEXT_CHARS)) } }
             @if let Some(words) = &agent.last_words { p.words { span.label { (speaker_label(agent)) } bdi { (truncate_text(words, MAX_TEXT_CHARS)) } } }
-            (render_facts(agent, telling))
+            (render_facts(agent, time_style))
             dl {
                 (render_fact("Project", Some(&agent.project_path)))
                 (render_fact("Role", agent.role.as_ref()))
@@ -79,14 +79,14 @@ impl AgentHeader {
                 (render_fact("Pane", agent.tmux_pane.as_ref()))
                 dt { "Started" } dd { (render_clock(agent.started_at)) }
                 @if let Some(at) = agent.ended_at { dt { "Ended" } dd { (render_clock(at)) } }
-                @if let Some(reason) = &agent.end_reason { dt { "Because" } dd { bdi { (render_end_reason(reason)) } } }
+                @if let Some(reason) = &agent.end_reason { dt { "Reason" } dd { bdi { (render_end_reason(reason)) } } }
             }
-            (self.render_sessions(telling))
-            (self.render_workers(telling))
+            (self.render_sessions(time_style))
+            (self.render_workers(time_style))
         }
     }
 
-    fn render_sessions(&self, telling: TimeStyle) -> Markup {
+    fn render_sessions(&self, time_style: TimeStyle) -> Markup {
         html! {
             @if !self.sessions.is_empty() {
                 h2 { "Sessions" }
@@ -95,7 +95,7 @@ impl AgentHeader {
                         li {
                             code { (truncate_text(&session.session_id, MAX_TEXT_CHARS)) } " "
                             span.quiet {
-                                "last heard of " (telling.render_ago(session.last_seen_at))
+                                "last active " (time_style.render_ago(session.last_seen_at))
                                 @if session.ended_at.is_some() {
                                     ", ended"
                                     @if let Some(reason) = &session.end_reason { ": " bdi { (render_end_reason(reason)) } }
@@ -108,16 +108,16 @@ impl AgentHeader {
         }
     }
 
-    fn render_workers(&self, telling: TimeStyle) -> Markup {
+    fn render_workers(&self, time_style: TimeStyle) -> Markup {
         html! {
             @if !self.workers.is_empty() {
-                h2 { "Workers that run" }
+                h2 { "Running workers" }
                 ul.plain {
                     @for worker in &self.workers {
                         li {
                             (worker.kind) " " code { (truncate_text(&worker.name, 60)) }
                             @if let Some(label) = &worker.label { " " bdi { (truncate_text(label, MAX_TEXT_CHARS)) } }
-                            @if let Some(at) = worker.started_at { " " span.quiet { (telling.render_lasting(at)) } }
+                            @if let Some(at) = worker.started_at { " " span.quiet { (time_style.render_lasting(at)) } }
                         }
                     }
                 }
@@ -136,7 +136,7 @@ fn render_fact(name: &str, value: Option<&String>) -> Markup {
 
 #[cfg(test)]
 impl AgentHeader {
-    /// An agent with a session and a worker that have this text wherever they can have one.
+    /// An agent and a session with this text in all fields.
     pub(super) fn with_text(agent: AgentView, text: &str) -> Self {
         let some = || Some(text.to_owned());
         let session = SessionRow {

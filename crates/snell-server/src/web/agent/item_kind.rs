@@ -1,33 +1,33 @@
-//! Kinds of things on a timeline, by which it can be narrowed.
+//! The kinds of items on a timeline, for filtering.
 
 use snell_store::{TimelineAspect, TurnActor};
 
 use crate::http::errors::HttpError;
 use crate::http::query_params::QueryParams;
 
-/// A kind of thing on a timeline.
+/// The kind of an item on a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimelineItemKind {
-    /// What its user said.
+    /// A text of the user.
     Prompt,
-    /// What the agent said.
+    /// A text of the agent.
     Words,
-    /// A call of a tool.
+    /// A tool call.
     Tool,
-    /// What the guard said.
+    /// A verdict of the guard.
     Guard,
-    /// A hook that ran.
+    /// A hook run.
     Hook,
-    /// The agent does something else than before.
+    /// A change of state.
     State,
-    /// Everything else that it told.
+    /// Any other event.
     Event,
 }
 
-/// Every kind: its name in an address, and how people call it.
+/// Every kind, its query parameter, and its label.
 pub(super) const TIMELINE_KINDS: &[(TimelineItemKind, &str, &str)] = &[
     (TimelineItemKind::Prompt, "prompts", "Prompts"),
-    (TimelineItemKind::Words, "words", "Words"),
+    (TimelineItemKind::Words, "words", "Replies"),
     (TimelineItemKind::Tool, "tools", "Tools"),
     (TimelineItemKind::Guard, "guard", "Guard"),
     (TimelineItemKind::Hook, "hooks", "Hooks"),
@@ -35,32 +35,32 @@ pub(super) const TIMELINE_KINDS: &[(TimelineItemKind, &str, &str)] = &[
     (TimelineItemKind::Event, "events", "Other events"),
 ];
 
-/// In an address: only the kinds that are named are shown, even if none is.
+/// The query parameter that shows only the chosen kinds, even if none is chosen.
 pub(super) const ONLY_PARAM: &str = "only";
 
-/// Which kinds are shown.
+/// The kinds that are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TimelineKindFilter(Vec<TimelineItemKind>);
 
 impl TimelineKindFilter {
-    /// All of them.
+    /// All kinds.
     pub(super) fn all() -> Self {
         Self(TIMELINE_KINDS.iter().map(|(kind, ..)| *kind).collect())
     }
 
-    /// Those that are asked for; all but those that are declined, if none is, unless the form was sent with none.
+    /// The chosen kinds. If none is chosen, all except the excluded ones, unless `only` is set.
     pub(super) fn parse(query: &QueryParams<'_>) -> Result<Self, HttpError> {
         let is_wanted = |word: &str| ["0", "1"].contains(&word).then_some(word == "1");
-        let told = |name: &str| query.choice(name, is_wanted, ["1", "0"].into_iter());
+        let choice = |name: &str| query.choice(name, is_wanted, ["1", "0"].into_iter());
         let (mut kinds, mut declined) = (Vec::new(), Vec::new());
         for (kind, name, _) in TIMELINE_KINDS {
-            match told(name)? {
+            match choice(name)? {
                 Some(true) => kinds.push(*kind),
                 Some(false) => declined.push(*kind),
                 None => {}
             }
         }
-        if kinds.is_empty() && told(ONLY_PARAM)? != Some(true) {
+        if kinds.is_empty() && choice(ONLY_PARAM)? != Some(true) {
             kinds = Self::all().0;
             kinds.retain(|kind| !declined.contains(kind));
         }
@@ -81,12 +81,12 @@ impl TimelineKindFilter {
         self.0.is_empty()
     }
 
-    /// Whether turns are among them.
+    /// Whether turns are shown.
     pub(super) fn includes_turns(&self) -> bool {
         self.contains(TimelineItemKind::Prompt) || self.contains(TimelineItemKind::Words)
     }
 
-    /// Whose turns are among them, if it is one side's.
+    /// The actor of the shown turns, if it is only one.
     pub(super) fn turn_actor(&self) -> Option<TurnActor> {
         match (self.contains(TimelineItemKind::Prompt), self.contains(TimelineItemKind::Words)) {
             (true, false) => Some(TurnActor::User),
@@ -95,13 +95,13 @@ impl TimelineKindFilter {
         }
     }
 
-    /// Whether anything is among them that comes with an event.
+    /// Whether any kind of item that belongs to events is shown.
     pub(super) fn includes_events(&self) -> bool {
-        // Prompts that were blocked are told by their events alone.
+        // Blocked prompts exist only as events.
         self.0.iter().any(|kind| *kind != TimelineItemKind::Words)
     }
 
-    /// What must come with an event that is shown; nothing in particular if all are.
+    /// The aspects of the events to query; empty for all events.
     pub(super) fn required_aspects(&self) -> Vec<TimelineAspect> {
         if self.is_all() {
             return Vec::new();
@@ -118,7 +118,7 @@ impl TimelineKindFilter {
         self.0.iter().filter_map(with).collect()
     }
 
-    /// The names of the parameters that say the same in an address (`tools=1&guard=1`); none for all.
+    /// The query parameters of this choice (`tools=1&guard=1`); none for all.
     pub(super) fn chosen_names(&self) -> Vec<&'static str> {
         if self.is_all() {
             return Vec::new();

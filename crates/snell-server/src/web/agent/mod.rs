@@ -1,4 +1,4 @@
-//! One agent: what is known of it, and its timeline.
+//! The page of one agent: its head and its timeline.
 
 mod data;
 mod export;
@@ -54,7 +54,7 @@ pub(crate) async fn get_agent_page(State(app): State<SharedAppState>, uri: Uri) 
             (render_older_link(params, timeline))
             (render_timeline(params, timeline, head.agent.state))
         },
-        // Which kinds a wrong form means is not known.
+        // The kinds of an invalid form are unknown.
         _ => html! { (form.render_error()) (render_kind_filter(agent_id, &TimelineKindFilter::all())) },
     };
     Ok(form.respond(render_agent_page(&frame, &head, &events)))
@@ -96,7 +96,7 @@ pub(crate) async fn get_timeline_fragment(State(app): State<SharedAppState>, uri
     Ok(html_response(render_timeline(&params, &timeline, state)))
 }
 
-/// Every part that shows something of an agent, with this text in all that hangs on it, for tests.
+/// Every part that shows an agent, with this text in all fields, for tests.
 #[cfg(test)]
 pub(super) fn render_samples(
     agent: &snell_store::AgentView,
@@ -117,7 +117,7 @@ pub(super) fn render_samples(
             turns,
             &TimelineKindFilter::all(),
         );
-        assert_eq!(moments.len(), 8, "everything that hangs on {name} is there");
+        assert_eq!(moments.len(), 8, "all items of {name} are there");
         html! { @for moment in &moments { (render_row(moment, RowTarget::LivePage(TimelineCursor::default()))) } }
     };
     vec![

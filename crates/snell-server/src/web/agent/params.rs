@@ -16,7 +16,7 @@ pub(super) struct TimelineParams {
 }
 
 impl TimelineParams {
-    /// The parameters of an address of a timeline.
+    /// Parses the query of a timeline.
     pub(super) fn parse_query(uri: &Uri) -> Result<QueryParams<'_>, HttpError> {
         let known: Vec<_> = kind_names().chain([ONLY_PARAM, "before"]).collect();
         QueryParams::parse(uri.query(), &known)
@@ -30,12 +30,12 @@ impl TimelineParams {
         })
     }
 
-    /// Whether it is asked for what happens now, and not for something older.
+    /// Whether this is the newest page, which is live.
     pub(super) fn is_live(&self) -> bool {
         self.before == TimelineCursor::default()
     }
 
-    /// Where the newest rows of these kinds are fetched from, and the end.
+    /// The address of the fragment with the newest rows of these kinds, and the end.
     pub(super) fn fragment_url(&self) -> String {
         self.url_for(&format!("/fragments/agents/{}/timeline", self.agent_id), None)
     }
@@ -48,7 +48,7 @@ impl TimelineParams {
     }
 }
 
-/// What kinds are called in an address.
+/// The query parameters of the kinds.
 pub(super) fn kind_names() -> impl Iterator<Item = &'static str> {
     TIMELINE_KINDS.iter().map(|(_, name, _)| *name)
 }

@@ -1,4 +1,4 @@
-//! How each thing on a timeline looks, on the page and in an export.
+//! Renders the rows of a timeline, on the page and in an export.
 
 use maud::{Markup, html};
 use snell_store::{AgentState, HookRunView, SightingView, TimelineEvent, TurnActor, TurnIntent, TurnView};
@@ -12,26 +12,27 @@ use crate::web::format::{
 use crate::web::guard::render_verdict;
 use crate::web::input_diff::{render_changed_output, render_input_diff};
 
-/// How much of a text is shown at once; the rest is folded.
+/// The length of a text that is visible at once; the rest is folded.
 const MAX_INLINE_CHARS: usize = 600;
 
-/// How much of it a page has at all: a hundred long texts would be a long page. A file has all of it.
+/// The length of a text on a page, folded or not, because many long texts would make a long page. A file has the full
+/// text.
 const MAX_UNFOLDED_CHARS: usize = 8_000;
 
-/// How much of what a hook wrote is shown.
+/// The maximum length of a hook's output.
 const MAX_OUTPUT_CHARS: usize = 2000;
 
-/// How much is shown of what is one word, as a rule.
+/// The maximum length of values that are usually one word.
 const MAX_WORD_CHARS: usize = 40;
 
-/// Where a row stands.
+/// The place of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RowTarget {
-    /// On a page that is live, with the place where older ones are found.
+    /// On a live page, with the cursor for older rows.
     LivePage(TimelineCursor),
-    /// On a page of older things.
+    /// On a page of older rows.
     Page,
-    /// In a file.
+    /// In an export.
     File,
 }
 
@@ -46,7 +47,7 @@ pub(super) fn render_row(moment: &TimelineItem, on: RowTarget) -> Markup {
         li class=(row_class(moment)) id=(moment.key) data-before=[before.map(|place| place.to_string())] {
             (render_clock(moment.at)) " "
             span.kind { (row_label(moment)) } " "
-            @if moment.is_late { span.quiet.late title="it came to Snell after what stands before it" { "came late" } " " }
+            @if moment.is_late { span.quiet.late title="Snell received this after the rows above, but it happened earlier" { "arrived late" } " " }
             div.what { (render_content(&moment.content, most)) }
         }
     }
@@ -92,7 +93,7 @@ fn render_content(what: &TimelineItemContent, most: usize) -> Markup {
         TimelineItemContent::StateChange { from, to } => render_state_change(*from, *to),
         TimelineItemContent::Sighting(seen) => render_sighting(seen),
         TimelineItemContent::Context(text) => {
-            html! { span.quiet { "the agent was told: " } (render_long_text(text, most)) }
+            html! { span.quiet { "context for the agent: " } (render_long_text(text, most)) }
         }
         TimelineItemContent::OtherEvent(event) => render_other_event(event, most),
     }
@@ -100,12 +101,12 @@ fn render_content(what: &TimelineItemContent, most: usize) -> Markup {
 
 fn render_turn(turn: &TurnView, most: usize) -> Markup {
     if turn.text.trim().is_empty() {
-        return html! { span.quiet { "ended its turn without a word" } };
+        return html! { span.quiet { "ended its turn without a reply" } };
     }
     render_long_text(&turn.text, most)
 }
 
-/// A text, of which the rest is folded if it is long, and left out if it is very long.
+/// A text. A long one is folded, and a very long one is cut.
 fn render_long_text(text: &str, most: usize) -> Markup {
     let text = trim_leading_blank_lines(text);
     let (shown, whole) = (truncate_text(text, MAX_INLINE_CHARS), truncate_text(text, most));
@@ -114,7 +115,7 @@ fn render_long_text(text: &str, most: usize) -> Markup {
             details.long {
                 summary { span.text { (shown) } }
                 p.text { (whole) }
-                @if whole.len() < text.len() { p.quiet { "The rest is in the exported file." } }
+                @if whole.len() < text.len() { p.quiet { "The exported file has the full text." } }
             }
         } @else {
             span.text { (text) }
@@ -130,18 +131,19 @@ fn render_blocked_prompt(event: &TimelineEvent, most: usize) -> Markup {
 }
 
 fn render_tool_call(event: &TimelineEvent, most: usize) -> Markup {
-    let is_told = [Some(event.event.as_str()), event.ended_by.as_deref()].contains(&Some("PostToolUseFailure"));
-    let failed = is_told || event.error.is_some();
+    let is_failure_event =
+        [Some(event.event.as_str()), event.ended_by.as_deref()].contains(&Some("PostToolUseFailure"));
+    let failed = is_failure_event || event.error.is_some();
     html! {
         (render_name(event.tool.as_deref().unwrap_or("tool"), most))
         @if let Some(summary) = &event.tool_summary { " " span.text { (truncate_text(summary, MAX_INLINE_CHARS)) } }
         @if let Some(ms) = event.tool_duration_ms { " " span.took { (format_duration_ms(ms)) } }
         @if failed { " " strong.bad { "failed" } }
-        @if event.is_unended { " " span.quiet { "no end was told" } }
+        @if event.is_unended { " " span.quiet { "no result recorded" } }
         @if let Some(error) = event.error.as_deref().filter(|error| !error.is_empty()) { " " (render_long_text(error, most)) }
         (render_decision(event))
         @if let Some(change) = &event.changed_input { " " (render_input_diff(&change.before, &change.after)) }
-        @if let Some(told) = &event.changed_output { " " (render_changed_output(told)) }
+        @if let Some(output) = &event.changed_output { " " (render_changed_output(output)) }
     }
 }
 
@@ -169,8 +171,8 @@ pub(in crate::web) fn render_hook_run(run: &HookRunView) -> Markup {
         " " span.took { (format_duration_ms(ms)) }
         " " span.quiet { (truncate_text(&run.source, MAX_INLINE_CHARS)) ":" (run.line) " (" (truncate_text(&run.contract, MAX_WORD_CHARS)) ")" }
         @if let Some(why) = &run.why { " " span.text { (truncate_text(why, MAX_INLINE_CHARS)) } }
-        (render_output("output", &run.stdout))
-        (render_output("errors", &run.stderr))
+        (render_output("stdout", &run.stdout))
+        (render_output("stderr", &run.stderr))
     }
 }
 
@@ -209,7 +211,7 @@ fn render_other_event(event: &TimelineEvent, most: usize) -> Markup {
     }
 }
 
-/// What was decided, as people say it. The guard's word for a block is another one.
+/// The label of a decision. The guard's word for `block` is `deny`.
 pub(in crate::web) fn decision_label(decision: &str) -> &str {
     match decision {
         "block" | "deny" => "blocked",

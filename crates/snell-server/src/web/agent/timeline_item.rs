@@ -1,4 +1,4 @@
-//! What stands on a timeline, made from events and turns. It decides and touches nothing.
+//! The items of a timeline, built from events and turns. Pure functions.
 
 use std::fmt;
 
@@ -8,45 +8,45 @@ use snell_store::{AgentState, GuardVerdictView, HookRunView, SightingView, Timel
 use super::item_kind::{TimelineItemKind, TimelineKindFilter};
 use crate::http::query_params::parse_id;
 
-/// One thing on a timeline.
+/// One item of a timeline.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TimelineItem {
     pub(super) at: Timestamp,
-    /// By which it is told from others; it stays when more is known of it.
+    /// The id of the row, which does not change when the item is updated.
     pub(super) key: String,
     pub(super) origin: TimelineItemOrigin,
-    /// Whether what happened clearly later stands before it.
+    /// Whether items before it happened clearly later.
     pub(super) is_late: bool,
     pub(super) content: TimelineItemContent,
 }
 
-/// The row that it comes from.
+/// The database row of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimelineItemOrigin {
     Event(i64),
     Turn(i64),
-    /// Something that was seen before all events.
+    /// A sighting before the first event.
     Sighting(i64),
 }
 
-/// What it is.
+/// The content of an item.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TimelineItemContent {
-    /// Something was said.
+    /// A text of the user or the agent.
     Turn(TurnView),
-    /// A prompt was blocked, so its agent never saw it.
+    /// A blocked prompt, which the agent never got.
     BlockedPrompt(Box<TimelineEvent>),
-    /// A tool was called.
+    /// A tool call.
     ToolCall(Box<TimelineEvent>),
-    /// The guard judged a call.
+    /// A verdict of the guard.
     GuardVerdict(GuardVerdictView),
-    /// A hook ran.
+    /// A hook run.
     HookRun(HookRunView),
-    /// The agent was given something to read.
+    /// Context that the agent got.
     Context(String),
-    /// The agent does something else than before.
+    /// A change of state by an event.
     StateChange { from: Option<AgentState>, to: AgentState },
-    /// The same, but nothing that it told says so.
+    /// A change of state without an event.
     Sighting(SightingView),
     /// Anything else.
     OtherEvent(Box<TimelineEvent>),
@@ -89,17 +89,17 @@ impl TimelineItem {
     }
 }
 
-/// How far back a timeline was read: everything on it before these comes on the next page.
+/// The position in a timeline: older items are on the next page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TimelineCursor {
     pub(super) event: Option<i64>,
     pub(super) turn: Option<i64>,
-    /// Of what was seen before all events.
+    /// Among the sightings before the first event.
     pub(super) sighting: Option<i64>,
 }
 
 impl TimelineCursor {
-    /// Reads what [`fmt::Display`] writes.
+    /// Parses the [`fmt::Display`] format.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (event, rest) = text.strip_prefix('e')?.split_once('t')?;
         let (turn, seen) = rest.split_once('n').map_or((rest, None), |(turn, seen)| (turn, Some(seen)));
@@ -124,7 +124,7 @@ impl fmt::Display for TimelineCursor {
 }
 
 impl TimelineCursor {
-    /// A place that has this moment and everything older before it.
+    /// A cursor before which this item and all older ones are.
     pub(super) fn after_item(mut self, moment: &TimelineItem) -> Self {
         match moment.origin {
             TimelineItemOrigin::Event(id) => self.event = Some(id + 1),
@@ -135,7 +135,7 @@ impl TimelineCursor {
     }
 }
 
-/// What an event stands for on a timeline, in order.
+/// The items of an event, in order.
 pub(super) fn items_from_event(event: TimelineEvent, kinds: &TimelineKindFilter) -> Vec<TimelineItem> {
     let (id, at) = (event.id, event.at);
     let origin = TimelineItemOrigin::Event(id);
@@ -148,7 +148,7 @@ pub(super) fn items_from_event(event: TimelineEvent, kinds: &TimelineKindFilter)
     let verdicts = event.guard_verdicts.clone();
     let runs = event.hook_runs.clone();
     let seen = event.seen_after.clone();
-    let told = event.told.clone();
+    let context = event.told.clone();
     let mut all: Vec<_> = event_content(event).map(|what| moment(format!("e{id}"), what)).into_iter().collect();
     for (number, verdict) in verdicts.into_iter().enumerate() {
         all.push(moment(format!("g{id}-{number}"), TimelineItemContent::GuardVerdict(verdict)));
@@ -156,7 +156,7 @@ pub(super) fn items_from_event(event: TimelineEvent, kinds: &TimelineKindFilter)
     for (number, run) in runs.into_iter().enumerate() {
         all.push(moment(format!("h{id}-{number}"), TimelineItemContent::HookRun(run)));
     }
-    all.extend(told.map(|told| moment(format!("c{id}"), TimelineItemContent::Context(told))));
+    all.extend(context.map(|text| moment(format!("c{id}"), TimelineItemContent::Context(text))));
     if changed {
         all.push(moment(format!("s{id}"), change));
     }
@@ -168,13 +168,12 @@ pub(super) fn items_from_event(event: TimelineEvent, kinds: &TimelineKindFilter)
     all
 }
 
-/// Whether what was seen is what the event is said to have changed: it was seen when the event came.
+/// Whether a sighting is the change of state of the event: it was seen when the event arrived.
 fn is_same_change(seen: &SightingView, event: &TimelineEvent) -> bool {
     seen.state_before == event.state_before && seen.state == event.state
 }
 
-/// What an event itself stands for. A prompt is told by the turn that it made, if it made one, and a call's end by its
-/// beginning.
+/// The item of the event itself. A prompt is shown by its turn, and the end of a call by its start.
 fn event_content(event: TimelineEvent) -> Option<TimelineItemContent> {
     match event.event.as_str() {
         "UserPromptSubmit" if event.decision.is_none() => None,
@@ -188,8 +187,8 @@ fn event_content(event: TimelineEvent) -> Option<TimelineItemContent> {
     }
 }
 
-/// What was seen before all events, events and turns, each the oldest first, as one timeline. What was said goes before the
-/// event that told it.
+/// Merges sightings before the first event, events and turns, each oldest first. A turn comes before the event that
+/// reported it.
 pub(super) fn merge_timeline(
     first: Vec<SightingView>,
     events: Vec<TimelineEvent>,
@@ -226,11 +225,11 @@ mod tests {
     }
 
     #[test]
-    fn an_event_stands_for_itself_and_all_that_hangs_on_it() {
+    fn an_event_becomes_itself_and_everything_attached_to_it() {
         let cases: [(&str, bool, &[&str]); 6] = [
             ("PreToolUse", false, &["e9", "g9-0", "h9-0", "c9", "s9", "n3"]),
             ("PostToolUse", false, &["e9", "g9-0", "h9-0", "c9", "s9", "n3"]),
-            // Its beginning tells how it ended.
+            // The start of the call shows its end.
             ("PostToolUse", true, &["g9-0", "h9-0", "c9", "s9", "n3"]),
             ("PostToolUseFailure", true, &["g9-0", "h9-0", "c9", "s9", "n3"]),
             ("Notification", false, &["e9", "g9-0", "h9-0", "c9", "s9", "n3"]),
@@ -240,7 +239,7 @@ mod tests {
             let event = TimelineEvent { is_end_of_call, ..sample_event(name, "x") };
             assert_eq!(item_keys(&items_from_event(event, &TimelineKindFilter::all())), expected, "{name}");
         }
-        // A prompt is told by its turn, unless it was judged.
+        // A prompt is shown by its turn, unless it has a decision.
         let prompt = TimelineEvent {
             decision: None,
             state: AgentState::Idle,
@@ -251,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_goes_before_the_event_that_told_it() {
+    fn a_turn_comes_before_the_event_that_reported_it() {
         let at = |second: i64| TimelineEvent {
             id: second,
             at: Timestamp::from_second(second).unwrap(),
@@ -268,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_read_as_they_are_written() {
+    fn cursors_survive_a_round_trip() {
         for text in ["e1t2", "e-t-", "e-t5", "e7t-", "e9223372036854775807t1", "e-t4n5"] {
             assert_eq!(TimelineCursor::parse(text).unwrap().to_string(), text);
         }

@@ -1,4 +1,4 @@
-//! The timeline as it stands on the page: its kinds, its rows, and its end.
+//! The timeline on the page: its filter, its rows and its end.
 
 use maud::{Markup, html};
 use snell_store::AgentState;
@@ -8,10 +8,10 @@ use super::item_kind::{ONLY_PARAM, TIMELINE_KINDS, TimelineKindFilter};
 use super::params::TimelineParams;
 use super::render::{RowTarget, render_row};
 
-/// How many rows the page holds at most while it is open. Older ones are found by paging.
+/// The maximum number of rows of an open page. Older ones are on earlier pages.
 const MAX_ROWS: usize = 500;
 
-/// The choice of kinds: a form that works by itself, and by itself once there is a script.
+/// The choice of kinds: a form that works without scripts and submits itself with them.
 pub(super) fn render_kind_filter(agent_id: i64, kinds: &TimelineKindFilter) -> Markup {
     html! {
         form.filter method="get" action={ "/agents/" (agent_id) } autocomplete="off" data-at-once {
@@ -28,7 +28,7 @@ pub(super) fn render_kind_filter(agent_id: i64, kinds: &TimelineKindFilter) -> M
     }
 }
 
-/// The way to what is older. It is there even if nothing is, for the page may drop rows as it grows.
+/// The link to older rows. It is always there, because an open page may drop rows.
 pub(super) fn render_older_link(params: &TimelineParams, timeline: &TimelinePage) -> Markup {
     let path = format!("/agents/{}", params.agent_id);
     html! {
@@ -39,7 +39,7 @@ pub(super) fn render_older_link(params: &TimelineParams, timeline: &TimelinePage
     }
 }
 
-/// The timeline with its end, and a way there.
+/// The rows, the end, and a link to the end.
 pub(super) fn render_timeline(params: &TimelineParams, timeline: &TimelinePage, state: AgentState) -> Markup {
     html! {
         (render_rows(params, timeline))
@@ -71,25 +71,25 @@ fn render_rows(params: &TimelineParams, timeline: &TimelinePage) -> Markup {
 /// Why there are no rows.
 fn render_empty_reason(params: &TimelineParams, timeline: &TimelinePage) -> Markup {
     let path = format!("/agents/{}", params.agent_id);
-    let looked_at = format!("{} {:03}", MAX_EVENTS_SCANNED / 1000, MAX_EVENTS_SCANNED % 1000);
+    let scanned = format!("{} {:03}", MAX_EVENTS_SCANNED / 1000, MAX_EVENTS_SCANNED % 1000);
     html! {
         @if params.kinds.is_empty() {
-            "No kind is ticked, so nothing is shown. " a href=(path) { "Show everything" }
+            "No kinds are selected. " a href=(path) { "Show all kinds" }
         } @else if let Some(older) = timeline.older {
-            @if params.is_live() { "None among the newest " (looked_at) " events. " }
-            @else { "None among the " (looked_at) " events before. " }
-            a href=(params.url_for(&path, Some(older))) { "Look further back" }
-        } @else if params.is_live() { "Nothing of that kind." } @else { "Nothing older of that kind." }
+            @if params.is_live() { "No matching events among the newest " (scanned) ". " }
+            @else { "No matching events among the previous " (scanned) ". " }
+            a href=(params.url_for(&path, Some(older))) { "Search older events" }
+        } @else if params.is_live() { "No matching events." } @else { "No older matching events." }
     }
 }
 
-/// The end of the timeline, which says whether that goes on.
+/// The end of the timeline, with whether it continues.
 fn render_timeline_end(params: &TimelineParams, state: AgentState) -> Markup {
     html! {
         p #now tabindex="-1" data-src=(params.fragment_url()) data-when="state_changed session_created session_ended"
             data-agent=(params.agent_id) data-keyed {
             span #now-said {
-                @if state == AgentState::Ended { "This is where it ended." } @else { "This is where it goes on." }
+                @if state == AgentState::Ended { "Ended." } @else { "Live: new events appear here." }
             }
         }
     }

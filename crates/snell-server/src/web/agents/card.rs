@@ -1,4 +1,4 @@
-//! One agent, in brief.
+//! The card of an agent.
 
 use maud::{Markup, html};
 use snell::Timestamp;
@@ -9,13 +9,13 @@ use crate::web::format::{
     truncate_text,
 };
 
-/// How much of an agent's last words is shown.
+/// The maximum length of the last text.
 const MAX_LAST_WORDS_CHARS: usize = 280;
 
-/// How much of anything else is shown.
+/// The maximum length of other texts.
 const MAX_TEXT_CHARS: usize = 120;
 
-/// From here on a context is nearly full, and from there on it is full, in percent.
+/// The limits of a nearly full and a full context, in percent.
 const NEARLY_FULL_PERCENT: f64 = 75.0;
 const FULL_PERCENT: f64 = 90.0;
 
@@ -44,14 +44,14 @@ pub(super) fn render_card(agent: &AgentView, now: Timestamp) -> Markup {
     }
 }
 
-/// What an agent waits for, if it does.
+/// The reason why an agent waits, if it does.
 pub(crate) fn render_question(agent: &AgentView) -> Markup {
     html! {
         @if agent.state == AgentState::AwaitingInput { p.asks { bdi { (truncate_text(&agent.why, MAX_LAST_WORDS_CHARS)) } } }
     }
 }
 
-/// What an agent is doing; how that is known is told on asking.
+/// The state of an agent. Its reason and source are folded.
 pub(crate) fn render_state(agent: &AgentView, now: Timestamp) -> Markup {
     let known = format!("{}, {}", confidence_label(agent.confidence), source_label(agent.state_source));
     html! {
@@ -62,12 +62,12 @@ pub(crate) fn render_state(agent: &AgentView, now: Timestamp) -> Markup {
                 @if agent.state != AgentState::Ended { " " span.since { (render_lasting(agent.state_since, now)) } }
             }
             p { bdi { (truncate_text(&agent.why, 2 * MAX_LAST_WORDS_CHARS)) } }
-            p.known { "This is " (known) "." }
+            p.known { "This state is " (known) "." }
         }
     }
 }
 
-/// What else is known of an agent, in a line.
+/// More facts about an agent, in one line.
 pub(crate) fn render_facts(agent: &AgentView, time_style: TimeStyle) -> Markup {
     html! {
         p.facts {
@@ -80,7 +80,7 @@ pub(crate) fn render_facts(agent: &AgentView, time_style: TimeStyle) -> Markup {
     }
 }
 
-/// How full a context is. A meter needs no style to be as long as it should.
+/// How full the context is. A meter needs no inline style for its length.
 fn render_context_meter(percent: f64) -> Markup {
     let percent = percent.clamp(0.0, 100.0);
     let shown = format!("{percent:.0} %");

@@ -1,4 +1,4 @@
-//! The agents that the view shows.
+//! The data of the view of agents.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use snell_store::{AgentFilter, AgentState, AgentView, Result, Store};
 use crate::http::errors::HttpError;
 use crate::web::project_names::{ProjectNames, project_sort_key};
 
-/// How many agents are shown that have not ended. Nobody looks at more cards.
+/// The maximum number of cards.
 pub(super) const MAX_AGENTS: u32 = 500;
 
-/// How many are shown that have.
+/// The maximum number of ended agents.
 const MAX_ENDED: u32 = 100;
 
-/// How long an agent is shown that has ended.
+/// How long ended agents are shown.
 const ENDED_WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// An agent, whether or not it has ended.
@@ -23,7 +23,7 @@ pub(in crate::web) fn find_agent(store: &mut Store, agent_id: i64) -> Result<Opt
     Ok(store.list_agents(&filter)?.pop())
 }
 
-/// Those of the agents that there are.
+/// The agents with these numbers that exist.
 pub(super) fn find_agents(store: &mut Store, wanted: &[i64]) -> Result<Vec<AgentView>> {
     let mut agents = Vec::new();
     for agent_id in wanted {
@@ -32,16 +32,16 @@ pub(super) fn find_agents(store: &mut Store, wanted: &[i64]) -> Result<Vec<Agent
     Ok(agents)
 }
 
-/// There is no such agent.
+/// The error for an unknown agent.
 pub(in crate::web) fn unknown_agent_error(agent_id: i64) -> HttpError {
-    HttpError::NotFound(format!("there is no agent {agent_id}"))
+    HttpError::NotFound(format!("there is no agent {agent_id}").into())
 }
 
-/// The agents that are shown.
+/// The agents in the view.
 pub(super) struct AgentsOverview {
-    /// By project, and there by their numbers: a card stays in its place whatever its agent does.
+    /// Sorted by project and number, so that a card keeps its place when its state changes.
     pub(super) active: Vec<AgentView>,
-    /// Whether there are more of these.
+    /// Whether there are more running agents.
     pub(super) is_truncated: bool,
     /// The latest first.
     pub(super) ended: Vec<AgentView>,
@@ -73,7 +73,7 @@ impl AgentsOverview {
     }
 }
 
-/// Who has waited for longest comes first.
+/// Sorts agents by waiting time, the longest first.
 pub(super) fn sort_by_wait<'a>(waiting: impl Iterator<Item = &'a AgentView>) -> Vec<&'a AgentView> {
     let mut waiting: Vec<_> = waiting.collect();
     waiting.sort_by_key(|agent| (agent.state_since, agent.agent_id));

@@ -1,4 +1,4 @@
-//! All agents: who needs somebody, and what each is doing.
+//! The view of all agents: those that need you, and the cards.
 
 mod card;
 mod data;
@@ -41,7 +41,7 @@ pub(crate) async fn get_agents_page(State(app): State<SharedAppState>, RawQuery(
 fn render_agents_page(frame: &PageFrame, agents: &AgentsOverview, form: FilterForm<'_>, cards: &Markup) -> Response {
     let main = html! {
         h1 { "Agents" }
-        // What comes here is read out; that times pass is not.
+        // Screen readers announce new entries, but not passing times.
         div aria-live="polite" aria-relevant="additions" { (render::render_waiting_agents(&agents.waiting_agents(), &agents.projects, frame.now)) }
         (params::render_filter_form(form))
         (cards)
@@ -59,14 +59,15 @@ pub(crate) async fn get_waiting_fragment(State(app): State<SharedAppState>) -> P
     Ok(html_response(render::render_waiting_agents(&sort_by_wait(waiting.iter()), &projects, app.clock.now())))
 }
 
-/// `GET /fragments/agents`: all cards as they stand on the page, or only some, one after another.
+/// `GET /fragments/agents`: all cards, or only some of them.
 pub(crate) async fn get_cards_fragment(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> PageResult {
     let query = QueryParams::parse_with(query.as_deref(), params::FILTER_FIELDS, &["only"])?;
     let (params, now) = (AgentsParams::parse(&query)?, app.clock.now());
     if let Some(only) = query.text("only") {
         let wanted = only.split(',').take(MAX_AGENTS as usize).map(parse_id);
         let wanted: Option<Vec<_>> = wanted.collect();
-        let wanted = wanted.ok_or_else(|| HttpError::bad_request("\"only\" must be numbers of agents: 17,18"))?;
+        let wanted =
+            wanted.ok_or_else(|| HttpError::bad_request("\"only\" must be a list of agent numbers such as 17,18"))?;
         let agents = app.store_pool.with_store(move |store| find_agents(store, &wanted)).await?;
         let wanted = agents.iter().filter(|agent| params.matches_agent(agent));
         return Ok(html_response(html! { @for agent in wanted { (card::render_card(agent, now)) } }));
@@ -83,7 +84,7 @@ pub(crate) async fn get_card_fragment(State(app): State<SharedAppState>, uri: Ur
     Ok(html_response(card::render_card(&agent, app.clock.now())))
 }
 
-/// Every part that shows something of an agent, for tests.
+/// Every part that shows an agent, for tests.
 #[cfg(test)]
 pub(super) fn render_samples(agent: &snell_store::AgentView, now: Timestamp) -> Vec<(&'static str, maud::Markup)> {
     let agents = AgentsOverview {

@@ -9,17 +9,17 @@ use crate::web::filter_form::{FilterForm, FormValues};
 use crate::web::format::{AgentName, state_label, state_symbol};
 use crate::web::page_url::build_url;
 
-/// By what agents can be chosen, as it stands in addresses and in the form.
+/// The filters of agents, in addresses and in the form.
 pub(super) const FILTER_FIELDS: &[&str] = &["q", "state"];
 
-/// What agents can be doing that are shown as cards.
+/// The states of agents with a card.
 const STATES: &[AgentState] = &[AgentState::AwaitingInput, AgentState::Processing, AgentState::Idle];
 
 /// The query parameters of the list of agents.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AgentsParams {
     values: FormValues,
-    /// Each of these must be found in what is known of an agent.
+    /// Each word must occur in the search text of an agent.
     words: Vec<String>,
     state: Option<AgentState>,
 }
@@ -42,7 +42,7 @@ impl AgentsParams {
         !self.values.is_empty()
     }
 
-    /// Whether an agent is among them.
+    /// Whether an agent matches.
     pub(super) fn matches_agent(&self, agent: &AgentView) -> bool {
         if self.state.is_some_and(|state| state != agent.state) {
             return false;
@@ -54,12 +54,12 @@ impl AgentsParams {
         self.words.iter().all(|word| known.contains(word))
     }
 
-    /// The address of all that are asked for.
+    /// The address of the matching cards.
     pub(super) fn fragment_url(&self) -> String {
         build_url("/fragments/agents", self.values.pairs())
     }
 
-    /// The address of some of these, up to their numbers.
+    /// The address of some cards; their numbers are appended.
     pub(super) fn partial_fragment_url(&self) -> String {
         let path = self.fragment_url();
         let joint = if self.is_filtered() { '&' } else { '?' };
@@ -67,7 +67,7 @@ impl AgentsParams {
     }
 }
 
-/// All that a card shows of an agent, and by what it can be told from others.
+/// The text of a card that the search covers, and the agent's identifiers.
 fn build_search_text(agent: &AgentView) -> String {
     let texts = [
         Some(&agent.project),
@@ -89,13 +89,13 @@ fn build_search_text(agent: &AgentView) -> String {
     known
 }
 
-/// The choice of agents: a form that needs no script. With one, cards follow what is typed.
+/// The filter form. It works without scripts; with them, it applies at once.
 pub(super) fn render_filter_form(form: FilterForm<'_>) -> Markup {
     html! {
         (form.render_error())
         form.filter.fields.search method="get" action="/" role="search" aria-label="Agents" data-narrows="agents" {
-            label.wide { "Find " input type="search" name="q" value=(form.escaped_value("q")) maxlength="200" autocomplete="off"
-                placeholder="project, role, words …"; }
+            label.wide { "Search " input type="search" name="q" value=(form.escaped_value("q")) maxlength="200" autocomplete="off"
+                placeholder="project, role, text …"; }
             label { "State "
                 select name="state" aria-invalid=[form.aria_invalid("state")] aria-describedby=[form.aria_describedby("state")] {
                     option value="" { "any" }
@@ -104,7 +104,7 @@ pub(super) fn render_filter_form(form: FilterForm<'_>) -> Markup {
                     }
                 }
             }
-            button { "Show" }
+            button { "Filter" }
         }
     }
 }

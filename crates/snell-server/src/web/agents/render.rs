@@ -1,31 +1,31 @@
-//! Who needs somebody, and the cards by project.
+//! Renders the agents that need you, and the cards by project.
 
 use maud::{Markup, html};
 use snell::Timestamp;
 use snell_store::AgentView;
 
 use super::card::render_card;
-use super::data::AgentsOverview;
+use super::data::{AgentsOverview, MAX_AGENTS};
 use super::params::AgentsParams;
 use crate::web::format::{
     AgentName, MAX_NAME_CHARS, pluralize, render_ago, render_end_reason, render_lasting, truncate_text,
 };
 use crate::web::project_names::ProjectNames;
 
-/// How much of a reason is shown.
+/// The maximum length of a reason.
 const MAX_REASON_CHARS: usize = 200;
 
-/// How much of what a project is called is shown within a sentence.
+/// The maximum length of a project name in a sentence.
 const MAX_PROJECT_CHARS: usize = 60;
 
-/// Those who wait for an answer, the one that has waited for longest first.
+/// The agents that need you, the longest wait first.
 pub(super) fn render_waiting_agents(waiting: &[&AgentView], projects: &ProjectNames, now: Timestamp) -> Markup {
     html! {
         section #needs.needs aria-labelledby="needs-title" data-src="/fragments/needs"
             data-when="state_changed session_created session_ended" data-keyed {
             h2 #needs-title { "Needs you" }
             @if waiting.is_empty() {
-                p #needs-none.quiet { "Nobody waits for you." }
+                p #needs-none.quiet { "No agents need you." }
             } @else {
                 ul #needs-list data-keyed { @for agent in waiting { (render_waiting_agent(agent, projects.name_for_agent(agent), now)) } }
             }
@@ -43,12 +43,12 @@ fn render_waiting_agent(agent: &AgentView, project: &str, now: Timestamp) -> Mar
                 " in " bdi.project { (truncate_text(project, MAX_PROJECT_CHARS)) }
             }
             " " span.why { bdi { (truncate_text(&agent.why, MAX_REASON_CHARS)) } }
-            " " span.since { "waits for " (render_lasting(agent.state_since, now)) }
+            " " span.since { "waiting " (render_lasting(agent.state_since, now)) }
         }
     }
 }
 
-/// The cards by project, and those that have ended; of all of them those that are asked for.
+/// The matching cards by project, and the ended agents.
 pub(super) fn render_cards(agents: &AgentsOverview, params: &AgentsParams, now: Timestamp) -> Markup {
     let wanted = |all: &[AgentView]| -> Vec<AgentView> {
         let wanted = all.iter().filter(|agent| params.matches_agent(agent));
@@ -59,19 +59,19 @@ pub(super) fn render_cards(agents: &AgentsOverview, params: &AgentsParams, now: 
         div #agents data-src=(params.fragment_url()) data-parts=(params.partial_fragment_url()) data-when="session_created session_ended" data-keyed {
             @if agents.active.is_empty() {
                 p #agents-none.quiet {
-                    "No agent is at work. Agents appear here once their hooks call Snell: "
-                    code { "snell install" } " sets that up, and " code { "snell demo" } " shows it."
+                    "No agents are running. Agents appear here when their hooks call Snell. Run " code { "snell install" }
+                    " to set up hooks, or " code { "snell demo" } " to see an example."
                 }
             } @else if params.is_filtered() {
                 p #agents-shown.quiet {
-                    (at_work.len()) " of " (pluralize(agents.active.len() as i64, "agent")) ". " a href="/" { "All agents" }
+                    (at_work.len()) " of " (pluralize(agents.active.len() as i64, "agent")) ". " a href="/" { "Clear the filter" }
                 }
             }
             @for project in at_work.chunk_by(|a, b| a.project_id == b.project_id) {
                 (render_project_group(project, &agents.projects, now))
             }
             @if agents.is_truncated {
-                p #agents-more.quiet { "There are more; " a href="/api/agents" { "all of them" } " are told to programs." }
+                p #agents-more.quiet { "Only " (MAX_AGENTS) " agents are shown. " a href="/api/agents" { "All agents as JSON" } }
             }
             (render_ended_agents(&wanted(&agents.ended), &agents.projects, now))
         }
@@ -98,7 +98,7 @@ fn render_ended_agents(agents: &[AgentView], projects: &ProjectNames, now: Times
     html! {
         @if !agents.is_empty() {
             details #ended.ended {
-                summary { "Ended within a day (" (agents.len()) ")" }
+                summary { "Ended in the last 24 hours (" (agents.len()) ")" }
                 ul {
                     @for agent in agents {
                         li {

@@ -1,4 +1,4 @@
-//! What the view of the guard shows.
+//! The data of the view of the guard.
 
 use maud::{Markup, html};
 use snell::Timestamp;
@@ -8,17 +8,17 @@ use super::params::GuardParams;
 use super::statistics::{self, MONTH};
 use super::verdict_list;
 
-/// How many verdicts a page lists.
+/// Verdicts per page.
 const MAX_LISTED: u32 = 50;
 
-/// How many verdicts about one agent are counted.
+/// The maximum number of verdicts of one agent that are counted.
 pub(super) const MAX_COUNTED: u32 = 5_000;
 
-/// What the view shows.
+/// The data of the view.
 pub(super) struct GuardOverview {
-    /// What was said within a month; about one agent, if one is chosen.
+    /// The verdicts of the last month by hour; of one agent, if one is chosen.
     pub(super) hours: Vec<GuardHour>,
-    /// One more than is shown, if there are more.
+    /// One more than a page has, if there are more.
     pub(super) verdicts: Vec<GuardLogEntry>,
     pub(super) now: Timestamp,
 }
@@ -36,7 +36,7 @@ impl GuardOverview {
         })
     }
 
-    /// The rules and tiers alone, which the form offers.
+    /// Only the rules and tiers, for the form.
     pub(super) fn load_hours(store: &mut Store, now: Timestamp) -> Result<Self> {
         Ok(Self { hours: store.list_guard_hours(a_month_before(now))?, verdicts: Vec::new(), now })
     }

@@ -1,4 +1,4 @@
-//! Guard: what it said, by rule and over time, and each verdict with the call that it is about.
+//! The view of the guard: verdicts over time, by rule, and one by one.
 
 mod data;
 mod params;
@@ -35,7 +35,7 @@ pub(crate) async fn get_guard_page(State(app): State<SharedAppState>, RawQuery(q
     let period = params.as_ref().map_or("", GuardParams::period_param);
     let main = html! {
         (render_filter_form(form, period, &guard.hours))
-        // Which verdicts a wrong form means is not known.
+        // The filter of an invalid form is unknown.
         @if let Ok(params) = &params { (guard.render(params)) }
     };
     Ok(form.respond(render_guard_page(&frame, &main)))
@@ -55,7 +55,7 @@ pub(crate) async fn get_verdicts_fragment(State(app): State<SharedAppState>, Raw
     Ok(html_response(guard.render(&params)))
 }
 
-/// What came of a verdict, as people say it, with a shape for those who do not see its colour.
+/// The label of an outcome, with a symbol, so that colour is not the only sign.
 pub(super) fn outcome_label(outcome: GuardOutcome) -> &'static str {
     match outcome {
         GuardOutcome::Denied => "✕ blocked",
@@ -66,7 +66,7 @@ pub(super) fn outcome_label(outcome: GuardOutcome) -> &'static str {
     }
 }
 
-/// What came of a verdict, without its shape.
+/// The label of an outcome without its symbol.
 pub(super) fn plain_outcome_label(outcome: GuardOutcome) -> &'static str {
     let word = outcome_label(outcome);
     word.split_once(' ').map_or(word, |(_, plain)| plain)
@@ -81,7 +81,7 @@ pub(super) fn outcome_class(outcome: GuardOutcome) -> &'static str {
     }
 }
 
-/// The view with this text in all of it, for tests.
+/// The view with this text in all fields, for tests.
 #[cfg(test)]
 pub(super) fn render_samples(text: &str, now: snell::Timestamp) -> Vec<(&'static str, Markup)> {
     use snell_store::{GuardHour, GuardLogEntry};

@@ -12,13 +12,13 @@ use crate::web::filter_form::{FilterForm, FormValues};
 use crate::web::format::canonical_decision;
 use crate::web::page_url::build_url;
 
-/// Over what time verdicts are shown: its name in an address, and what it is called.
+/// The periods: their parameter values and labels.
 pub(super) const PERIODS: &[(&str, &str)] = &[("month", "30 days"), ("day", "24 hours")];
 
-/// By what verdicts can be chosen.
+/// The filters of verdicts.
 pub(super) const FILTER_FIELDS: &[&str] = &["rule", "tier", "decision", "agent_id"];
 
-/// Over what time, and where a page begins.
+/// The period, and the start of a page.
 pub(super) const PAGING_FIELDS: &[&str] = &["period", "before"];
 
 /// The query parameters.
@@ -26,14 +26,14 @@ pub(super) const PAGING_FIELDS: &[&str] = &["period", "before"];
 pub(super) struct GuardParams {
     pub(super) filter: GuardFilter,
     pub(super) period: &'static str,
-    /// What each filter was told.
+    /// The values of the form.
     pub(super) values: FormValues,
 }
 
 impl GuardParams {
     pub(super) fn parse(query: &QueryParams<'_>) -> Result<Self, HttpError> {
         let period = query.choice_from("period", PERIODS, |period| period.0)?;
-        let parse = |told: &str| GuardOutcome::parse(canonical_decision(told));
+        let parse = |name: &str| GuardOutcome::parse(canonical_decision(name));
         let outcomes = GuardOutcome::ALL.iter().map(|outcome| plain_outcome_label(*outcome));
         Ok(Self {
             filter: GuardFilter {
@@ -49,20 +49,20 @@ impl GuardParams {
         })
     }
 
-    /// An address that asks for the same, from a place on.
+    /// The address of the same filters, from a verdict on.
     pub(super) fn url_for(&self, path: &str, before: Option<i64>) -> String {
         let before = before.map(|before| before.to_string()).unwrap_or_default();
         let place = [("period", self.period_param()), ("before", before.as_str())];
         build_url(path, self.values.pairs().chain(place))
     }
 
-    /// An address that asks for the same over another time.
+    /// The address of the same filters with another period.
     pub(super) fn url_for_period(&self, period: &'static str) -> String {
         let other = Self { period, ..self.clone() };
         other.url_for("/guard", None)
     }
 
-    /// An address that asks for one rule.
+    /// The address of one rule.
     pub(super) fn url_for_rule(&self, rule: &str) -> String {
         let agent = self.values.value("agent_id");
         build_url("/guard", [("rule", rule), ("agent_id", agent), ("period", self.period_param())])
@@ -72,20 +72,20 @@ impl GuardParams {
         if self.period == PERIODS[0].0 { "" } else { self.period }
     }
 
-    /// Every filter is told this, for tests.
+    /// Every filter has this value, for tests.
     #[cfg(test)]
     pub(super) fn with_text(text: &str) -> Self {
         Self { filter: GuardFilter::default(), period: PERIODS[0].0, values: FormValues::with_all(FILTER_FIELDS, text) }
     }
 }
 
-/// The choice of verdicts: a form that needs no script. It offers the rules and tiers that were heard of.
+/// The filter form, which works without scripts. It offers the rules and tiers of recorded verdicts.
 pub(super) fn render_filter_form(form: FilterForm<'_>, period: &str, hours: &[GuardHour]) -> Markup {
     let rules: BTreeSet<_> = hours.iter().map(|hour| hour.rule.as_str()).collect();
     let tiers: BTreeSet<_> = hours.iter().map(|hour| hour.tier.as_str()).collect();
     html! {
         (form.render_error())
-        form.filter.fields method="get" action="/guard" role="search" aria-label="Verdicts" {
+        form.filter.fields method="get" action="/guard" role="search" aria-label="Decisions" {
             label { "Rule " input name="rule" value=(form.escaped_value("rule")) list="rules" autocomplete="off"; }
             datalist #rules { @for rule in rules { option value=(rule) {} } }
             label { "Tier " input name="tier" value=(form.escaped_value("tier")) list="tiers" autocomplete="off" size="12"; }
@@ -101,8 +101,8 @@ pub(super) fn render_filter_form(form: FilterForm<'_>, period: &str, hours: &[Gu
             label { "Agent " input name="agent_id" value=(form.escaped_value("agent_id")) inputmode="numeric" size="6"
                 aria-invalid=[form.aria_invalid("agent_id")] aria-describedby=[form.aria_describedby("agent_id")]; }
             @if !period.is_empty() { input type="hidden" name="period" value=(period); }
-            button { "Show" }
-            @if !form.values.is_empty() { a href="/guard" { "Everything" } }
+            button { "Filter" }
+            @if !form.values.is_empty() { a href="/guard" { "Clear the filter" } }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the guard said in sum: over time, and by rule.
+//! Counts of verdicts: over time and by rule.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,18 +14,18 @@ use crate::web::buckets::{DAY, HOUR, floor_to_bucket, list_buckets};
 use crate::web::chart::{ChartBar, SvgChart};
 use crate::web::format::{render_ago, render_clock, truncate_text};
 
-/// How far back verdicts are counted.
+/// The period of the counts.
 pub(super) const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// How many rules are listed.
+/// The maximum number of listed rules.
 const MAX_RULES: usize = 200;
 
-/// How the time is divided: how long a piece is, how many there are, and what stands below them.
+/// The buckets of a chart: their length, number and axis labels.
 struct TimeDivision {
     bucket: Duration,
     count: u32,
     time_format: &'static str,
-    /// How the table says when a piece began.
+    /// Renders the start of a bucket in the table.
     render_start: fn(Timestamp) -> Markup,
     axis_labels: &'static [(f64, &'static str)],
 }
@@ -34,7 +34,7 @@ const BY_DAY: TimeDivision = TimeDivision {
     bucket: DAY,
     count: 30,
     time_format: "%Y-%m-%d",
-    // A day that begins at midnight UTC is the same day for everybody.
+    // Days begin at midnight UTC for every reader.
     render_start: |day| html! { (day.strftime("%Y-%m-%d").to_string()) },
     axis_labels: &[(0.0, "30 d ago"), (1.0 / 3.0, "20 d"), (2.0 / 3.0, "10 d"), (1.0, "today")],
 };
@@ -47,7 +47,7 @@ const BY_HOUR: TimeDivision = TimeDivision {
     axis_labels: &[(0.0, "24 h ago"), (0.25, "18 h"), (0.5, "12 h"), (0.75, "6 h"), (1.0, "now")],
 };
 
-/// How often each outcome came.
+/// The number of verdicts per outcome.
 type OutcomeCounts = [i64; GuardOutcome::ALL.len()];
 
 fn add_hour(counts: &mut OutcomeCounts, hour: &GuardHour) {
@@ -61,7 +61,7 @@ fn iter_outcomes(counts: &OutcomeCounts) -> impl Iterator<Item = (GuardOutcome, 
     GuardOutcome::ALL.iter().copied().zip(counts.iter().copied())
 }
 
-/// What was said in each piece of the time, chosen by rule, tier and decision.
+/// The counts per bucket, filtered by rule, tier and decision.
 fn count_by_bucket(
     hours: &[GuardHour],
     params: &GuardParams,
@@ -87,7 +87,7 @@ fn matches_filter(hour: &GuardHour, params: &GuardParams) -> bool {
         && filter.outcome.is_none_or(|outcome| outcome == hour.outcome)
 }
 
-/// The chart of verdicts over time, and the same as a table.
+/// The chart of verdicts over time, and a table with the same data.
 pub(super) fn render_over_time(hours: &[GuardHour], params: &GuardParams, now: Timestamp) -> Markup {
     let division = if params.period == "day" { &BY_HOUR } else { &BY_DAY };
     let counted = count_by_bucket(hours, params, division, now);
@@ -95,7 +95,7 @@ pub(super) fn render_over_time(hours: &[GuardHour], params: &GuardParams, now: T
         iter_outcomes(counts).map(|(outcome, count)| (outcome_class(outcome), count as f64)).collect()
     };
     let bars: Vec<_> = counted.iter().map(bar).collect();
-    let told = |slot: usize| {
+    let describe_slot = |slot: usize| {
         let (begins, counts) = &counted[slot];
         format!("{}: {}", begins.strftime(division.time_format), describe_counts(counts))
     };
@@ -103,8 +103,8 @@ pub(super) fn render_over_time(hours: &[GuardHour], params: &GuardParams, now: T
     counted.iter().flat_map(|(_, counts)| counts.iter().enumerate()).for_each(|(place, count)| all[place] += count);
     let chart = SvgChart {
         id: "verdicts",
-        title: "What the guard said over time",
-        summary: format!("In all: {}.", describe_counts(&all)),
+        title: "Guard decisions over time",
+        summary: format!("Total: {}.", describe_counts(&all)),
         axis_labels: division.axis_labels,
         format_value: |value| {
             if value.fract() == 0.0 { value.to_string() } else { String::new() }
@@ -112,19 +112,19 @@ pub(super) fn render_over_time(hours: &[GuardHour], params: &GuardParams, now: T
     };
     html! {
         section aria-labelledby="verdicts-heading" {
-            h2 #verdicts-heading { "Over time" }
+            h2 #verdicts-heading { "Decisions over time" }
             nav.choice aria-label="Time" {
                 @for (period, name) in PERIODS {
                     a href=(params.url_for_period(period)) aria-current=[(*period == params.period).then_some("true")] { (name) } " "
                 }
             }
             figure {
-                (chart.render_bars(&bars, told))
+                (chart.render_bars(&bars, describe_slot))
                 figcaption.legend {
                     @for outcome in [GuardOutcome::Denied, GuardOutcome::Asked, GuardOutcome::Allowed] {
                         span class={ "key " (outcome_class(outcome)) } { (outcome_label(outcome)) } " "
                     }
-                    span.key.watched { "◌ would be blocked or asked, but the guard only watches" }
+                    span.key.watched { "◌ would be blocked or asked (audit mode)" }
                     @if let Some(agent) = params.filter.agent_id { " " span.quiet { (describe_agent_scope(agent, hours)) } }
                 }
             }
@@ -133,31 +133,31 @@ pub(super) fn render_over_time(hours: &[GuardHour], params: &GuardParams, now: T
     }
 }
 
-/// Whose verdicts are counted, and how many at most.
+/// The agent whose verdicts are counted, and their maximum number.
 fn describe_agent_scope(agent_id: i64, hours: &[GuardHour]) -> String {
     let all: i64 = hours.iter().map(|hour| hour.verdicts).sum();
     if all >= i64::from(MAX_COUNTED) {
-        format!("about agent #{agent_id} alone, its latest {MAX_COUNTED} verdicts")
+        format!("only agent #{agent_id}, its latest {MAX_COUNTED} decisions")
     } else {
-        format!("about agent #{agent_id} alone")
+        format!("only agent #{agent_id}")
     }
 }
 
-/// How often each outcome came, in words: only those that did.
+/// The counts in words, without zeros.
 fn describe_counts(counts: &OutcomeCounts) -> String {
     let came: Vec<_> = iter_outcomes(counts)
         .filter(|(_, count)| *count > 0)
         .map(|(outcome, count)| format!("{count} {}", plain_outcome_label(outcome)))
         .collect();
-    if came.is_empty() { "nothing".to_owned() } else { came.join(", ") }
+    if came.is_empty() { "none".to_owned() } else { came.join(", ") }
 }
 
 fn render_table(counted: &[(Timestamp, OutcomeCounts)], division: &TimeDivision) -> Markup {
     let is_something = |(_, counts): &&(Timestamp, OutcomeCounts)| counts.iter().any(|count| *count > 0);
     html! {
         details #verdicts-table {
-            summary { "The same as a table" }
-            div.scroll tabindex="0" role="region" aria-label="What the guard said over time" { table.small {
+            summary { "Show as table" }
+            div.scroll tabindex="0" role="region" aria-label="Guard decisions over time" { table.small {
                 thead { tr { th scope="col" { "From" } @for outcome in GuardOutcome::ALL { th scope="col" { (plain_outcome_label(*outcome)) } } } }
                 tbody { @for (begins, counts) in counted.iter().rev().filter(is_something) {
                     tr { th scope="row" { ((division.render_start)(*begins)) } @for count in counts { td { (count) } } }
@@ -167,7 +167,7 @@ fn render_table(counted: &[(Timestamp, OutcomeCounts)], division: &TimeDivision)
     }
 }
 
-/// What is known of a rule.
+/// The counts of a rule.
 #[derive(Clone, Copy, Debug, Default)]
 struct RuleStats {
     counts: OutcomeCounts,
@@ -187,16 +187,16 @@ pub(super) fn render_by_rule(hours: &[GuardHour], params: &GuardParams, now: Tim
     html! {
         section aria-labelledby="rules-title" {
             h2 #rules-title {
-                "By rule, within 30 days"
+                "By rule, last 30 days"
                 @if let Some(agent) = params.filter.agent_id { ", " (describe_agent_scope(agent, hours)) }
             }
             @if rules.is_empty() {
-                p.quiet { "The guard had nothing to say." }
+                p.quiet { "No guard decisions in the last 30 days." }
             } @else {
                 table.costs.rules role="table" {
                     thead role="rowgroup" { tr role="row" {
                         th scope="col" role="columnheader" { "Rule" }
-                        th scope="col" role="columnheader" title="what kind of harm the rule is about" { "Tier" }
+                        th scope="col" role="columnheader" title="the group of the rule, by severity" { "Tier" }
                         @for outcome in GuardOutcome::ALL { th scope="col" role="columnheader" { (plain_outcome_label(*outcome)) } }
                         th scope="col" role="columnheader" { "Last" }
                     } }
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn verdicts_are_counted_in_the_hour_and_on_the_day_they_were_said() {
+    fn verdicts_are_counted_in_their_hour_and_on_their_day() {
         let now = "2026-03-02T12:30:00Z".parse().unwrap();
         let hours = [
             sample_hour("2026-03-02T12:00:00Z", "a", GuardOutcome::Denied, 2),
@@ -238,7 +238,7 @@ mod tests {
             sample_hour("2026-03-01T03:00:00Z", "a", GuardOutcome::Asked, 4),
             sample_hour("2026-01-01T03:00:00Z", "a", GuardOutcome::Asked, 9),
         ];
-        let told = |query: &str, division: &TimeDivision| -> Vec<_> {
+        let count = |query: &str, division: &TimeDivision| -> Vec<_> {
             let query = QueryParams::parse_with(Some(query), params::FILTER_FIELDS, params::PAGING_FIELDS).unwrap();
             let params = GuardParams::parse(&query).unwrap();
             let counted = count_by_bucket(&hours, &params, division, now);
@@ -247,11 +247,11 @@ mod tests {
             some.map(|(begins, counts)| format!("{begins} {}", describe_counts(&counts))).collect()
         };
         assert_eq!(
-            told("", &BY_DAY),
+            count("", &BY_DAY),
             ["2026-03-01T00:00:00Z 4 asked", "2026-03-02T00:00:00Z 2 blocked, 3 would be asked"]
         );
-        assert_eq!(told("", &BY_HOUR), ["2026-03-02T03:00:00Z 3 would be asked", "2026-03-02T12:00:00Z 2 blocked"]);
-        assert_eq!(told("rule=a&decision=deny", &BY_DAY), ["2026-03-02T00:00:00Z 2 blocked"]);
-        assert_eq!(told("tier=x", &BY_DAY), [""; 0]);
+        assert_eq!(count("", &BY_HOUR), ["2026-03-02T03:00:00Z 3 would be asked", "2026-03-02T12:00:00Z 2 blocked"]);
+        assert_eq!(count("rule=a&decision=deny", &BY_DAY), ["2026-03-02T00:00:00Z 2 blocked"]);
+        assert_eq!(count("tier=x", &BY_DAY), [""; 0]);
     }
 }

@@ -1,4 +1,4 @@
-//! Verdicts one by one, each with its reason and the call that it is about.
+//! The list of verdicts, each with its reason and call.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -8,23 +8,23 @@ use super::params::GuardParams;
 use super::{outcome_class, outcome_label};
 use crate::web::format::{render_clock, truncate_text};
 
-/// How much of a reason, an advice or a call is shown.
+/// The maximum length of a reason, an advice or a call.
 const MAX_TEXT_CHARS: usize = 600;
 
-/// By which of its fields a call is known, the first that is there.
+/// The fields that summarize a call; the first one that exists is used.
 const SUMMARY_FIELDS: &[&str] = &["command", "file_path", "path", "url", "pattern", "query", "prompt"];
 
-/// The verdicts, and the ways to others. There may be one more than is shown.
+/// The verdicts with links to other pages. There may be one more than is shown.
 pub(super) fn render_verdict_list(verdicts: &[GuardLogEntry], most: usize, params: &GuardParams) -> Markup {
     let shown = &verdicts[..verdicts.len().min(most)];
     let older = shown.last().filter(|_| verdicts.len() > most);
     html! {
         section aria-labelledby="list-title" {
-            h2 #list-title { "Verdicts" }
+            h2 #list-title { "Decisions" }
             @if params.filter.before_id.is_some() {
-                p.pager { "These are older verdicts. " a rel="next" href=(params.url_for("/guard", None)) { "Newest" } }
+                p.pager { "These are older decisions. " a rel="next" href=(params.url_for("/guard", None)) { "Newest" } }
             }
-            @if shown.is_empty() { p.quiet { "There are none." } }
+            @if shown.is_empty() { p.quiet { @if params.values.is_empty() { "No decisions yet." } @else { "No matching decisions." } } }
             ol.verdicts { @for entry in shown { (render_verdict_row(entry)) } }
             @if let Some(last) = older {
                 p.pager { a rel="prev" href=(params.url_for("/guard", Some(last.guard_verdict_id))) { "Older" } }
@@ -52,7 +52,7 @@ fn render_verdict_row(entry: &GuardLogEntry) -> Markup {
     }
 }
 
-/// A verdict: what came of it, by which rule, why, and what to do instead.
+/// A verdict: outcome, rule, reason and advice.
 pub(in crate::web) fn render_verdict(verdict: &GuardVerdictView) -> Markup {
     let outcome = GuardOutcome::from_decision(&verdict.decision, verdict.would.as_deref());
     html! {
@@ -61,7 +61,7 @@ pub(in crate::web) fn render_verdict(verdict: &GuardVerdictView) -> Markup {
         " " span.quiet { (truncate_text(&verdict.tier, 40)) }
         " " span.text { (truncate_text(&verdict.reason, MAX_TEXT_CHARS)) }
         @if let Some(advice) = &verdict.advice { " " span.text.quiet { (truncate_text(advice, MAX_TEXT_CHARS)) } }
-        @if verdict.of_changed_input { " " span.quiet { "(the call as a hook changed it)" } }
+        @if verdict.of_changed_input { " " span.quiet { "(the call after a hook changed it)" } }
     }
 }
 
@@ -71,10 +71,10 @@ fn describe_call(entry: &GuardLogEntry) -> String {
     summarize_input(entry.changed_input.as_ref().unwrap_or_else(sent))
 }
 
-/// What a call is about: its command or its file, or else all that it was given.
+/// The summary of a call: its command or file, or else its whole input.
 fn summarize_input(input: &Value) -> String {
-    let telling = SUMMARY_FIELDS.iter().find_map(|name| input.get(name)?.as_str());
-    match (telling, input) {
+    let main_field = SUMMARY_FIELDS.iter().find_map(|name| input.get(name)?.as_str());
+    match (main_field, input) {
         (Some(text), _) => text.to_owned(),
         (None, Value::Null) => String::new(),
         (None, Value::String(text)) => text.clone(),
@@ -88,7 +88,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_call_is_told_by_what_matters_of_it() {
+    fn a_call_is_summarized_by_its_main_field() {
         let cases = [
             (json!({"command": "rm -rf /", "description": "x"}), "rm -rf /"),
             (json!({"file_path": "/etc/passwd", "content": "x"}), "/etc/passwd"),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_that_was_only_noted_is_told_as_such() {
+    fn a_verdict_in_audit_mode_is_marked() {
         let shown = |decision: &str, would: Option<&str>| {
             let verdict = GuardVerdictView {
                 decision: decision.into(),

@@ -1,4 +1,4 @@
-//! The columns of the table of hooks, by each of which it can be sorted.
+//! The columns of the table of hooks. The table can be sorted by each of them.
 
 use std::cmp::Ordering;
 
@@ -10,46 +10,46 @@ use super::data::HookUsage;
 use crate::web::format::{format_duration_ms, render_ago, truncate_text};
 use HookColumnValue::{Count, Milliseconds, Source, Time, Trouble};
 
-/// How much of a command is shown.
+/// The maximum length of a command.
 const MAX_COMMAND_CHARS: usize = 200;
 
 /// A column.
 pub(super) struct HookColumn {
-    /// What it is called in an address.
+    /// The query parameter.
     pub(super) name: &'static str,
-    /// What it is called by people.
+    /// The label.
     pub(super) label: &'static str,
-    /// More about it.
+    /// The tooltip.
     pub(super) about: &'static str,
-    /// What it says of a hook.
+    /// The value of a hook.
     value: fn(&HookUsage) -> HookColumnValue<'_>,
 }
 
-/// What a column says of a hook: it is what is shown, and what hooks are sorted by.
+/// The value of a hook in a column, which is shown and sorted by.
 enum HookColumnValue<'a> {
-    /// What runs, and where it is written.
+    /// The command and its file.
     Source(&'a HookStats),
     Count(i64),
-    /// A number that means trouble of this kind unless it is zero.
+    /// A number that is highlighted with this CSS class unless it is zero.
     Trouble(i64, &'static str),
     Milliseconds(f64),
     Time(Timestamp),
 }
 
 impl HookColumn {
-    /// Which of two hooks comes first: places come in their order, everything else from the greatest on.
+    /// Compares two hooks: sources in ascending order, everything else in descending order.
     pub(super) fn compare_hooks(&self, a: &HookUsage, b: &HookUsage) -> Ordering {
         match ((self.value)(a), (self.value)(b)) {
             (Source(a), Source(b)) => hook_sort_key(a).cmp(&hook_sort_key(b)),
             (Count(a), Count(b)) | (Trouble(a, _), Trouble(b, _)) => b.cmp(&a),
             (Milliseconds(a), Milliseconds(b)) => b.total_cmp(&a),
             (Time(a), Time(b)) => b.cmp(&a),
-            // A column says the same kind of thing of all hooks.
+            // All values of a column have the same type.
             _ => Ordering::Equal,
         }
     }
 
-    /// What it shows of a hook.
+    /// Renders the value of a hook.
     pub(super) fn render_cell(&self, hook: &HookUsage, now: Timestamp) -> Markup {
         match (self.value)(hook) {
             Source(stats) => render_hook_source(stats),
@@ -61,24 +61,24 @@ impl HookColumn {
     }
 }
 
-/// What a table is sorted by unless it is said.
+/// The column of the default order.
 const DEFAULT_COLUMN: &str = "total";
 
 /// Every column.
 pub(super) static COLUMNS: &[HookColumn] = &[
-    hook_column("hook", "Hook", "what runs, and where it is written", |hook| Source(&hook.stats)),
-    hook_column("runs", "Runs", "how often it ran", |hook| Count(hook.stats.runs)),
-    hook_column("failures", "Failed", "how often it failed", |hook| Trouble(hook.stats.failures, "bad")),
-    hook_column("timeouts", "Timed out", "how often it took too long", |hook| Trouble(hook.stats.timeouts, "bad")),
-    hook_column("blocks", "Blocked", "how often it blocked what its agent was about to do", |hook| {
+    hook_column("hook", "Hook", "the command and its file", |hook| Source(&hook.stats)),
+    hook_column("runs", "Runs", "number of runs", |hook| Count(hook.stats.runs)),
+    hook_column("failures", "Failed", "number of failed runs", |hook| Trouble(hook.stats.failures, "bad")),
+    hook_column("timeouts", "Timed out", "number of runs that timed out", |hook| Trouble(hook.stats.timeouts, "bad")),
+    hook_column("blocks", "Blocked", "number of times that it blocked the agent", |hook| {
         Trouble(hook.stats.blocks, "warn")
     }),
-    hook_column("p50", "p50", "half of its runs took no longer", |hook| Milliseconds(hook.stats.p50_ms)),
-    hook_column("p95", "p95", "95 of 100 runs took no longer", |hook| Milliseconds(hook.stats.p95_ms)),
-    hook_column("max", "Longest", "no run took longer", |hook| Milliseconds(hook.stats.max_ms)),
-    hook_column("total", "Time", "all runs together", |hook| Milliseconds(hook.stats.total_ms)),
-    hook_column("today", "Today", "all runs since midnight UTC together", |hook| Milliseconds(hook.today_ms)),
-    hook_column("last", "Last run", "when it last ran", |hook| Time(hook.stats.last_run_at)),
+    hook_column("p50", "p50", "50 % of the runs took at most this long", |hook| Milliseconds(hook.stats.p50_ms)),
+    hook_column("p95", "p95", "95 % of the runs took at most this long", |hook| Milliseconds(hook.stats.p95_ms)),
+    hook_column("max", "Longest", "the longest run", |hook| Milliseconds(hook.stats.max_ms)),
+    hook_column("total", "Time", "total time of all runs", |hook| Milliseconds(hook.stats.total_ms)),
+    hook_column("today", "Today", "total time since midnight UTC", |hook| Milliseconds(hook.today_ms)),
+    hook_column("last", "Last run", "time of the last run", |hook| Time(hook.stats.last_run_at)),
 ];
 
 const fn hook_column(
@@ -90,7 +90,7 @@ const fn hook_column(
     HookColumn { name, label, about, value }
 }
 
-/// The column that a table is sorted by unless it is said.
+/// The column of the default order.
 pub(super) fn default_column() -> &'static HookColumn {
     let found = COLUMNS.iter().find(|column| column.name == DEFAULT_COLUMN);
     found.unwrap_or(&COLUMNS[0])
@@ -108,7 +108,7 @@ fn render_hook_source(stats: &HookStats) -> Markup {
     }
 }
 
-/// A number that means trouble unless it is zero.
+/// A number that is highlighted unless it is zero.
 fn render_trouble_count(number: i64, class: &str) -> Markup {
     html! {
         @if number > 0 { strong class=(class) { (number) } } @else { span.quiet { "0" } }
@@ -124,7 +124,7 @@ mod tests {
         let hook = |number: i64| HookUsage {
             stats: HookStats {
                 hook_id: number,
-                // Places come in their order; everything else the other way round.
+                // Sources are sorted in ascending order, everything else in descending order.
                 line: -number,
                 runs: number,
                 failures: number,

@@ -1,4 +1,4 @@
-//! What the view of hooks shows.
+//! The data of the view of hooks.
 
 use std::collections::HashMap;
 
@@ -10,23 +10,23 @@ use super::params::{CHART_HOURS, HooksParams};
 use super::{latency_chart, table};
 use crate::web::buckets::{DAY, HOUR, floor_to_bucket};
 
-/// A hook, and how much time it has taken today.
+/// A hook with its total time of today.
 #[derive(Clone, Debug)]
 pub(super) struct HookUsage {
     pub(super) stats: HookStats,
     pub(super) today_ms: f64,
 }
 
-/// What the view shows.
+/// The data of the view.
 pub(super) struct HooksOverview {
     pub(super) hooks: Vec<HookUsage>,
     pub(super) hours: Vec<HookHour>,
-    /// When the hour has begun that is not over.
+    /// The start of the current hour.
     pub(super) this_hour: Timestamp,
 }
 
 impl HooksOverview {
-    /// Reads it; nothing if it is asked about a hook that never ran.
+    /// Loads the data; `None` if the chosen hook never ran.
     pub(super) fn load(store: &mut Store, params: HooksParams, now: Timestamp) -> Result<Option<Self>> {
         let is_known = |stats: &[HookStats], id| stats.iter().any(|stats| stats.hook_id == id);
         let this_hour = floor_to_bucket(now, HOUR);

@@ -1,4 +1,4 @@
-//! How long hooks took in each hour of the last day.
+//! The durations of hook runs in each hour of the last day.
 
 use maud::{Markup, html};
 use snell::Timestamp;
@@ -10,19 +10,19 @@ use crate::web::buckets::{HOUR, list_buckets};
 use crate::web::chart::{ChartLine, SvgChart};
 use crate::web::format::{format_duration_ms, pluralize, render_clock, truncate_text};
 
-/// What stands below the chart.
+/// The labels of the time axis.
 const AXIS_LABELS: &[(f64, &str)] = &[(0.0, "24 h ago"), (0.25, "18 h"), (0.5, "12 h"), (0.75, "6 h"), (1.0, "now")];
 
-/// The columns of the table, and what is not said by their names.
+/// The columns of the table and their tooltips.
 const COLUMN_HEADS: &[(&str, Option<&str>)] = &[
     ("Hour", None),
     ("Runs", None),
-    ("p50", Some("half of the runs took no longer")),
-    ("p95", Some("95 of 100 runs took no longer")),
+    ("p50", Some("50 % of the runs took at most this long")),
+    ("p95", Some("95 % of the runs took at most this long")),
     ("Longest", None),
 ];
 
-/// The chart, and the same as a table.
+/// The chart, and a table with the same data.
 pub(super) fn render_latency_chart(
     hours: &[HookHour],
     this_hour: Timestamp,
@@ -40,7 +40,7 @@ pub(super) fn render_latency_chart(
     let lines = [line("p95", |hour| hour.p95_ms), line("p50", |hour| hour.p50_ms)];
     let chart = SvgChart {
         id: "latency",
-        title: "How long hooks took in each of the last 24 hours",
+        title: "Time per hook run in the last 24 hours",
         summary: summarize_hours(hours),
         axis_labels: AXIS_LABELS,
         format_value: format_scale_ms,
@@ -48,16 +48,16 @@ pub(super) fn render_latency_chart(
     html! {
         section aria-labelledby="latency-heading" {
             h2 #latency-heading {
-                "How long they took"
+                "Time per run"
                 @if let Some(hook) = hook { ": " code { (truncate_text(&hook.stats.command, 80)) } }
             }
             @if params.hook_id.is_some() {
-                p { "One hook. " a href=(HooksParams { hook_id: None, ..params }.url_for("/hooks")) { "All hooks together" } }
+                p { "Only this hook. " a href=(HooksParams { hook_id: None, ..params }.url_for("/hooks")) { "Show all hooks" } }
             }
             figure {
                 (chart.render_lines(&lines, |slot| slots[slot].map(describe_hour).unwrap_or_default()))
                 figcaption.legend {
-                    span.key.p50 { "p50: half took no longer" } " " span.key.p95 { "p95: 95 of 100 took no longer" }
+                    span.key.p50 { "p50: 50 % took at most this long" } " " span.key.p95 { "p95: 95 % took at most this long" }
                 }
             }
             (render_hours_table(hours))
@@ -65,7 +65,7 @@ pub(super) fn render_latency_chart(
     }
 }
 
-/// A duration as it stands beside the chart, where there is room for little: scales have round figures.
+/// A duration as a short label of the value axis.
 fn format_scale_ms(ms: f64) -> String {
     let (number, unit) = if ms < 1000.0 { (ms, "ms") } else { (ms / 1000.0, "s") };
     let number = format!("{number:.2}");
@@ -88,14 +88,10 @@ fn describe_hour(hour: &HookHour) -> String {
 fn summarize_hours(hours: &[HookHour]) -> String {
     let slowest = hours.iter().max_by(|a, b| a.p95_ms.total_cmp(&b.p95_ms));
     match slowest {
-        None => "No hook ran within the last 24 hours.".to_owned(),
+        None => "No hooks ran in the last 24 hours.".to_owned(),
         Some(slowest) => {
             let runs: i64 = hours.iter().map(|hour| hour.runs).sum();
-            format!(
-                "{} within the last 24 hours. The slowest hour was {}.",
-                pluralize(runs, "run"),
-                describe_hour(slowest)
-            )
+            format!("{} in the last 24 hours. The slowest hour was {}.", pluralize(runs, "run"), describe_hour(slowest))
         }
     }
 }
@@ -104,8 +100,8 @@ fn render_hours_table(hours: &[HookHour]) -> Markup {
     html! {
         @if !hours.is_empty() {
             details #latency-table {
-                summary { "The same as a table" }
-                div.scroll tabindex="0" role="region" aria-label="How long hooks took in each hour" { table.small {
+                summary { "Show as table" }
+                div.scroll tabindex="0" role="region" aria-label="Time per hook run in each hour" { table.small {
                     thead { tr { @for (name, about) in COLUMN_HEADS { th scope="col" title=[about] { (name) } } } }
                     tbody { @for hour in hours.iter().rev() {
                         tr {
@@ -142,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_is_told_in_a_sentence() {
+    fn a_chart_has_a_summary() {
         let hour = |second: i64, p95_ms: f64| HookHour {
             begins: Timestamp::from_second(second).unwrap(),
             runs: 3,
@@ -150,10 +146,10 @@ mod tests {
             p95_ms,
             max_ms: p95_ms,
         };
-        assert_eq!(summarize_hours(&[]), "No hook ran within the last 24 hours.");
+        assert_eq!(summarize_hours(&[]), "No hooks ran in the last 24 hours.");
         assert_eq!(
             summarize_hours(&[hour(0, 5.0), hour(3600, 20.0), hour(7200, 7.0)]),
-            "9 runs within the last 24 hours. The slowest hour was 01:00 UTC: 3 runs, p50 1.0 ms, p95 20 ms."
+            "9 runs in the last 24 hours. The slowest hour was 01:00 UTC: 3 runs, p50 1.0 ms, p95 20 ms."
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Hooks: which ran, how they fared, and which costs the time.
+//! The view of hooks: their runs, results and durations.
 
 mod columns;
 mod data;
@@ -33,10 +33,10 @@ pub(crate) async fn get_hooks_page(State(app): State<SharedAppState>, RawQuery(q
     Ok(render_page(&frame, &view))
 }
 
-/// There is no such hook.
+/// The error for an unknown hook.
 fn unknown_hook_error(params: HooksParams) -> HttpError {
-    let named = params.hook_id.unwrap_or_default();
-    HttpError::NotFound(format!("there is no hook {named}, or it has not run for long"))
+    let id = params.hook_id.unwrap_or_default();
+    HttpError::NotFound(format!("there is no hook {id}, or it has not run recently").into())
 }
 
 /// `GET /fragments/hooks`
@@ -48,7 +48,7 @@ pub(crate) async fn get_hooks_fragment(State(app): State<SharedAppState>, RawQue
     Ok(html_response(hooks.render(params, now)))
 }
 
-/// The view with a hook of this text, for tests.
+/// The view of a hook with this text in all fields, for tests.
 #[cfg(test)]
 pub(super) fn render_samples(text: &str, now: snell::Timestamp) -> Vec<(&'static str, Markup)> {
     use super::buckets::{HOUR, floor_to_bucket};

@@ -5,10 +5,10 @@ use crate::http::errors::HttpError;
 use crate::http::query_params::QueryParams;
 use crate::web::page_url::build_url;
 
-/// How many hours the chart shows, the one that has begun counted.
+/// The hours of the chart, including the current one.
 pub(super) const CHART_HOURS: u32 = 24;
 
-/// Over what time hooks are counted: its name in an address, how many hours it has, and what it is called.
+/// The periods: their parameter values, hours and labels.
 pub(super) const PERIODS: &[(&str, u32, &str)] =
     &[("day", CHART_HOURS, "24 hours"), ("week", 7 * 24, "7 days"), ("month", 30 * 24, "30 days")];
 
@@ -17,7 +17,7 @@ pub(super) const PERIODS: &[(&str, u32, &str)] =
 pub(super) struct HooksParams {
     pub(super) column: &'static HookColumn,
     pub(super) period: &'static (&'static str, u32, &'static str),
-    /// The hook that the chart is about; all of them if none is named.
+    /// The hook of the chart; all hooks if none is chosen.
     pub(super) hook_id: Option<i64>,
 }
 

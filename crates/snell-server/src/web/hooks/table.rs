@@ -7,16 +7,16 @@ use super::columns::COLUMNS;
 use super::data::HookUsage;
 use super::params::{HooksParams, PERIODS};
 
-/// How many hooks are shown.
+/// The maximum number of shown hooks.
 const MAX_HOOKS: usize = 200;
 
 pub(super) fn render_hooks_table(hooks: &[HookUsage], params: HooksParams, now: Timestamp) -> Markup {
     html! {
         section aria-labelledby="hooks-title" {
-            h2 #hooks-title { "What they cost in " (params.period.2) }
+            h2 #hooks-title { "Hooks, last " (params.period.2) }
             (render_periods(params))
             @if hooks.is_empty() {
-                p.quiet { "No hook has run." }
+                p.quiet { "No hooks ran in the last " (params.period.2) "." }
             } @else {
                 table.costs role="table" {
                     thead role="rowgroup" { tr role="row" { @for column in COLUMNS {
@@ -30,7 +30,7 @@ pub(super) fn render_hooks_table(hooks: &[HookUsage], params: HooksParams, now: 
                 }
             }
             @if hooks.len() > MAX_HOOKS {
-                p.quiet { "There are more; " a href="/api/hooks?limit=500" { "all of them" } " are told to programs." }
+                p.quiet { "Only " (MAX_HOOKS) " hooks are shown. " a href="/api/hooks?limit=500" { "More hooks as JSON" } }
             }
         }
     }
@@ -46,7 +46,7 @@ fn render_hook_row(hook: &HookUsage, params: HooksParams, now: Timestamp) -> Mar
                 @if column.name == "hook" {
                     th role="rowheader" scope="row" {
                         (column.render_cell(hook, now)) " "
-                        a href=(to.url_for("/hooks")) { @if is_chosen { "chart of all" } @else { "chart" } }
+                        a href=(to.url_for("/hooks")) { @if is_chosen { "chart of all hooks" } @else { "chart" } }
                     }
                 } @else {
                     td role="cell" data-label=(column.label) { (column.render_cell(hook, now)) }
@@ -67,7 +67,7 @@ fn render_periods(params: HooksParams) -> Markup {
     }
 }
 
-/// Hooks come in the order of their names, everything else from the greatest on.
+/// The order of a column: hooks ascending, everything else descending.
 fn sort_direction(column: &str) -> &'static str {
     if column == "hook" { "ascending" } else { "descending" }
 }

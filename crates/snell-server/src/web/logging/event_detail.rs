@@ -1,4 +1,4 @@
-//! One event in full: what was sent, what was decided, and every hook that ran for it.
+//! The page of one event: its payload, its decision and its hook runs.
 
 use maud::{Markup, html};
 use snell_store::{EventDetails, LogEntry};
@@ -12,10 +12,10 @@ use crate::web::guard::render_verdict;
 use crate::web::input_diff::render_changed_output;
 use crate::web::project_names::ProjectNames;
 
-/// How much of a payload is shown. All of it is told to programs.
+/// The maximum length of a payload. The API has all of it.
 const MAX_PAYLOAD_CHARS: usize = 200_000;
 
-/// How much of what a call is about.
+/// The maximum length of the summary of a call.
 const MAX_TEXT_CHARS: usize = 600;
 
 pub(super) fn render_event(event: &EventDetails, projects: &ProjectNames) -> Markup {
@@ -30,19 +30,19 @@ pub(super) fn render_event(event: &EventDetails, projects: &ProjectNames) -> Mar
                 ul.plain { @for verdict in &event.guard_verdicts { li { (render_verdict(verdict)) } } }
             }
         }
-        @if let Some(told) = &entry.told {
-            section aria-labelledby="told-title" {
-                h2 #told-title { "What the agent was told" }
-                pre.payload tabindex="0" aria-labelledby="told-title" { (told) }
+        @if let Some(context) = &entry.told {
+            section aria-labelledby="context-title" {
+                h2 #context-title { "Context for the agent" }
+                pre.payload tabindex="0" aria-labelledby="context-title" { (context) }
             }
         }
         section aria-labelledby="hooks-title" {
             h2 #hooks-title { "Hooks" }
-            @if event.hook_runs.is_empty() { p.quiet { "No hook is known to have matched." } }
+            @if event.hook_runs.is_empty() { p.quiet { "No hook runs recorded." } }
             ol.runs { @for run in &event.hook_runs { li { (render_hook_run(run)) } } }
         }
         section aria-labelledby="payload-title" {
-            h2 #payload-title { "What was sent" }
+            h2 #payload-title { "Payload" }
             (render_payload(entry))
         }
     }
@@ -62,14 +62,14 @@ fn render_event_facts(entry: &LogEntry, project: &str) -> Markup {
                     @if let Some(summary) = &entry.tool_summary { " " span.text { (truncate_text(summary, MAX_TEXT_CHARS)) } }
                     @if let Some(ms) = entry.tool_duration_ms { " " span.took { (format_duration_ms(ms)) } }
                     " " (render_changed_input(entry))
-                    @if let Some(told) = &entry.changed_output { " " (render_changed_output(told)) }
+                    @if let Some(output) = &entry.changed_output { " " (render_changed_output(output)) }
                 }
             }
             @if entry.decision.is_some() || entry.reason.is_some() { dt { "Decision" } dd { (render_decision(entry)) } }
-            dt { "State after it" }
+            dt { "State afterwards" }
             dd { span.state-word data-state=(entry.state) { (state_symbol(entry.state)) " " (state_label(entry.state)) } }
-            dt title="by what it was known which agent the event belongs to" { "Agent found by" } dd { code { (truncate_text(&entry.correlation_method, MAX_NAME_CHARS)) } }
-            @if let Some(ms) = took { dt title="all hooks and the guard together" { "Judging took" } dd { (format_duration_ms(ms)) } }
+            dt title="how Snell found the agent of this event" { "Agent found by" } dd { code { (truncate_text(&entry.correlation_method, MAX_NAME_CHARS)) } }
+            @if let Some(ms) = took { dt title="total time of the hooks and the guard" { "Took" } dd { (format_duration_ms(ms)) } }
         }
     }
 }
@@ -79,18 +79,18 @@ fn render_payload(entry: &LogEntry) -> Markup {
     let shown = truncate_text(&text, MAX_PAYLOAD_CHARS);
     html! {
         @if entry.payload.is_null() {
-            p.quiet { "It is not kept." }
+            p.quiet { "The payload is not stored." }
         } @else {
             pre.payload tabindex="0" aria-labelledby="payload-title" { (shown) }
         }
         p {
-            @if shown.len() < text.len() { "It is longer than is shown here. " }
+            @if shown.len() < text.len() { "The payload is longer than shown here. " }
             a href={ "/api/events?limit=1&before=" (entry.id + 1) } { "As JSON" }
         }
     }
 }
 
-/// An event with this text wherever it can have one, for tests.
+/// An event with this text in all fields, for tests.
 #[cfg(test)]
 pub(super) fn sample_full_event(text: &str) -> EventDetails {
     let timeline = crate::web::html_injection_tests::sample_event("PreToolUse", text);

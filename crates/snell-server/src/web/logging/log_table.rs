@@ -1,4 +1,4 @@
-//! The lines of the log.
+//! The table of events.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -12,32 +12,32 @@ use crate::web::guard::{outcome_class, outcome_label};
 use crate::web::input_diff::{render_changed_output, render_input_diff};
 use crate::web::project_names::ProjectNames;
 
-/// How many lines a page has.
+/// Lines per page.
 pub(super) const MAX_LINES: u32 = 100;
 
-/// How much of a text is shown.
+/// The maximum length of a text.
 const MAX_TEXT_CHARS: usize = 200;
 
-/// How much of a reason is told where it is pointed at: in its column there is little room.
+/// The maximum length of a reason in its tooltip, because the column is narrow.
 const MAX_REASON_CHARS: usize = 600;
 
-/// How much of a session's id is shown.
+/// The length of a shortened session id.
 const SHORT_ID_CHARS: usize = 8;
 
-/// What each column is called, and what that does not say.
+/// The columns and their tooltips.
 const COLUMNS: &[(&str, Option<&str>)] = &[
-    ("Time", Some("leads to all of the event")),
+    ("Time", Some("opens the event")),
     ("Agent", None),
     ("Project", None),
     ("Event", None),
-    ("What", None),
-    ("Decision", Some("of hooks and the guard together")),
-    ("State", Some("what the agent did once the event had counted")),
-    ("Hooks", Some("how many hooks matched")),
-    ("Took", Some("how long all hooks and the guard took together")),
+    ("Details", None),
+    ("Decision", Some("of the hooks and the guard")),
+    ("State", Some("of the agent after the event")),
+    ("Hooks", Some("number of hooks that matched")),
+    ("Took", Some("total time of the hooks and the guard")),
 ];
 
-/// The lines, and the ways to others. There may be one more than is shown.
+/// The lines with links to other pages. There may be one more than is shown.
 pub(super) fn render_log_table(
     params: &LogParams,
     found: &LogSearchResult,
@@ -55,14 +55,14 @@ pub(super) fn render_log_table(
                 @if params.is_live() {
                     (render_new_count(params, 0, 1))
                 } @else {
-                    "These are older events; what happens now is not added. "
+                    "These are older events. New events do not appear here. "
                     a href=(params.url_without_until("/logging")) { "Newest" }
                 }
             }
             @if lines.is_empty() {
                 p #log-none.quiet { (empty_log_message(params)) }
             } @else {
-                // Rows are laid out one by one; not every browser takes such a table for one unless it is told.
+                // The CSS changes the layout of rows, and some browsers then need explicit roles for a table.
                 table #log-table.log role="table" data-keyed {
                     thead #log-head role="rowgroup" {
                         tr role="row" {
@@ -76,10 +76,10 @@ pub(super) fn render_log_table(
                 @if let Some(older) = older {
                     a rel="prev" href=(params.url_for("/logging", Some(older))) { "Older" }
                 } @else if let Some(reached) = found.last_scanned_id {
-                    "Searched down to event " (reached) ". "
-                    a rel="prev" href=(params.url_for("/logging", Some(reached))) { "Search further back" }
+                    "Searched back to event " (reached) ". "
+                    a rel="prev" href=(params.url_for("/logging", Some(reached))) { "Search older events" }
                 } @else if !lines.is_empty() {
-                    span.quiet { "There are no older ones." }
+                    span.quiet { "No older events." }
                 }
             }
         }
@@ -88,13 +88,13 @@ pub(super) fn render_log_table(
 
 fn empty_log_message(params: &LogParams) -> &'static str {
     if params.is_filtered() {
-        "No event is like that."
+        "No matching events."
     } else {
-        "No event was recorded yet. Events appear here once agents' hooks call Snell, or post to /hook/…."
+        "No events yet. Events appear here when the hooks of an agent call Snell or post to /hook/…."
     }
 }
 
-/// How many events are new for somebody who has scrolled down. The script fetches it anew, and shows it then.
+/// The number of new events for a reader who has scrolled down. The script updates and shows it.
 pub(super) fn render_new_count(params: &LogParams, new: usize, most: usize) -> Markup {
     let count = if new > most { format!("more than {most}") } else { new.to_string() };
     html! {
@@ -127,7 +127,7 @@ fn render_log_row(line: &LogLine, projects: &ProjectNames, now: Timestamp) -> Ma
     }
 }
 
-/// The agent, by its number and the beginning of its session's id.
+/// The agent's number and the start of its session id.
 pub(super) fn render_agent_link(entry: &LogEntry) -> Markup {
     html! {
         a href={ "/agents/" (entry.agent_id) } {
@@ -146,11 +146,11 @@ fn render_summary(line: &LogLine) -> Markup {
         @for text in [&entry.tool_summary, &line.message].into_iter().flatten() { span.text { (truncate_text(text, MAX_TEXT_CHARS)) } " " }
         @if let Some(ms) = entry.tool_duration_ms { " " span.took { (format_duration_ms(ms)) } }
         " " (render_changed_input(entry))
-        @if let Some(told) = &entry.changed_output { " " (render_changed_output(told)) }
+        @if let Some(output) = &entry.changed_output { " " (render_changed_output(output)) }
     }
 }
 
-/// What the tool was given instead of what the agent wanted.
+/// The difference between the input that the agent wanted and the one that the tool got.
 pub(super) fn render_changed_input(entry: &LogEntry) -> Markup {
     let wanted = entry.payload.get("tool_input").unwrap_or(&Value::Null);
     html! { @if let Some(given) = &entry.changed_input { (render_input_diff(wanted, given)) } }
@@ -165,7 +165,7 @@ pub(super) fn render_decision(entry: &LogEntry) -> Markup {
     }
 }
 
-/// An event with this text wherever an event can have one, for tests.
+/// An event with this text in all fields, for tests.
 #[cfg(test)]
 pub(super) fn sample_entry(text: &str) -> LogEntry {
     let some = || Some(text.to_owned());

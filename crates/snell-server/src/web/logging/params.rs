@@ -11,31 +11,31 @@ use crate::web::filter_form::FormValues;
 use crate::web::format::canonical_decision;
 use crate::web::page_url::build_url;
 
-/// By what the log can be narrowed, as it stands in addresses and in the form.
+/// The filters of the log, in addresses and in the form.
 pub(super) const FILTER_FIELDS: &[&str] =
     &["q", "event", "tool", "decision", "project_id", "agent_id", "session_id", "since", "until"];
 
-/// Where a page begins.
+/// The start of a page.
 pub(super) const PAGING_FIELDS: &[&str] = &["before"];
 
 /// The query parameters of the log.
 #[derive(Clone, Debug)]
 pub(super) struct LogParams {
-    /// What each filter was told.
+    /// The values of the form.
     pub(super) values: FormValues,
     pub(super) filter: LogFilter,
-    /// What is searched for.
+    /// The text to search for.
     pub(super) text: Option<String>,
 }
 
 impl LogParams {
     pub(super) fn parse(query: &QueryParams<'_>, now: Timestamp) -> Result<Self, HttpError> {
-        let known = |told: &str| {
+        let parse = |name: &str| {
             let mut all = DECISIONS.iter().copied();
-            all.find(|known| canonical_decision(known) == canonical_decision(told))
+            all.find(|known| canonical_decision(known) == canonical_decision(name))
         };
         let words = DECISIONS.iter().map(|word| decision_label(word));
-        let decided = query.choice("decision", known, words)?;
+        let decided = query.choice("decision", parse, words)?;
         Ok(Self {
             values: FormValues::from_query(query, FILTER_FIELDS),
             filter: LogFilter {
@@ -48,34 +48,34 @@ impl LogParams {
         })
     }
 
-    /// The same, but only what came after an event.
+    /// The same filters, only for events after this one.
     pub(super) fn after_event(&self, id: i64) -> Self {
         let filter = LogFilter { after_id: Some(id), before_id: None, ..self.filter.clone() };
         Self { filter, ..self.clone() }
     }
 
-    /// Whether anything is left out.
+    /// Whether a filter is set.
     pub(super) fn is_filtered(&self) -> bool {
         !self.values.is_empty()
     }
 
-    /// Whether what happens now belongs to it: it is neither an older page nor one that ends at a time.
+    /// Whether new events belong to the list: it is not an older page and has no end time.
     pub(super) fn is_live(&self) -> bool {
         self.filter.before_id.is_none() && self.filter.until.is_none()
     }
 
-    /// An address that asks for the same, from a place on.
+    /// The address of the same filters, from an event on.
     pub(super) fn url_for(&self, path: &str, before: Option<i64>) -> String {
         let before = before.map(|before| before.to_string()).unwrap_or_default();
         build_url(path, self.values.pairs().chain([("before", before.as_str())]))
     }
 
-    /// An address that asks for the same up to now.
+    /// The address of the same filters up to now.
     pub(super) fn url_without_until(&self, path: &str) -> String {
         build_url(path, self.values.pairs().filter(|(name, _)| *name != "until"))
     }
 
-    /// Every filter is told this, for tests.
+    /// Every filter has this value, for tests.
     #[cfg(test)]
     pub(super) fn with_text(text: &str) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! How the receiver is: whether it takes events, what it heard last, and where it gets to know what agents do.
+//! The state of the receiver: whether it accepts events, its last event, and its mode.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::reconciler::hook_activity::ActivitySnapshot;
 use crate::reconciler::poll_mode::{PollMode, PollSchedule};
 use crate::web::format::{render_ago, render_clock, truncate_text};
 
-/// What is known of the receiver.
+/// The state of the receiver.
 pub(super) struct ReceiverStatus {
     enabled: bool,
     activity: ActivitySnapshot,
@@ -32,28 +32,28 @@ impl ReceiverStatus {
         }
     }
 
-    /// Whether it takes events, and where it gets to know what agents do, with what that means.
+    /// Whether the receiver accepts events, and its mode with an explanation.
     pub(super) fn render_mode(&self) -> Markup {
-        let Self { enabled, activity: beat, .. } = self;
+        let Self { enabled, activity, .. } = self;
         html! {
-            div #receiver-mode data-src="/fragments/receiver" data-when="*" data-mode=(beat.mode.as_str()) {
+            div #receiver-mode data-src="/fragments/receiver" data-when="*" data-mode=(activity.mode.as_str()) {
                 p.enabled {
                     @if *enabled {
-                        strong.good { "● enabled" } " – events are taken."
+                        strong.good { "● enabled" } " – the receiver accepts events."
                     } @else {
-                        strong.bad { "✕ disabled" } " – events are refused: " code { "enabled = false" } " stands in "
-                        code { "[server]" } " of " code { "snell.toml" } ". What was recorded is shown all the same."
+                        strong.bad { "✕ disabled" } " – the receiver refuses events, because " code { "[server]" } " of "
+                        code { "snell.toml" } " has " code { "enabled = false" } ". Recorded events are still shown."
                     }
                 }
                 p.mode {
                     @if *enabled {
-                        strong class=(mode_class(beat.mode)) { (mode_symbol(beat.mode)) " " (beat.mode.as_str()) }
+                        strong class=(mode_class(activity.mode)) { (mode_symbol(activity.mode)) " " (activity.mode.as_str()) }
                         " – " (self.describe_mode())
                     } @else {
-                        strong.warn { "◌ " (beat.mode.as_str()) }
-                        " – this receiver takes nothing. What hooks on this machine record by themselves is seen all the same, and
-                        the server looks every " (format_seconds(self.poll_schedule.poll_interval(beat.mode))) " at transcripts, processes and
-                        terminals."
+                        strong.warn { "◌ " (activity.mode.as_str()) }
+                        " – the receiver accepts no events. It still shows events that hooks on this machine record, and checks
+                        transcripts, processes and terminals every "
+                        (format_seconds(self.poll_schedule.poll_interval(activity.mode))) "."
                     }
                 }
             }
@@ -64,52 +64,51 @@ impl ReceiverStatus {
         let PollSchedule { poll_active, poll_silent, silent_after } = self.poll_schedule;
         match (self.activity.mode, self.activity.last_at) {
             (PollMode::HooksActive, _) => format!(
-                "agents tell what they do through their hooks, so the server only looks every {} whether something was \
-                 missed.",
+                "hook events arrive, so the server checks only every {} whether it missed something.",
                 format_seconds(poll_active)
             ),
             (PollMode::PollingFallback, Some(_)) => format!(
-                "no hook was heard for {}, so the server looks every {} at transcripts, processes and terminals. It \
-                 returns to hooks_active with the next hook.",
+                "no hook event for {}, so the server checks transcripts, processes and terminals every {}. It returns to \
+                 hooks_active with the next hook event.",
                 format_seconds(silent_after),
                 format_seconds(poll_silent)
             ),
             (PollMode::PollingFallback, None) => format!(
-                "no hook was ever heard, so the server looks every {} at transcripts, processes and terminals. `snell \
-                 install` registers hooks, and `snell doctor` says what is wrong.",
+                "no hook event yet, so the server checks transcripts, processes and terminals every {}. Run `snell install` \
+                 to register hooks, or `snell doctor` to find problems.",
                 format_seconds(poll_silent)
             ),
         }
     }
 
-    /// What it heard, and how it is configured.
+    /// The last event, the counters and the configuration.
     pub(super) fn render_facts(&self) -> Markup {
-        let Self { activity: beat, poll_schedule: rhythm, .. } = self;
+        let Self { activity, poll_schedule, .. } = self;
         html! {
             dl #receiver data-src="/fragments/receiver" data-when="*" {
                 div { dt { "Last event" } dd #receiver-last {
-                    @match beat.last_at {
+                    @match activity.last_at {
                         Some(at) => {
                             (render_ago(at, self.now)) " · " (render_clock(at))
-                            @if let Some(event) = &beat.last_event { " · " code { (truncate_text(event, 80)) } }
+                            @if let Some(event) = &activity.last_event { " · " code { (truncate_text(event, 80)) } }
                         },
                         None => "none yet",
                     }
                 } }
-                div { dt { "Events received" } dd { (beat.received) span.quiet { " since the server started" } } }
-                div { dt { "Polling interval" } dd { (format_seconds(rhythm.poll_interval(beat.mode))) } }
+                div { dt { "Events received" } dd { (activity.received) span.quiet { " since the server started" } } }
+                div { dt { "Polling interval" } dd { (format_seconds(poll_schedule.poll_interval(activity.mode))) } }
                 div { dt { "Configuration" } dd {
-                    code title="how often agents are looked after while hooks are heard" { "poll_active" } " " (format_seconds(rhythm.poll_active)) " · "
-                    code title="how often while no hook is heard" { "poll_silent" } " " (format_seconds(rhythm.poll_silent)) " · "
-                    code title="how long without a hook until the server looks by itself" { "silent_after" } " " (format_seconds(rhythm.silent_after)) " · "
+                    code title="poll interval while hook events arrive" { "poll_active" } " " (format_seconds(poll_schedule.poll_active)) " · "
+                    code title="poll interval while no hook events arrive" { "poll_silent" } " " (format_seconds(poll_schedule.poll_silent)) " · "
+                    code title="time without hook events before the server polls more often" { "silent_after" } " " (format_seconds(poll_schedule.silent_after)) " · "
                     "heartbeat " (format_seconds(self.heartbeat)) " · "
-                    code title="how many pages and programs may listen at the same time" { "max_stream_clients" } " " (self.max_stream_clients)
+                    code title="maximum number of pages and programs with live updates" { "max_stream_clients" } " " (self.max_stream_clients)
                 } }
             }
         }
     }
 
-    /// One that heard an event of this name, for tests.
+    /// A receiver with this last event, for tests.
     #[cfg(test)]
     pub(super) fn with_last_event(text: &str, now: Timestamp) -> Self {
         Self {
@@ -135,7 +134,7 @@ fn mode_class(mode: PollMode) -> &'static str {
     }
 }
 
-/// The shape that goes with a mode, for those who do not see its colour.
+/// The symbol of a mode, so that colour is not the only sign.
 fn mode_symbol(mode: PollMode) -> &'static str {
     match mode {
         PollMode::HooksActive => "●",
@@ -152,37 +151,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_mode_means_is_said_in_a_sentence() {
+    fn each_mode_has_an_explanation() {
         let now = Timestamp::from_second(1000).unwrap();
-        let said = |mode, last_at| {
+        let render = |mode, last_at| {
             let mut receiver = ReceiverStatus::with_last_event("Stop", now);
             receiver.activity.mode = mode;
             receiver.activity.last_at = last_at;
             receiver.render_mode().0
         };
         let cases = [
-            (PollMode::HooksActive, Some(now), "hooks_active</strong> – agents tell", "every 60 s"),
-            (PollMode::PollingFallback, Some(now), "no hook was heard for 300 s", "every 2 s"),
-            (PollMode::PollingFallback, None, "no hook was ever heard", "every 2 s"),
+            (PollMode::HooksActive, Some(now), "hooks_active</strong> – hook events arrive", "every 60 s"),
+            (PollMode::PollingFallback, Some(now), "no hook event for 300 s", "every 2 s"),
+            (PollMode::PollingFallback, None, "no hook event yet", "every 2 s"),
         ];
         for (mode, last_at, meaning, often) in cases {
-            let said = said(mode, last_at);
-            assert!(said.contains(meaning) && said.contains(often), "{said}");
+            let text = render(mode, last_at);
+            assert!(text.contains(meaning) && text.contains(often), "{text}");
         }
     }
 
     #[test]
-    fn a_receiver_that_takes_no_events_says_so_and_why() {
+    fn a_disabled_receiver_shows_the_reason() {
         let mut receiver = ReceiverStatus::with_last_event("Stop", Timestamp::UNIX_EPOCH);
         assert!(receiver.render_mode().0.contains("● enabled"));
         receiver.enabled = false;
-        let said = receiver.render_mode().0;
-        assert!(said.contains("✕ disabled") && said.contains("enabled = false"), "{said}");
-        assert!(said.contains("takes nothing") && !said.contains("good"), "{said}");
+        let text = receiver.render_mode().0;
+        assert!(text.contains("✕ disabled") && text.contains("enabled = false"), "{text}");
+        assert!(text.contains("accepts no events") && !text.contains("good"), "{text}");
     }
 
     #[test]
-    fn durations_are_told_without_needless_figures() {
+    fn durations_have_no_needless_digits() {
         assert_eq!(format_seconds(Duration::from_secs(60)), "60 s");
         assert_eq!(format_seconds(Duration::from_millis(1500)), "1.5 s");
     }

@@ -1,4 +1,4 @@
-//! The view around the events: the receiver, and the form by which events are chosen.
+//! The view around the events: the receiver and the filter form.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -17,7 +17,7 @@ pub(super) fn render_logging_page(frame: &PageFrame, receiver: &ReceiverStatus, 
         h1 { "Logging" }
         section.receiver aria-labelledby="receiver-title" {
             h2 #receiver-title { "Hook receiver" }
-            // What changes here is read out; that times pass is not.
+            // Screen readers announce changes, but not passing times.
             div aria-live="polite" { (receiver.render_mode()) }
             (receiver.render_facts())
         }
@@ -30,7 +30,7 @@ pub(super) fn render_logging_page(frame: &PageFrame, receiver: &ReceiverStatus, 
     render_page(frame, &view)
 }
 
-/// A decision as it is chosen: most calls run without anybody having allowed them.
+/// The label of a decision in the form: most calls run without a decision.
 fn decision_choice_label(word: &str) -> &str {
     match word {
         "allow" => "allowed (by a hook)",
@@ -38,10 +38,10 @@ fn decision_choice_label(word: &str) -> &str {
     }
 }
 
-/// The choice of events: a form that needs no script.
+/// The filter form, which works without scripts.
 pub(super) fn render_filter_form(form: FilterForm<'_>, projects: &ProjectNames) -> Markup {
     let project = form.value("project_id");
-    let times = "how long ago: 2h, 3d; or when: 2026-03-01, 2026-03-01 12:00 (as times are shown here), 2026-03-01T12:00:00+02:00";
+    let times = "an age such as 2h or 3d, or a time such as 2026-03-01, 2026-03-01 12:00 (in the time zone of this page) or 2026-03-01T12:00:00+02:00";
     html! {
         (form.render_error())
         form #log-form.filter.fields method="get" action="/logging" role="search" aria-label="Events" {
@@ -74,8 +74,8 @@ pub(super) fn render_filter_form(form: FilterForm<'_>, projects: &ProjectNames) 
                 aria-invalid=[form.aria_invalid("since")] aria-describedby=[form.aria_describedby("since")]; }
             label title=(times) { "Until " input name="until" value=(form.escaped_value("until")) placeholder="1h" size="16"
                 aria-invalid=[form.aria_invalid("until")] aria-describedby=[form.aria_describedby("until")]; }
-            button { "Show" }
-            @if !form.values.is_empty() { a href="/logging" { "Everything" } }
+            button { "Filter" }
+            @if !form.values.is_empty() { a href="/logging" { "Clear the filter" } }
         }
     }
 }

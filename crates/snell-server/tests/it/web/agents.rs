@@ -1,4 +1,4 @@
-//! All agents: who needs somebody, what each is doing, how it is known.
+//! The view of all agents: those that need you, and the cards.
 
 use serde_json::json;
 use snell_store::Store;
@@ -7,7 +7,7 @@ use super::{create_waiting_agent, get_page, slice_between, start_with_stopped_cl
 use crate::support::TestApp;
 
 #[test]
-fn those_who_wait_come_first_with_their_reason_and_how_long() {
+fn waiting_agents_come_first_with_reason_and_duration() {
     let app = start_with_stopped_clock();
     let since = |session: &str, at: &str, message: &str| {
         let cwd = app.data_dir().join(session);
@@ -32,7 +32,7 @@ fn those_who_wait_come_first_with_their_reason_and_how_long() {
 }
 
 #[test]
-fn a_card_tells_what_its_agent_is_doing_and_how_that_is_known() {
+fn a_card_shows_the_state_of_its_agent_and_its_source() {
     let app = start_with_stopped_clock();
     let id = create_waiting_agent(&app, "0123456789abcdef", "Shall I?");
     let agent = app.get_json(&format!("/api/agents/{id}"));
@@ -53,18 +53,18 @@ fn a_card_tells_what_its_agent_is_doing_and_how_that_is_known() {
         "value=\"81.4\"",
         "81 %",
         "<code>Shall I?</code>",
-        "certain, told by a hook",
+        "certain, reported by a hook",
         &format!("href=\"/agents/{id}\""),
     ] {
         assert!(card.contains(part), "{part} in {card}");
     }
     assert!(card.contains(agent["why"].as_str().unwrap()), "{card}");
-    // It is known by all who ask, also by programs.
+    // The API has it, too.
     assert_eq!(app.get_json(&format!("/api/agents/{id}"))["status_text"], "Mending the till");
 }
 
 #[test]
-fn cards_stand_by_project_and_stay_in_their_places() {
+fn cards_are_grouped_by_project_and_keep_their_places() {
     let app = start_with_stopped_clock();
     for (session, project) in [("a", "zebra"), ("b", "ant"), ("c", "zebra"), ("d", "bee")] {
         let cwd = app.data_dir().join(project);
@@ -88,7 +88,7 @@ fn cards_stand_by_project_and_stay_in_their_places() {
 }
 
 #[test]
-fn agents_that_ended_within_a_day_are_folded_away() {
+fn recently_ended_agents_are_folded() {
     let app = start_with_stopped_clock();
     let end = |session: &str, at: &str| {
         let cwd = app.data_dir().join(session);
@@ -99,17 +99,20 @@ fn agents_that_ended_within_a_day_are_folded_away() {
     end("lastweek", "2026-02-20T11:00:00Z");
     let body = get_page(&app, "/").body;
     let ended = slice_between(&body, "<details class=\"ended\"", "</ul>");
-    assert!(ended.contains("Ended within a day (1)") && ended.contains("today") && ended.contains("logout"), "{ended}");
+    assert!(
+        ended.contains("Ended in the last 24 hours (1)") && ended.contains("today") && ended.contains("logout"),
+        "{ended}"
+    );
     assert!(!body.contains("lastweek") && !body.contains("class=\"card\""), "{body}");
-    // A page of its own it has all the same.
+    // It still has its own page.
     assert!(get_page(&app, "/agents/2").body.contains("lastweek"));
 }
 
 #[test]
-fn without_anybody_the_page_says_what_to_do() {
+fn without_agents_the_page_shows_what_to_do() {
     let app = TestApp::start();
     let body = get_page(&app, "/").body;
-    assert!(body.contains("Nobody waits for you.") && body.contains("snell install"), "{body}");
+    assert!(body.contains("No agents need you.") && body.contains("snell install"), "{body}");
     assert!(body.contains("<title>Agents – Snell</title>"));
     assert!(body.contains("0 working") && body.contains("0 idle"));
 }
@@ -126,7 +129,7 @@ fn some_cards_are_fetched_at_once() {
     assert_eq!(some, cards.concat());
     for wrong in ["x", "1,,2", "1;2", "-1"] {
         let answer = app.get(&format!("/fragments/agents?only={wrong}"));
-        assert_eq!((answer.status, answer.message().contains("numbers of agents")), (400, true), "{wrong}");
+        assert_eq!((answer.status, answer.message().contains("list of agent numbers")), (400, true), "{wrong}");
     }
 }
 
@@ -146,7 +149,7 @@ fn two_hundred_agents_fit_on_the_page() {
 }
 
 #[test]
-fn a_card_says_who_spoke_last() {
+fn a_card_shows_the_prompt_or_the_last_reply() {
     let app = start_with_stopped_clock();
     let tell = |route: &str, text: &str| {
         let told = json!({"session_id": "s1", "cwd": app.data_dir(), "prompt": text, "last_assistant_message": text});
@@ -154,14 +157,14 @@ fn a_card_says_who_spoke_last() {
         get_page(&app, "/fragments/agents/1").body
     };
     let asked = tell("user-prompt-submit", "Mend the roof.");
-    assert!(asked.contains("<span class=\"label\">was told </span><bdi>Mend the roof.</bdi>"), "{asked}");
+    assert!(asked.contains("<span class=\"label\">prompt </span><bdi>Mend the roof.</bdi>"), "{asked}");
     let answered = tell("stop", "It is dry.");
-    assert!(answered.contains("<span class=\"label\">said </span><bdi>It is dry.</bdi>"), "{answered}");
+    assert!(answered.contains("<span class=\"label\">last reply </span><bdi>It is dry.</bdi>"), "{answered}");
     assert_eq!(app.get_json("/api/agents/1")["last_words_by"], "AGENT");
 }
 
 #[test]
-fn an_agent_whose_role_is_its_session_is_called_so_once() {
+fn a_role_that_equals_the_session_is_shown_once() {
     let app = start_with_stopped_clock();
     let sender = json!({"sender": {"product": "claude", "role": "builder"}});
     for (session, name) in [("builder", "claude builder"), ("b-17", "claude builder b-17")] {
@@ -172,7 +175,7 @@ fn an_agent_whose_role_is_its_session_is_called_so_once() {
 }
 
 #[test]
-fn why_an_agent_ended_is_said_in_words_beside_what_is_kept() {
+fn the_reason_of_an_end_is_shown_in_words_and_as_recorded() {
     let app = start_with_stopped_clock();
     let cases = [
         ("prompt_input_exit", "the user quit <code class=\"quiet\">prompt_input_exit</code>"),
@@ -219,7 +222,7 @@ fn words_are_shown_without_the_blank_lines_before_them() {
 }
 
 #[test]
-fn projects_of_one_name_are_told_apart_wherever_they_are_named() {
+fn projects_with_the_same_name_show_their_paths_everywhere() {
     let app = start_with_stopped_clock();
     for owner in ["amber", "birch"] {
         let cwd = app.data_dir().join(owner).join("api");
@@ -240,7 +243,7 @@ fn projects_of_one_name_are_told_apart_wherever_they_are_named() {
 }
 
 #[test]
-fn projects_are_in_the_order_of_their_letters_whether_or_not_those_are_small() {
+fn projects_are_sorted_without_case() {
     let app = start_with_stopped_clock();
     for name in ["beta", "Alpha", "Gamma"] {
         app.send_event("stop", &json!({"session_id": name, "cwd": app.data_dir().join(name)}));
@@ -248,7 +251,7 @@ fn projects_are_in_the_order_of_their_letters_whether_or_not_those_are_small() {
     for path in ["/", "/logging"] {
         let body = get_page(&app, path).body;
         let place = |name: &str| body.find(&format!(">{name}<")).unwrap_or_else(|| panic!("{path}: {name}: {body}"));
-        // The newest event comes first in the log, below the form.
+        // The log, below the form, has the newest event first.
         assert!(place("Alpha") < place("beta") && place("beta") < place("Gamma"), "{path}");
     }
 }

@@ -1,4 +1,4 @@
-//! What people want to know of an event stands where they look for it: what was asked, blocked, judged, changed and told.
+//! Details of events on the page: questions, blocked calls, verdicts, changes and context.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ fn assert_has_row(app: &TestApp, class: &str, text: &str) {
 }
 
 #[test]
-fn a_question_stands_on_the_page_and_so_does_its_answer() {
+fn a_question_and_its_answer_are_on_the_page() {
     let app = start_with_stopped_clock();
     app.begin_session("s1");
     let call = json!({
@@ -45,7 +45,7 @@ fn a_question_stands_on_the_page_and_so_does_its_answer() {
 }
 
 #[test]
-fn the_call_that_was_judged_is_shown_even_if_a_hook_made_it_what_it_is() {
+fn the_judged_call_is_shown_even_if_a_hook_changed_it() {
     let app = start_with_stopped_clock();
     app.begin_session("s1");
     let call = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
@@ -66,7 +66,7 @@ fn the_call_that_was_judged_is_shown_even_if_a_hook_made_it_what_it_is() {
     let shown: Vec<_> = body.split("<pre class=\"call\">").skip(1).collect();
     assert!(shown[0].starts_with("<strong>Bash</strong> rm -rf /<"), "{}", shown[0]);
     assert!(shown[1].starts_with("<strong>Bash</strong> ls<"), "{}", shown[1]);
-    assert_has_row(&app, "guard", "of-hook t no (the call as a hook changed it)");
+    assert_has_row(&app, "guard", "of-hook t no (the call after a hook changed it)");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_prompt_that_was_blocked_is_shown_with_the_reason() {
 }
 
 #[test]
-fn what_an_agent_was_told_stands_at_the_event() {
+fn the_context_for_an_agent_is_shown_with_the_event() {
     let app = start_with_stopped_clock();
     app.begin_session("s1");
     let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
@@ -95,7 +95,7 @@ fn what_an_agent_was_told_stands_at_the_event() {
     assert_has_row(
         &app,
         "event",
-        "context the agent was told: Memory check (60% context used) key [masked: GitHub token]",
+        "context context for the agent: Memory check (60% context used) key [masked: GitHub token]",
     );
     assert_eq!(
         parse_timeline_rows(&get_page(&app, "/agents/1?events=1").body)
@@ -107,7 +107,7 @@ fn what_an_agent_was_told_stands_at_the_event() {
     let events = app.get_json("/api/events?limit=1");
     assert_eq!(events["items"][0]["told"], "Memory check (60% context used)\n\nkey [masked: GitHub token]");
     let body = get_page(&app, &format!("/logging/{}", events["items"][0]["id"])).body;
-    let section = slice_between(&body, "id=\"told-title\"", "</section>");
+    let section = slice_between(&body, "id=\"context-title\"", "</section>");
     assert!(section.contains("Memory check (60% context used)"), "{section}");
 }
 
@@ -123,17 +123,17 @@ fn a_changed_output_and_a_call_without_an_end_are_marked() {
     app.send_event("pre-tool-use", &call("b"));
     assert_has_row(&app, "call", "Read a");
     assert_has_row(&app, "call", "output changed[left out]");
-    let unended = |app: &TestApp| get_page(app, "/agents/1").body.matches("no end was told").count();
+    let unended = |app: &TestApp| get_page(app, "/agents/1").body.matches("no result recorded").count();
     assert_eq!(unended(&app), 0, "it may still run");
     app.send_event("stop", &json!({"session_id": "s1", "last_assistant_message": "Done."}));
     assert_eq!(unended(&app), 1);
-    assert_has_row(&app, "call", "Read b no end was told");
+    assert_has_row(&app, "call", "Read b no result recorded");
     let body = get_page(&app, "/logging").body;
     assert_eq!(body.matches("output changed").count(), 1, "{body}");
 }
 
 #[test]
-fn of_two_calls_with_one_id_the_nearest_has_the_end() {
+fn the_end_of_a_call_belongs_to_the_nearest_call_with_its_id() {
     let app = start_with_stopped_clock();
     app.begin_session("s1");
     let call = |command: &str| json!({"session_id": "s1", "tool_name": "Bash", "tool_use_id": "x", "tool_input": {"command": command}});
@@ -148,7 +148,7 @@ fn of_two_calls_with_one_id_the_nearest_has_the_end() {
 }
 
 #[test]
-fn what_comes_late_is_marked() {
+fn late_events_are_marked() {
     let app = start_with_stopped_clock();
     let tell = |minute: u32, message: &str| {
         let at = format!("2026-03-02T11:{minute}:00Z");
@@ -162,7 +162,7 @@ fn what_comes_late_is_marked() {
     let found = parse_timeline_rows(&get_page(&app, "/agents/1?events=1").body);
     let texts: Vec<_> = found.iter().map(|(_, text)| text.as_str()).collect();
     let expected = ["first", "second", "late", "later", "last"].map(|message| {
-        let late = if message.starts_with("late") { "came late " } else { "" };
+        let late = if message.starts_with("late") { "arrived late " } else { "" };
         format!("event {late}Notification {message}")
     });
     assert_eq!(texts, expected);

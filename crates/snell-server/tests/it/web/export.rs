@@ -1,4 +1,4 @@
-//! One agent as a file that needs nothing else.
+//! The exported file of an agent.
 
 use serde_json::json;
 use snell_test_support::http::HttpResponse;
@@ -14,7 +14,7 @@ fn get_export(app: &TestApp, id: i64) -> HttpResponse {
 }
 
 #[test]
-fn the_file_needs_nothing_else_and_may_do_nothing() {
+fn the_file_is_self_contained_and_runs_nothing() {
     let app = start_with_stopped_clock();
     let id = create_waiting_agent(&app, "s1", "Shall I?");
     let file = get_export(&app, id);
@@ -30,13 +30,13 @@ fn the_file_needs_nothing_else_and_may_do_nothing() {
     assert!(body.contains(&format!("content=\"{in_file}")), "{body}");
     let policy = file.header("content-security-policy").unwrap();
     assert!(policy.starts_with(in_file) && policy.ends_with("; frame-ancestors 'none'; sandbox"), "{policy}");
-    for part in ["SessionStart", "some-rule", "Shall I?", "snell.toml:4", "needs you", "As of"] {
+    for part in ["SessionStart", "some-rule", "Shall I?", "snell.toml:4", "needs you", "Exported by Snell"] {
         assert!(body.contains(part), "{part}");
     }
 }
 
 #[test]
-fn the_file_has_everything_in_order_however_long_it_is() {
+fn a_long_file_has_everything_in_order() {
     let app = TestApp::start();
     app.begin_session("s1");
     for number in 0..260 {
@@ -57,17 +57,17 @@ fn the_file_has_everything_in_order_however_long_it_is() {
 }
 
 #[test]
-fn a_file_that_would_be_too_long_is_cut_and_says_so() {
+fn a_file_beyond_the_limit_is_cut_with_a_notice() {
     let app = TestApp::start();
     app.begin_session("s1");
-    // Each of these letters is written as five.
+    // Each of these characters is escaped as five.
     let long = "&".repeat(60_000);
     for number in 0..130 {
         app.send_event("user-prompt-submit", &json!({"session_id": "s1", "prompt": format!("{number} {long}")}));
     }
     let body = get_export(&app, 1).body;
     assert!(body.len() < 33 * 1024 * 1024, "{}", body.len());
-    assert!(body.contains("The file would become longer than 32 MiB"));
+    assert!(body.contains("This file is limited to 32 MiB"));
     assert!(body.ends_with("</ol></main></body></html>"));
 }
 
@@ -86,15 +86,13 @@ fn hostile_text_in_a_session_is_shown_and_not_run() {
 }
 
 #[test]
-fn times_in_a_file_are_told_for_good() {
+fn times_in_a_file_are_absolute() {
     let app = start_with_stopped_clock();
     let id = create_waiting_agent(&app, "s1", "Shall I?");
     let body = get_export(&app, id).body;
-    for part in ["last active", "last heard of"] {
-        let told = body.split(part).nth(1).unwrap_or_else(|| panic!("{part} in {body}"));
-        let told = told.split("</time>").next().unwrap();
-        assert!(told.ends_with(">2026-03-02 12:00:00 UTC"), "{part}: {told}");
-    }
+    let times: Vec<_> = body.split("last active").skip(1).map(|rest| rest.split("</time>").next().unwrap()).collect();
+    assert_eq!(times.len(), 2, "of the agent and of its session: {body}");
+    assert!(times.iter().all(|time| time.ends_with(">2026-03-02 12:00:00 UTC")), "{times:?}");
     for passing in ["data-form=\"ago\"", "data-form=\"for\"", " ago<"] {
         assert!(!body.contains(passing), "{passing} in {body}");
     }

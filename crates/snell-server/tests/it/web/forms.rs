@@ -1,37 +1,41 @@
-//! Forms: what is typed is understood as people mean it, and is not lost where it cannot be.
+//! Forms accept values as people type them, and keep invalid ones.
 
 use super::{create_waiting_agent, get_page, slice_between, start_with_stopped_clock};
 
 #[test]
-fn a_wrong_value_is_told_beside_the_form_and_everything_typed_stays() {
+fn an_invalid_value_has_an_error_and_the_form_keeps_all_values() {
     let app = start_with_stopped_clock();
     create_waiting_agent(&app, "s1", "Shall I?");
     let cases: [(&str, &str, &[&str]); 7] = [
         (
             "/logging?q=needle&since=then&tool=Bash",
-            "&quot;Since&quot; is &quot;then&quot;; it must be a time such as",
+            "&quot;Since&quot; must be a time such as",
             &["name=\"q\" value=\"needle\"", "name=\"tool\" value=\"Bash\"", "name=\"since\" value=\"then\""],
         ),
         (
             "/logging?agent_id=x&session_id=s",
-            "&quot;Agent&quot; is &quot;x&quot;; it must be the number of an agent, such as 3 or #3",
+            "&quot;Agent&quot; must be an agent's number such as 3 or #3, not &quot;x&quot;",
             &["name=\"agent_id\" value=\"x\"", "name=\"session_id\" value=\"s\""],
         ),
-        ("/logging?decision=maybe&q=x", "it must be one of allowed, asked, blocked", &["name=\"q\" value=\"x\""]),
+        (
+            "/logging?decision=maybe&q=x",
+            "must be one of allowed, asked, blocked, not &quot;maybe&quot;",
+            &["name=\"q\" value=\"x\""],
+        ),
         (
             "/guard?agent_id=%3Cb%3E&rule=git.x",
-            "&quot;Agent&quot; is &quot;&lt;b&gt;&quot;",
+            "such as 3 or #3, not &quot;&lt;b&gt;&quot;",
             &["name=\"rule\" value=\"git.x\"", "name=\"agent_id\" value=\"&lt;b&gt;\""],
         ),
         (
             "/guard?decision=never&tier=t",
-            "it must be one of blocked, asked, allowed, would be blocked",
+            "must be one of blocked, asked, allowed, would be blocked",
             &["name=\"tier\" value=\"t\""],
         ),
-        ("/agents/1?tools=yes", "&quot;Tools&quot; is &quot;yes&quot;; it must be one of 1, 0", &["name=\"tools\""]),
+        ("/agents/1?tools=yes", "&quot;Tools&quot; must be one of 1, 0, not &quot;yes&quot;", &["name=\"tools\""]),
         (
             "/?q=shop&state=asleep",
-            "&quot;State&quot; is &quot;asleep&quot;; it must be one of needs you, working, idle",
+            "&quot;State&quot; must be one of needs you, working, idle, not &quot;asleep&quot;",
             &["name=\"q\" value=\"shop\""],
         ),
     ];
@@ -70,11 +74,11 @@ fn values_are_understood_as_people_type_them() {
     shows_all("/logging?since=&agent_id=++&event=+PreToolUse+&tool=+Bash");
     get_page(&app, "/guard?rule=++&agent_id=+1+&decision=");
     let form = get_page(&app, "/logging").body;
-    assert!(form.contains("2026-03-01 12:00 (as times are shown here)"), "the zone is said: {form}");
+    assert!(form.contains("2026-03-01 12:00 (in the time zone of this page)"), "the form names the zone: {form}");
 }
 
 #[test]
-fn kinds_of_a_timeline_can_be_declined_too() {
+fn kinds_of_a_timeline_can_be_excluded() {
     let app = start_with_stopped_clock();
     create_waiting_agent(&app, "s1", "Shall I?");
     let cases = [
@@ -93,7 +97,7 @@ fn kinds_of_a_timeline_can_be_declined_too() {
 }
 
 #[test]
-fn agents_are_found_by_text_and_by_what_they_do() {
+fn agents_are_found_by_text_and_state() {
     let app = start_with_stopped_clock();
     create_waiting_agent(&app, "roof", "May I take the Ladder?");
     app.begin_session("cellar");
@@ -118,7 +122,7 @@ fn agents_are_found_by_text_and_by_what_they_do() {
         found.sort_unstable();
         assert_eq!(found, expected, "{query}: {body}");
         assert!(body.contains("May I take the Ladder?"), "who needs somebody is told all the same: {query}");
-        // What is fetched later is narrowed in the same way.
+        // Fragments have the same filter.
         let whole = slice_between(&body, "<div id=\"agents\"", "\" data-parts").replace("&amp;", "&");
         let fragment = get_page(&app, whole.rsplit('"').next().unwrap()).body;
         assert!(body.contains(&fragment), "{query}: {fragment}");
@@ -135,7 +139,7 @@ fn agents_are_found_by_text_and_by_what_they_do() {
 }
 
 #[test]
-fn what_is_typed_comes_back_even_if_nobody_sees_it() {
+fn invisible_characters_stay_in_the_form() {
     let app = start_with_stopped_clock();
     for path in ["/?q=%E2%80%AEx", "/logging?q=%E2%80%AEx", "/guard?rule=%E2%80%AEx"] {
         let body = get_page(&app, path).body;
@@ -144,7 +148,7 @@ fn what_is_typed_comes_back_even_if_nobody_sees_it() {
 }
 
 #[test]
-fn a_state_is_asked_for_by_its_word_or_by_its_name() {
+fn a_state_filter_accepts_the_label_and_the_name() {
     let app = start_with_stopped_clock();
     create_waiting_agent(&app, "s1", "Shall I?");
     for (asked, is_there) in [("needs+you", true), ("awaiting_input", true), ("working", false)] {

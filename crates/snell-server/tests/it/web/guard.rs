@@ -1,4 +1,4 @@
-//! Guard: what it said by rule and over time, and each verdict with the call that it is about.
+//! The view of the guard: verdicts by rule, over time, and with their calls.
 
 use serde_json::json;
 
@@ -59,7 +59,7 @@ fn each_verdict_is_shown_with_its_reason_and_its_call() {
 }
 
 #[test]
-fn verdicts_are_summed_up_by_rule_and_over_time() {
+fn verdicts_are_counted_by_rule_and_over_time() {
     let app = create_judged_app();
     let body = get_page(&app, "/guard").body;
     let rule = slice_between(&body, "<a href=\"/guard?rule=git.force-push\">", "</tr>");
@@ -68,33 +68,33 @@ fn verdicts_are_summed_up_by_rule_and_over_time() {
     let branch = slice_between(&body, "<a href=\"/guard?rule=git.branch\">", "</tr>");
     assert!(branch.contains("data-label=\"would be blocked\"><strong class=\"watched\">1<"), "{branch}");
     let chart = slice_between(&body, "<svg", "</svg>");
-    assert!(chart.contains("In all: 2 blocked, 1 asked, 1 would be blocked."), "{chart}");
+    assert!(chart.contains("Total: 2 blocked, 1 asked, 1 would be blocked."), "{chart}");
     assert!(chart.contains("2026-02-25: 1 blocked"), "{chart}");
     let day = get_page(&app, "/guard?period=day").body;
     let chart = slice_between(&day, "<svg", "</svg>");
-    assert!(chart.contains("In all: 1 blocked, 1 asked, 1 would be blocked."), "{chart}");
+    assert!(chart.contains("Total: 1 blocked, 1 asked, 1 would be blocked."), "{chart}");
     assert!(chart.contains("11:00 UTC: 1 asked, 1 would be blocked"), "{chart}");
     let table = slice_between(&day, "<details id=\"verdicts-table\"", "</details>");
     assert_eq!(table.matches("<tr>").count(), 1 + 2, "{table}");
 }
 
 #[test]
-fn verdicts_about_one_agent_are_counted_apart() {
+fn verdicts_of_one_agent_are_counted_separately() {
     let app = create_judged_app();
     let cases = [
-        ("", "In all: 2 blocked, 1 asked, 1 would be blocked."),
-        ("agent_id=1", "In all: 2 blocked."),
-        ("agent_id=1&period=day", "In all: 1 blocked."),
-        ("agent_id=2", "In all: 1 asked, 1 would be blocked."),
-        ("agent_id=2&decision=ask", "In all: 1 asked."),
-        ("agent_id=3", "In all: nothing."),
+        ("", "Total: 2 blocked, 1 asked, 1 would be blocked."),
+        ("agent_id=1", "Total: 2 blocked."),
+        ("agent_id=1&period=day", "Total: 1 blocked."),
+        ("agent_id=2", "Total: 1 asked, 1 would be blocked."),
+        ("agent_id=2&decision=ask", "Total: 1 asked."),
+        ("agent_id=3", "Total: none."),
     ];
     for (query, told) in cases {
         let body = get_page(&app, &format!("/guard?{query}")).body;
         let chart = slice_between(&body, "<svg", "</svg>");
         assert!(chart.contains(told), "{query}: {chart}");
-        let is_told = body.contains("alone");
-        assert_eq!(is_told, query.contains("agent_id"), "{query}");
+        let names_agent = body.contains("only agent #");
+        assert_eq!(names_agent, query.contains("agent_id"), "{query}");
     }
     let body = get_page(&app, "/guard?agent_id=2").body;
     assert!(!body.contains("<code>git.force-push</code>"), "{body}");
@@ -102,7 +102,7 @@ fn verdicts_about_one_agent_are_counted_apart() {
 }
 
 #[test]
-fn verdicts_are_chosen_by_rule_tier_decision_and_agent() {
+fn verdicts_are_filtered_by_rule_tier_decision_and_agent() {
     let app = create_judged_app();
     let cases: [(&str, &[i64]); 12] = [
         ("rule=git.force-push", &[2, 1]),
@@ -122,7 +122,7 @@ fn verdicts_are_chosen_by_rule_tier_decision_and_agent() {
         assert_eq!(list_verdict_ids(&get_page(&app, &format!("/guard?{query}")).body), expected, "{query}");
     }
     for (query, message) in
-        [("decision=x", "one of blocked, asked, allowed"), ("agent_id=0", "the number of an agent"), ("x=1", "Unknown")]
+        [("decision=x", "one of blocked, asked, allowed"), ("agent_id=0", "an agent's number"), ("x=1", "Unknown")]
     {
         let answer = app.get(&format!("/guard?{query}"));
         assert_eq!(answer.status, 400, "{query}");
@@ -131,7 +131,7 @@ fn verdicts_are_chosen_by_rule_tier_decision_and_agent() {
 }
 
 #[test]
-fn a_guard_that_only_watches_is_told_of_in_the_same_words_everywhere() {
+fn audit_mode_has_the_same_words_everywhere() {
     let app = start_with_stopped_clock();
     let mut stream = app.open_stream("?types=guard_verdict");
     send_verdict(&app, "2026-03-02T10:00:00Z", "s1", "deny", "git.a", "a");
@@ -164,7 +164,7 @@ fn a_guard_that_only_watches_is_told_of_in_the_same_words_everywhere() {
 }
 
 #[test]
-fn pages_of_verdicts_lead_on() {
+fn pages_of_verdicts_are_linked() {
     let app = start_with_stopped_clock();
     for number in 0..60 {
         send_verdict(&app, "2026-03-02T10:00:00Z", "s1", "deny", "git.x", &format!("number {number}"));
@@ -180,8 +180,8 @@ fn pages_of_verdicts_lead_on() {
 }
 
 #[test]
-fn a_guard_that_said_nothing_has_nothing_to_show() {
+fn a_view_without_verdicts_has_a_message() {
     let app = start_with_stopped_clock();
     let body = get_page(&app, "/guard").body;
-    assert!(body.contains("The guard had nothing to say.") && body.contains("In all: nothing."), "{body}");
+    assert!(body.contains("No guard decisions in the last 30 days.") && body.contains("Total: none."), "{body}");
 }

@@ -1,4 +1,4 @@
-//! Hooks: what each costs, in any order, and how long they took over the day.
+//! The view of hooks: statistics, order and chart.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ fn send_hook_runs(app: &TestApp, at: &str, runs: &[Value]) {
     app.send_event("stop", &body);
 }
 
-/// Two hooks: one that is slow, and one that often fails; at noon, in the night, yesterday, and long ago.
+/// Two hooks, one slow and one that often fails, with runs at noon, in the night, yesterday and long ago.
 fn create_busy_app() -> TestApp {
     let app = start_with_stopped_clock();
     send_hook_runs(
@@ -41,7 +41,7 @@ fn list_commands(body: &str) -> Vec<&str> {
 }
 
 #[test]
-fn each_hook_is_shown_with_what_it_costs() {
+fn each_hook_is_shown_with_its_statistics() {
     let app = create_busy_app();
     let body = get_page(&app, "/hooks").body;
     assert_eq!(list_commands(&body), ["lint.sh", "slow.sh"]);
@@ -77,7 +77,7 @@ fn percentiles_of_few_runs_are_exact() {
     }
     let hook = app.get_json("/api/hooks")["items"][0].clone();
     assert_eq!((&hook["p50_ms"], &hook["p95_ms"]), (&json!(4.3), &json!(4.9)), "{hook}");
-    // Twenty are few, and in one hour as well as in several.
+    // Twenty runs are few, in one hour or in several.
     for number in 0..15 {
         send_hook_runs(&app, "2026-03-02T11:45:00Z", &[build_hook_run("lint.sh", "ok", 4000 + number)]);
     }
@@ -86,7 +86,7 @@ fn percentiles_of_few_runs_are_exact() {
 }
 
 #[test]
-fn the_table_is_sorted_by_links_and_counts_over_other_times() {
+fn the_table_can_be_sorted_and_has_other_periods() {
     let app = create_busy_app();
     let cases: [(&str, &[&str]); 6] = [
         ("sort=total", &["lint.sh", "slow.sh"]),
@@ -112,13 +112,13 @@ fn the_table_is_sorted_by_links_and_counts_over_other_times() {
 }
 
 #[test]
-fn the_chart_is_there_for_those_who_see_it_and_for_those_who_do_not() {
+fn the_chart_has_a_summary_and_a_table() {
     let app = create_busy_app();
     let body = get_page(&app, "/hooks").body;
     let svg = slice_between(&body, "<svg", "</svg>");
     for part in [
         "role=\"img\" aria-labelledby=\"latency-title latency-desc\"",
-        "5 runs within the last 24 hours. The slowest hour was 13:00 UTC: 1 run, p50 1.5 s, p95 1.5 s.",
+        "5 runs in the last 24 hours. The slowest hour was 13:00 UTC: 1 run, p50 1.5 s, p95 1.5 s.",
         "<polyline class=\"p50\"",
         "<polyline class=\"p95\"",
         "11:00 UTC: 2 runs",
@@ -127,28 +127,31 @@ fn the_chart_is_there_for_those_who_see_it_and_for_those_who_do_not() {
     }
     let table = slice_between(&body, "<details id=\"latency-table\"", "</details>");
     assert_eq!(table.matches("<tr>").count(), 1 + 3, "{table}");
-    // One hook by itself.
+    // A single hook.
     let chosen = slice_between(&body, "<code>slow.sh", "\">chart</a>").rsplit("href=\"").next().unwrap();
     let one = get_page(&app, &chosen.replace("&amp;", "&")).body;
-    assert!(slice_between(&one, "<svg", "</svg>").contains("1 run within the last 24 hours"), "{one}");
-    assert!(one.contains("How long they took: <code>slow.sh</code>"), "{one}");
+    assert!(slice_between(&one, "<svg", "</svg>").contains("1 run in the last 24 hours"), "{one}");
+    assert!(one.contains("Time per run: <code>slow.sh</code>"), "{one}");
 }
 
 #[test]
-fn without_any_hook_the_view_says_so() {
+fn a_view_without_hooks_has_a_message() {
     let app = start_with_stopped_clock();
     let body = get_page(&app, "/hooks").body;
-    assert!(body.contains("No hook has run.") && body.contains("No hook ran within the last 24 hours."), "{body}");
+    assert!(
+        body.contains("No hooks ran in the last 24 hours.") && body.contains("No hooks ran in the last 24 hours."),
+        "{body}"
+    );
 }
 
 #[test]
-fn a_hook_that_never_ran_is_not_there() {
+fn a_hook_that_never_ran_is_not_found() {
     let app = create_busy_app();
     for path in ["/hooks?hook=999", "/fragments/hooks?hook=999"] {
         let answer = app.get(path);
         assert_eq!(answer.status, 404, "{path}");
         assert!(answer.body.contains("here is no hook 999"), "{path}: {}", answer.body);
     }
-    // One that ran long ago has a chart all the same, with nothing in it.
+    // A hook that ran long ago has an empty chart.
     get_page(&app, "/hooks?hook=3");
 }

@@ -1,11 +1,11 @@
-//! What nobody sees in what agents sent is shown wherever people look.
+//! Invisible characters in texts of agents are shown wherever people read them.
 
 use serde_json::json;
 use snell_server::page_routes;
 
 use super::{create_waiting_agent, start_with_stopped_clock};
 
-/// Each turns text around, hides in it, or means something to whatever shows it.
+/// Each changes the direction of text, is invisible, or controls a terminal.
 const UNSEEN: &[char] = &[
     '\u{0}',
     '\u{7}',
@@ -34,11 +34,11 @@ const UNSEEN: &[char] = &[
     '\u{e007f}',
 ];
 
-/// Text that is as it should be.
+/// Text that must not change.
 const KEPT: &str = "👩\u{200d}💻 שלום\n\tdone";
 
 #[test]
-fn characters_that_nobody_sees_are_shown_in_every_view_fragment_and_file() {
+fn invisible_characters_are_shown_in_every_view_fragment_and_file() {
     let app = start_with_stopped_clock();
     let hidden: String = UNSEEN.iter().flat_map(|c| [*c, 'x']).collect();
     let text = format!("{hidden}{KEPT}");

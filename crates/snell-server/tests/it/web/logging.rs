@@ -1,4 +1,4 @@
-//! Logging: how the receiver is, the log with its filters, its search and its pages, and one event in full.
+//! The view of the receiver, and the log with its filters, search, pages and details.
 
 use serde_json::json;
 use snell_server::PollSchedule;
@@ -7,20 +7,20 @@ use snell_test_support::wait::wait_until;
 use super::{create_waiting_agent, get_page, slice_between, start_with_stopped_clock, stop_clock};
 use crate::support::TestApp;
 
-/// The numbers of the events that a page of the log shows, in its order.
+/// The numbers of the events on a page of the log.
 fn list_event_ids(body: &str) -> Vec<i64> {
     let rows = body.split("<tr id=\"event-").skip(1);
     rows.map(|row| row.split('"').next().unwrap().parse().unwrap()).collect()
 }
 
-/// The address of the link with this name.
+/// The address of the link with this text.
 fn find_link(body: &str, name: &str) -> Option<String> {
     let before = body.split(&format!("\">{name}</a>")).next().filter(|before| before.len() < body.len())?;
     let address = before.rsplit("href=\"").next().unwrap();
     Some(address.replace("&amp;", "&"))
 }
 
-/// Tells of so many calls, every tenth of which is about a needle.
+/// Sends calls; every tenth contains "needle".
 fn send_many_calls(app: &TestApp, calls: usize) {
     for number in 1..=calls {
         let word = if number % 10 == 0 { "Needle" } else { "hay" };
@@ -33,11 +33,11 @@ fn send_many_calls(app: &TestApp, calls: usize) {
 }
 
 #[test]
-fn the_panel_shows_whether_events_are_taken_which_came_last_and_the_mode() {
+fn the_panel_shows_whether_events_are_accepted_the_last_event_and_the_mode() {
     let app = start_with_stopped_clock();
     let before = get_page(&app, "/logging").body;
     for part in
-        ["● enabled", "polling_fallback", "no hook was ever heard", "none yet", "<dt>Polling interval</dt><dd>2 s</dd>"]
+        ["● enabled", "polling_fallback", "no hook event yet", "none yet", "<dt>Polling interval</dt><dd>2 s</dd>"]
     {
         assert!(before.contains(part), "{part} in {before}");
     }
@@ -45,7 +45,7 @@ fn the_panel_shows_whether_events_are_taken_which_came_last_and_the_mode() {
     let after = get_page(&app, "/logging").body;
     for part in [
         "hooks_active",
-        "agents tell what they do through their hooks",
+        "hook events arrive",
         "<code>SessionStart</code>",
         "<dt>Polling interval</dt><dd>60 s</dd>",
         "<dt>Events received</dt><dd>1<",
@@ -59,16 +59,16 @@ fn the_panel_shows_whether_events_are_taken_which_came_last_and_the_mode() {
 }
 
 #[test]
-fn a_receiver_that_takes_no_events_says_so() {
+fn a_disabled_receiver_is_shown_as_such() {
     let app = TestApp::with_settings(|settings| settings.enabled = false);
     let body = get_page(&app, "/logging").body;
     assert!(body.contains("✕ disabled"), "{body}");
     let mode = slice_between(&body, "<p class=\"mode\">", "</p>");
-    assert!(mode.contains("takes nothing") && !mode.contains("good"), "{mode}");
+    assert!(mode.contains("accepts no events") && !mode.contains("good"), "{mode}");
 }
 
 #[test]
-fn the_panel_follows_when_hooks_fall_silent() {
+fn the_panel_changes_when_hooks_become_silent() {
     let app = TestApp::with_settings(|settings| {
         settings.poll_schedule =
             PollSchedule { silent_after: std::time::Duration::from_millis(300), ..PollSchedule::default() };
@@ -76,12 +76,12 @@ fn the_panel_follows_when_hooks_fall_silent() {
     app.begin_session("s1");
     wait_until(|| {
         let panel = get_page(&app, "/fragments/receiver").body;
-        panel.contains("no hook was heard for 0.3 s").then_some(())
+        panel.contains("no hook event for 0.3 s").then_some(())
     });
 }
 
 #[test]
-fn each_part_that_changes_is_fetched_as_it_stands_on_the_page() {
+fn each_fragment_equals_its_part_of_the_page() {
     let app = start_with_stopped_clock();
     create_waiting_agent(&app, "s1", "Shall I?");
     for path in
@@ -93,7 +93,7 @@ fn each_part_that_changes_is_fetched_as_it_stands_on_the_page() {
             let address = named.split('"').next().unwrap().replace("&amp;", "&");
             let fragment = get_page(&app, &address).body;
             let whole = match address.starts_with("/fragments/receiver") {
-                // Its two parts stand apart.
+                // It has two separate parts.
                 true => fragment.split("<dl ").next().unwrap(),
                 false => &fragment,
             };
@@ -105,7 +105,7 @@ fn each_part_that_changes_is_fetched_as_it_stands_on_the_page() {
 }
 
 #[test]
-fn the_log_shows_what_happened_the_newest_first() {
+fn the_log_shows_the_newest_event_first() {
     let app = start_with_stopped_clock();
     let id = create_waiting_agent(&app, "s1", "Shall I?");
     let body = get_page(&app, "/logging").body;
@@ -165,14 +165,14 @@ fn filters_narrow_the_log_and_stay_in_the_form() {
         "name=\"tool\" value=\"Bash\"",
         "<option value=\"ask\" selected>asked</option>",
         "name=\"since\" value=\"2h\"",
-        "No event is like that.",
+        "No matching events.",
     ] {
         assert!(body.contains(part), "{part} in {body}");
     }
     for (query, message) in [
-        ("decision=maybe", "it must be one of allowed, asked, blocked"),
-        ("since=then", "it must be a time such as"),
-        ("agent_id=x", "it must be the number of an agent"),
+        ("decision=maybe", "must be one of allowed, asked, blocked"),
+        ("since=then", "must be a time such as"),
+        ("agent_id=x", "must be an agent's number"),
         ("x=1", "Unknown parameter"),
     ] {
         let answer = app.get(&format!("/logging?{query}"));
@@ -182,7 +182,7 @@ fn filters_narrow_the_log_and_stay_in_the_form() {
 }
 
 #[test]
-fn pages_lead_on_to_everything_once() {
+fn pages_reach_every_event_once() {
     let app = TestApp::start();
     send_many_calls(&app, 230);
     let (mut path, mut all) = ("/logging?tool=Bash&q=grep".to_owned(), Vec::new());
@@ -194,7 +194,7 @@ fn pages_lead_on_to_everything_once() {
             None => break,
         }
         assert!(path.contains("tool=Bash") && path.contains("q=grep"), "{path}");
-        // Older pages stay as they are.
+        // Older pages do not change.
         assert!(!get_page(&app, &path).body.contains("data-src=\"/fragments/log"), "{path}");
     }
     let expected: Vec<_> = (1..=230).rev().filter(|number| number % 2 == 0).collect();
@@ -202,24 +202,24 @@ fn pages_lead_on_to_everything_once() {
 }
 
 #[test]
-fn a_search_that_stopped_leads_further_back() {
+fn a_limited_search_links_to_older_events() {
     let app = TestApp::start();
     send_many_calls(&app, 30);
-    // Eight mebibytes are looked at in one search, so these hide what came before.
+    // One search reads 8 MiB, so these events hide the older ones.
     for _ in 0..150 {
         app.send_event("user-prompt-submit", &json!({"session_id": "s1", "prompt": "x".repeat(60_000)}));
     }
     let first = get_page(&app, "/logging?q=needle").body;
     assert_eq!(list_event_ids(&first), [0; 0]);
-    assert!(first.contains("Searched down to event"), "{first}");
-    let further = find_link(&first, "Search further back").unwrap();
+    assert!(first.contains("Searched back to event"), "{first}");
+    let further = find_link(&first, "Search older events").unwrap();
     let second = get_page(&app, &further).body;
     assert_eq!(list_event_ids(&second), [30, 20, 10]);
-    assert_eq!(find_link(&second, "Search further back"), None);
+    assert_eq!(find_link(&second, "Search older events"), None);
 }
 
 #[test]
-fn how_much_is_new_is_counted_as_the_log_is_narrowed() {
+fn new_events_are_counted_with_the_filters_of_the_log() {
     let app = TestApp::start();
     send_many_calls(&app, 130);
     let cases = [
@@ -258,7 +258,7 @@ fn one_event_is_shown_in_full() {
     assert_eq!(app.get_json("/api/events?limit=1&before=4")["items"][0]["id"], 3);
     for (path, status, message) in [
         ("/logging/99", 404, "There is no event 99."),
-        ("/logging/x", 400, "An event is named by its number"),
+        ("/logging/x", 400, "The path has no valid event number"),
         ("/logging/1?x=1", 400, "Unknown parameter"),
     ] {
         let answer = app.get(path);

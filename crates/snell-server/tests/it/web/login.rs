@@ -1,4 +1,4 @@
-//! The way in for browsers where a token is required.
+//! The login with a token.
 
 use snell_server::AccessToken;
 use snell_test_support::http::HttpResponse;
@@ -17,14 +17,14 @@ fn post_login(app: &TestApp, body: &str, headers: &[&str]) -> HttpResponse {
     request.body(body.as_bytes()).send()
 }
 
-/// The cookie that the server sets, as a browser sends it back.
+/// The cookie of a response, in the form in which a browser sends it.
 fn read_cookie(answer: &HttpResponse) -> String {
     let set = answer.header("set-cookie").unwrap();
     format!("Cookie: {}", set.split(';').next().unwrap())
 }
 
 #[test]
-fn whoever_shows_the_token_once_may_look() {
+fn one_login_allows_reading() {
     let app = start_with_token();
     let asked = app.get("/agents/1?tools=1");
     assert_eq!((asked.status, asked.header("referrer-policy")), (401, Some("same-origin")));
@@ -43,13 +43,13 @@ fn whoever_shows_the_token_once_may_look() {
         assert_eq!(app.request("GET", path).header(&cookie).send().status, 200, "{path}");
         assert_eq!(app.request("HEAD", path).header(&cookie).send().status, 200, "{path}");
     }
-    // It outlives the server, for it follows from the token.
+    // It survives a restart, because it is derived from the token.
     let app = app.restart();
     assert_eq!(app.request("GET", "/").header(&cookie).send().status, 200);
 }
 
 #[test]
-fn a_cookie_opens_nothing_but_what_can_be_looked_at() {
+fn a_cookie_allows_only_reading() {
     let app = start_with_token();
     let cookie = read_cookie(&post_login(&app, "token=correct-horse", &[]));
     let event = app.request("POST", "/hook/stop").header(&cookie).json(r#"{"session_id":"s"}"#);
@@ -69,19 +69,19 @@ fn a_cookie_opens_nothing_but_what_can_be_looked_at() {
 }
 
 #[test]
-fn a_wrong_token_is_told_and_sets_nothing() {
+fn a_wrong_token_shows_an_error_and_sets_no_cookie() {
     let app = start_with_token();
     for body in ["token=wrong&next=%2F", "token=", "next=%2F", "", "token=correct-horse2", "nonsense"] {
         let answer = post_login(&app, body, &[]);
         assert_eq!((answer.status, answer.header("set-cookie")), (401, None), "{body}");
-        assert!(answer.body.contains("That is not the token.") && answer.body.contains("<form"), "{body}");
+        assert!(answer.body.contains("The token is wrong.") && answer.body.contains("<form"), "{body}");
     }
     let long = format!("token={}", "x".repeat(20_000));
     assert_eq!(post_login(&app, &long, &[]).status, 413);
 }
 
 #[test]
-fn the_form_redirects_nowhere_else_and_no_other_page_can_log_in() {
+fn a_login_does_not_redirect_elsewhere_and_other_sites_cannot_log_in() {
     let app = start_with_token();
     for next in ["https%3A%2F%2Fevil.example", "%2F%2Fevil.example", "%2F%5Cevil.example", "javascript%3Aalert(1)"] {
         let answer = post_login(&app, &format!("token=correct-horse&next={next}"), &[]);
@@ -95,7 +95,7 @@ fn the_form_redirects_nowhere_else_and_no_other_page_can_log_in() {
 }
 
 #[test]
-fn over_tls_the_cookie_is_never_sent_without() {
+fn a_login_over_tls_sets_a_secure_cookie() {
     let app = TestApp::with_settings(|settings| {
         settings.token = Some(AccessToken::new("correct-horse"));
         settings.allow_hosts = vec!["receiver.test".into()];
@@ -106,7 +106,7 @@ fn over_tls_the_cookie_is_never_sent_without() {
 }
 
 #[test]
-fn whoever_logs_out_is_out() {
+fn logging_out_ends_the_access() {
     let app = start_with_token();
     let cookie = read_cookie(&post_login(&app, "token=correct-horse", &[]));
     let answer = app.request("POST", "/logout").header(&cookie).send();
@@ -118,7 +118,7 @@ fn whoever_logs_out_is_out() {
 }
 
 #[test]
-fn nothing_that_follows_from_the_token_is_shown_without_it() {
+fn nothing_derived_from_the_token_is_shown_without_it() {
     let app = start_with_token();
     let cookie = read_cookie(&post_login(&app, "token=correct-horse", &[]));
     let (name, value) = cookie.trim_start_matches("Cookie: ").split_once('=').unwrap();
@@ -139,7 +139,7 @@ fn nothing_that_follows_from_the_token_is_shown_without_it() {
 }
 
 #[test]
-fn where_no_token_is_required_there_is_nothing_to_log_in_to() {
+fn without_a_token_there_is_no_login() {
     let app = TestApp::start();
     for answer in [app.get("/login"), post_login(&app, "token=x", &[]), app.request("POST", "/logout").send()] {
         assert_eq!((answer.status, answer.header("location"), answer.header("set-cookie")), (303, Some("/"), None));

@@ -1,4 +1,4 @@
-//! The page, as a browser without scripts gets it.
+//! The page without scripts.
 
 mod agents;
 mod event_details;
@@ -22,7 +22,7 @@ use snell_test_support::http::HttpResponse;
 
 use crate::support::TestApp;
 
-/// A server whose clock stands still, so that the same thing is rendered the same way twice.
+/// A server with a fixed clock, so that repeated renderings are equal.
 fn start_with_stopped_clock() -> TestApp {
     TestApp::with_settings(stop_clock)
 }
@@ -31,14 +31,14 @@ fn stop_clock(settings: &mut ServeSettings) {
     settings.now = Some("2026-03-02T12:00:00Z".parse().unwrap());
 }
 
-/// A page that is there.
+/// A page with status 200.
 fn get_page(app: &TestApp, path: &str) -> HttpResponse {
     let answer = app.get(path);
     assert_eq!(answer.status, 200, "{path}: {}", answer.body);
     answer
 }
 
-/// An agent that works on something, and waits for an answer.
+/// An agent that waits for an answer.
 fn create_waiting_agent(app: &TestApp, session: &str, text: &str) -> i64 {
     let cwd = app.data_dir().join("projects").join(session);
     let tell = |route: &str, mut body: Value| {
@@ -67,7 +67,7 @@ fn create_waiting_agent(app: &TestApp, session: &str, text: &str) -> i64 {
     told["agent_id"].as_i64().unwrap()
 }
 
-/// What stands between two marks, the first of which is part of it.
+/// The text from the first mark up to the second one.
 fn slice_between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     let begin = text.find(from).unwrap_or_else(|| panic!("no {from} in {text}"));
     let end = text[begin..].find(to).unwrap_or_else(|| panic!("no {to} after {from}"));

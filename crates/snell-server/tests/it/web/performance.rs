@@ -1,5 +1,5 @@
-//! How long each view takes with a million events. It prints figures and judges nothing: `docs/internals/performance.md` says how to
-//! run it.
+//! The duration of each view with a million events. It only prints numbers; `docs/internals/performance.md` describes
+//! how to run it.
 
 use std::time::{Duration, Instant};
 

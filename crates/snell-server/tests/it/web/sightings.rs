@@ -1,4 +1,4 @@
-//! What is known of an agent beside what it tells: states that were seen, a project that is not known.
+//! Facts about an agent that no event reports: observed states, and an unknown project.
 
 use serde_json::{Value, json};
 use snell_store::{ReconcileScope, Store};
@@ -28,7 +28,7 @@ fn an_agent_whose_process_is_gone_ends_on_its_timeline() {
     let expected = [
         "state ▶ working".to_owned(),
         format!(
-            "state ▶ working → ■ ended its process ({pid}) exited without a SessionEnd event (likely, seen at its process)"
+            "state ▶ working → ■ ended its process ({pid}) exited without a SessionEnd event (likely, from its process)"
         ),
     ];
     for query in ["", "?states=1"] {
@@ -38,13 +38,13 @@ fn an_agent_whose_process_is_gone_ends_on_its_timeline() {
     assert!(body.contains("id=\"n1\""), "{body}");
     let file = app.request("GET", "/agents/1/export.html").without_chunking().send().body;
     assert!(file.contains("exited without a SessionEnd event"), "{file}");
-    // Whoever comes back does so from there.
+    // An agent that continues does so from that state.
     app.send_event("user-prompt-submit", &json!({"session_id": "s1", "prompt": "Again."}));
     assert_eq!(list_state_changes(&app, "?states=1")[2], "state ■ ended → ▶ working");
 }
 
 #[test]
-fn an_interruption_that_only_the_transcript_tells_is_on_the_timeline() {
+fn an_interruption_in_the_transcript_is_on_the_timeline() {
     let app = start_with_stopped_clock();
     let path = app.data_dir().join("s1.jsonl");
     let line = |text: &str, second: u32| {
@@ -62,12 +62,12 @@ fn an_interruption_that_only_the_transcript_tells_is_on_the_timeline() {
     run_reconciler(&app);
     assert_eq!(
         list_state_changes(&app, "?states=1"),
-        ["state ▶ working", "state ▶ working → ○ idle the user interrupted it (likely, read in its transcript)"]
+        ["state ▶ working", "state ▶ working → ○ idle the user interrupted it (likely, from its transcript)"]
     );
 }
 
 #[test]
-fn an_interruption_that_is_seen_when_an_event_comes_is_told_once() {
+fn an_interruption_that_is_seen_with_an_event_appears_once() {
     let app = start_with_stopped_clock();
     let path = app.data_dir().join("s1.jsonl");
     let line = |text: &str, second: u32| {
@@ -85,15 +85,15 @@ fn an_interruption_that_is_seen_when_an_event_comes_is_told_once() {
     );
     assert_eq!(
         list_state_changes(&app, "")[1..],
-        ["state ▶ working → ○ idle the user interrupted it (likely, read in its transcript)"]
+        ["state ▶ working → ○ idle the user interrupted it (likely, from its transcript)"]
     );
 }
 
 #[test]
-fn an_agent_of_which_no_hook_told_has_a_timeline_of_several_pages() {
+fn an_agent_without_hook_events_has_a_timeline_of_several_pages() {
     let app = start_with_stopped_clock();
     app.begin_session("s1");
-    // As if its transcript had been read for long.
+    // As if its transcript had been read for a long time.
     let fill = "DELETE FROM events; DELETE FROM sightings; \
         INSERT INTO commands (command_id, agent_id, opened_at) VALUES (99, 1, 0); \
         WITH RECURSIVE up (value) AS (SELECT 0 UNION ALL SELECT value + 1 FROM up WHERE value < 249) \
@@ -122,7 +122,7 @@ fn an_agent_of_which_no_hook_told_has_a_timeline_of_several_pages() {
 }
 
 #[test]
-fn an_agent_that_is_first_heard_of_by_a_call_that_was_blocked_works() {
+fn an_agent_whose_first_event_is_a_blocked_call_is_working() {
     let app = start_with_stopped_clock();
     let blocked = json!({"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "rm -rf /"},
         "snell": {"judgement": {"took_us": 1, "decision": "block", "reason": "no"}}});
@@ -132,10 +132,10 @@ fn an_agent_that_is_first_heard_of_by_a_call_that_was_blocked_works() {
     assert_eq!(agent["why"], "its call to Bash was blocked");
     assert_eq!(agent["current_tool"], Value::Null);
     assert_eq!(list_state_changes(&app, ""), ["state ▶ working"]);
-    // What is known stays known.
+    // A known project stays.
     app.send_event("stop", &json!({"session_id": "s1"}));
     assert_eq!(app.send_event("pre-tool-use", &blocked)["state"], "idle");
-    // A prompt that was blocked never reached its agent.
+    // A blocked prompt never reached its agent.
     let mut prompt = blocked;
     prompt["session_id"] = json!("s2");
     prompt["prompt"] = json!("Go.");
@@ -143,7 +143,7 @@ fn an_agent_that_is_first_heard_of_by_a_call_that_was_blocked_works() {
 }
 
 #[test]
-fn whoever_does_not_say_where_it_works_belongs_to_no_known_project() {
+fn an_agent_without_a_directory_has_an_unknown_project() {
     let app = start_with_stopped_clock();
     for (session, cwd) in [
         ("s1", json!("some/where")),
@@ -161,7 +161,7 @@ fn whoever_does_not_say_where_it_works_belongs_to_no_known_project() {
         assert_eq!((&agent["project"], &agent["project_path"]), (&json!("unknown project"), &json!("")), "{agent}");
     }
     assert!(get_page(&app, "/").body.contains("<bdi>unknown project</bdi>"));
-    // Once it says so, that is known.
+    // An event with a directory sets the project.
     let project = app.data_dir().join("till");
     app.send_event("user-prompt-submit", &json!({"session_id": "s2", "prompt": "Go.", "cwd": project}));
     let agent = app.get_json("/api/agents/2");

@@ -1,4 +1,4 @@
-//! One agent: what is known of it, and its timeline, narrowed and page by page.
+//! The page of one agent: its head and its timeline, with filters and pages.
 
 use serde_json::json;
 use snell_store::Store;
@@ -6,7 +6,7 @@ use snell_store::Store;
 use super::{create_waiting_agent, get_page, slice_between, start_with_stopped_clock};
 use crate::support::TestApp;
 
-/// The classes and texts of the rows, the oldest first, without their times.
+/// The classes and texts of the rows without their times, the oldest first.
 pub(super) fn parse_timeline_rows(body: &str) -> Vec<(String, String)> {
     let timeline = slice_between(body, "<ol class=\"timeline\"", "</ol>");
     let row = |row: &str| {
@@ -32,7 +32,7 @@ fn list_row_classes(body: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_timeline_tells_everything_in_order() {
+fn a_timeline_shows_everything_in_order() {
     let app = start_with_stopped_clock();
     let id = create_waiting_agent(&app, "s1", "Shall I?");
     let found = parse_timeline_rows(&get_page(&app, &format!("/agents/{id}")).body);
@@ -43,7 +43,7 @@ fn a_timeline_tells_everything_in_order() {
         ("change", "state ○ idle → ▶ working"),
         ("call", "tool Bash Shall I? 1.2 s blocked Shall I?"),
         ("guard", "guard ✕ blocked some-rule t Shall I? Shall I?"),
-        ("hook", "hook failed exit 1 Shall I? 1.5 ms snell.toml:4 (snell) Shall I?errorsShall I?"),
+        ("hook", "hook failed exit 1 Shall I? 1.5 ms snell.toml:4 (snell) Shall I?stderrShall I?"),
         ("event", "event Notification Shall I?"),
         ("change", "state ▶ working → ▲ needs you"),
     ];
@@ -52,7 +52,7 @@ fn a_timeline_tells_everything_in_order() {
 }
 
 #[test]
-fn a_timeline_is_narrowed_by_kinds() {
+fn a_timeline_is_filtered_by_kinds() {
     let app = start_with_stopped_clock();
     let id = create_waiting_agent(&app, "s1", "Shall I?");
     app.send_event("stop", &json!({"session_id": "s1", "last_assistant_message": "Done."}));
@@ -78,11 +78,11 @@ fn a_timeline_is_narrowed_by_kinds() {
     let form = slice_between(&body, "<form class=\"filter\" method=\"get\"", "</form>");
     assert_eq!(form.matches(" checked").count(), 1, "{form}");
     assert!(form.contains("name=\"guard\" value=\"1\" checked"), "{form}");
-    // What is fetched anew is narrowed alike.
+    // Fragments have the same filter.
     assert!(body.contains(&format!("data-src=\"/fragments/agents/{id}/timeline?guard=1\"")), "{body}");
 }
 
-/// All rows' texts, page by page from the newest on, put together as one timeline.
+/// The texts of all rows, read page by page from the newest one, as one timeline.
 pub(super) fn read_whole_timeline(app: &TestApp, path: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut next = path.to_owned();
@@ -138,7 +138,7 @@ fn a_long_timeline_is_read_page_by_page_without_loss_or_repetition() {
 }
 
 #[test]
-fn the_end_of_a_call_is_told_where_it_began() {
+fn the_end_of_a_call_is_shown_with_its_start() {
     let app = TestApp::start();
     app.begin_session("s1");
     let call = |route: &str, id: &str, more: &str| {
@@ -174,7 +174,7 @@ fn a_long_text_is_folded_and_a_very_long_one_is_whole_in_the_file() {
     let body = get_page(&app, "/agents/1?prompts=1").body;
     let (folded, cut) = body.split_once("id=\"t2\"").unwrap();
     assert!(folded.contains("<details class=\"long\"><summary>") && folded.contains("the end</p>"), "{folded}");
-    assert!(!cut.contains("the end") && cut.contains("The rest is in the exported file."), "{cut}");
+    assert!(!cut.contains("the end") && cut.contains("The exported file has the full text."), "{cut}");
     let file = app.request("GET", "/agents/1/export.html").without_chunking().send().body;
     let timeline = &file[file.find("class=\"timeline\"").unwrap()..];
     assert_eq!(timeline.matches("the end</p>").count(), 2);
@@ -182,7 +182,7 @@ fn a_long_text_is_folded_and_a_very_long_one_is_whole_in_the_file() {
 }
 
 #[test]
-fn the_head_tells_what_is_known_of_an_agent() {
+fn the_head_shows_the_facts_of_an_agent() {
     let app = start_with_stopped_clock();
     let id = create_waiting_agent(&app, "s1", "Shall I?");
     let mut store = Store::open(&app.database_path()).unwrap().store;
@@ -201,7 +201,7 @@ fn the_head_tells_what_is_known_of_an_agent() {
         "<code>s1</code>",
         "2026-03-02 12:00:00 UTC",
         "<dt>Started</dt>",
-        "Workers that run",
+        "Running workers",
         "helper-1",
         "last active",
     ] {
@@ -210,7 +210,7 @@ fn the_head_tells_what_is_known_of_an_agent() {
 }
 
 #[test]
-fn an_older_page_is_not_fetched_anew() {
+fn an_older_page_is_not_updated() {
     let app = TestApp::start();
     app.begin_session("s1");
     for number in 0..150 {
@@ -226,7 +226,7 @@ fn an_older_page_is_not_fetched_anew() {
 }
 
 #[test]
-fn an_input_that_a_hook_changed_is_told_as_it_was_and_as_it_became() {
+fn a_changed_input_is_shown_before_and_after() {
     let app = start_with_stopped_clock();
     let judgement = json!({"took_us": 5, "changed_input": {"command": "rm -i <x>", "token": "ghp_0123456789abcdefghijklmnopqrstuvwxyz"}});
     let call = json!({"session_id": "s1", "cwd": app.data_dir(), "tool_name": "Bash", "tool_use_id": "c1",
@@ -235,7 +235,7 @@ fn an_input_that_a_hook_changed_is_told_as_it_was_and_as_it_became() {
     let shown = "<code>command</code></dt><dd><del>rm &lt;x&gt;</del><span class=\"arrow\"> → </span><ins>rm -i &lt;x&gt;</ins>";
     for path in ["/agents/1", "/agents/1/export.html", "/logging", "/logging/1"] {
         let body = app.request("GET", path).without_chunking().send().body;
-        for part in ["input changed", shown, "<del>5</del><span class=\"arrow\"> → </span><ins>nothing</ins>"] {
+        for part in ["input changed", shown, "<del>5</del><span class=\"arrow\"> → </span><ins>none</ins>"] {
             assert!(body.contains(part), "{path}: {part} in {body}");
         }
         assert!(!body.contains("ghp_0123456789abcdef"), "{path}: secrets are masked here, too");

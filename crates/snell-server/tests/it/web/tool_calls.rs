@@ -1,4 +1,4 @@
-//! Calls of tools on a timeline: which end belongs to which beginning, and why one failed.
+//! Tool calls on a timeline: their ends and failures.
 
 use serde_json::{Value, json};
 
@@ -6,13 +6,13 @@ use super::get_page;
 use super::timeline::parse_timeline_rows;
 use crate::support::TestApp;
 
-/// What the timeline says of calls.
+/// The rows of calls on the timeline.
 fn list_call_rows(app: &TestApp) -> Vec<String> {
     let rows = parse_timeline_rows(&get_page(app, "/agents/1?tools=1").body);
     rows.into_iter().map(|(_, text)| text).collect()
 }
 
-/// A session whose agent gives its calls no ids. Each event comes a second after the one before.
+/// A session without call ids. Events are one second apart.
 struct SessionWithoutCallIds {
     app: TestApp,
     second: u32,
@@ -44,7 +44,7 @@ impl SessionWithoutCallIds {
 }
 
 #[test]
-fn calls_without_ids_end_where_they_began() {
+fn ends_without_ids_belong_to_their_calls() {
     let mut told = SessionWithoutCallIds::new();
     told.send_bash_event("PreToolUse", "one");
     told.send_bash_event("PreToolUse", "two");
@@ -54,7 +54,7 @@ fn calls_without_ids_end_where_they_began() {
 }
 
 #[test]
-fn of_equal_calls_side_by_side_the_first_one_ends_first() {
+fn the_first_of_equal_calls_ends_first() {
     let mut told = SessionWithoutCallIds::new();
     told.send_bash_event("PreToolUse", "make");
     told.send_bash_event("PreToolUse", "make");
@@ -76,7 +76,7 @@ fn a_call_that_was_interrupted_does_not_end_with_a_later_one() {
     told.send_event("UserPromptSubmit", json!({"prompt": "Once more."}));
     told.send_bash_event("PreToolUse", "make");
     told.send_bash_event("PostToolUse", "make");
-    assert_eq!(list_call_rows(&told.app), ["tool Bash make no end was told", "tool Bash make 1.0 s"]);
+    assert_eq!(list_call_rows(&told.app), ["tool Bash make no result recorded", "tool Bash make 1.0 s"]);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_call_that_was_blocked_does_not_end_with_a_later_one() {
 }
 
 #[test]
-fn a_call_whose_input_a_hook_changed_ends_as_well() {
+fn a_call_with_a_changed_input_gets_its_end() {
     let mut told = SessionWithoutCallIds::new();
     told.send_event(
         "PreToolUse",
@@ -107,18 +107,18 @@ fn a_call_whose_input_a_hook_changed_ends_as_well() {
 }
 
 #[test]
-fn an_end_without_a_beginning_is_a_call_of_its_own() {
+fn an_end_without_a_start_is_its_own_call() {
     let mut told = SessionWithoutCallIds::new();
     told.send_bash_event("PreToolUse", "one");
     told.send_bash_event("PostToolUse", "other");
     told.send_event("PostToolUse", json!({"tool_name": "Read", "tool_input": {"file_path": "/x"}}));
-    // It does not say again what it was given.
+    // The end does not repeat the input.
     told.send_event("PostToolUse", json!({"tool_name": "Bash"}));
     assert_eq!(list_call_rows(&told.app), ["tool Bash one 3.0 s", "tool Bash other", "tool Read /x"]);
 }
 
 #[test]
-fn a_call_that_failed_says_why() {
+fn a_failed_call_has_its_reason() {
     let app = TestApp::start();
     app.begin_session("s1");
     let long = format!("first {}last", "word ".repeat(1000));
@@ -143,7 +143,7 @@ fn a_call_that_failed_says_why() {
     }
     let expected: Vec<_> = cases.iter().map(|(_, told)| format!("tool Bash make 5.0 ms {told}")).collect();
     assert_eq!(list_call_rows(&app), expected);
-    // One of which only the end was told, and which says so in another way.
+    // A call with only its end, which reports the failure in another form.
     app.send_event(
         "post-tool-use",
         &json!({"session_id": "s1", "tool_name": "Bash", "tool_use_id": "x", "tool_input": {"command": "make"},

@@ -1,4 +1,4 @@
-//! What holds for every view: headers, methods, who may look, what is kept.
+//! Common properties of all views: headers, methods, access and caching.
 
 use snell_server::{AccessToken, page_routes};
 
@@ -8,7 +8,7 @@ use crate::support::TestApp;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
     base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/// Every view and every fragment, for an agent that is there.
+/// Every view and fragment of an existing agent.
 fn list_view_paths() -> Vec<String> {
     let is_for_looking = |(method, path): &(&str, &str)| *method == "GET" && !path.starts_with("/assets");
     let concrete = |(_, path): (&str, &str)| path.replace("{id}", "1");
@@ -40,7 +40,7 @@ fn every_view_is_html_that_is_complete_without_scripts() {
         let kept_to_itself = [
             ("content-security-policy", POLICY),
             ("x-content-type-options", "nosniff"),
-            // With less, browsers send our own forms without their origin.
+            // With a stricter policy, browsers send our own forms without their origin.
             ("referrer-policy", "same-origin"),
             ("cross-origin-resource-policy", "same-origin"),
             ("cross-origin-opener-policy", "same-origin"),
@@ -78,7 +78,7 @@ fn a_fragment_is_what_its_view_contains() {
         assert!(fragment.len() > 60, "{path}: {fragment}");
         assert!(view.contains(&fragment), "{path}: {fragment}");
     }
-    // Every region of a view names a fragment that is there, and that has the region's id.
+    // Every region of a view has a fragment with the region's id.
     for view in [&all, &one] {
         for named in view.split("data-src=\"").skip(1) {
             let path = named.split('"').next().unwrap();
@@ -91,7 +91,7 @@ fn a_fragment_is_what_its_view_contains() {
 }
 
 #[test]
-fn a_head_is_answered_like_a_look_but_without_a_body() {
+fn a_head_request_is_a_get_request_without_a_body() {
     let app = start_with_stopped_clock();
     create_waiting_agent(&app, "s1", "Shall I?");
     for path in ["/", "/agents/1", "/fragments/agents/1"] {
@@ -107,7 +107,7 @@ fn a_head_is_answered_like_a_look_but_without_a_body() {
 }
 
 #[test]
-fn nothing_but_looking_can_be_done_to_a_view() {
+fn views_can_only_be_read() {
     let app = TestApp::start();
     app.begin_session("s1");
     for path in list_view_paths().iter().filter(|path| *path != "/login") {
@@ -121,19 +121,19 @@ fn nothing_but_looking_can_be_done_to_a_view() {
 }
 
 #[test]
-fn what_is_not_there_is_told_on_a_page_that_leads_on() {
+fn an_error_is_a_page_with_links() {
     let app = TestApp::start();
     app.begin_session("s1");
     let cases = [
         ("/agents/99", 404, "There is no agent 99."),
         ("/agents/99/export.html", 404, "There is no agent 99."),
-        ("/agents/x", 400, "An agent is named by its number"),
-        ("/agents/-1", 400, "An agent is named by its number"),
-        ("/agents/99999999999999999999", 400, "An agent is named by its number"),
+        ("/agents/x", 400, "The path has no valid agent number"),
+        ("/agents/-1", 400, "The path has no valid agent number"),
+        ("/agents/99999999999999999999", 400, "The path has no valid agent number"),
         ("/agents/1?nonsense=1", 400, "Unknown parameter &quot;nonsense&quot;"),
-        ("/agents/1?before=%3Cscript%3E", 400, "&quot;before&quot; is &quot;&lt;script&gt;&quot;"),
-        ("/agents/1?before=x", 400, "it must be as the link &quot;Older&quot; of a page has it"),
-        ("/logging?before=x", 400, "it must be as the link &quot;Older&quot; of a page has it"),
+        ("/agents/1?before=%3Cscript%3E", 400, ", not &quot;&lt;script&gt;&quot;"),
+        ("/agents/1?before=x", 400, "must be the value in the link &quot;Older&quot; of a page"),
+        ("/logging?before=x", 400, "must be the value in the link &quot;Older&quot; of a page"),
         ("/?x", 400, "Unknown parameter &quot;x&quot;"),
     ];
     for (path, status, message) in cases {
@@ -144,13 +144,13 @@ fn what_is_not_there_is_told_on_a_page_that_leads_on() {
         assert!(answer.body.contains(message), "{path}: {}", answer.body);
         assert!(answer.body.contains("<a href=\"/\">All agents</a>"), "{path}");
     }
-    // Whoever looks with a browser gets a page wherever it ends up; programs get what they can read.
+    // Browsers get an error page on any path; programs get JSON.
     let lost = app.request("GET", "/no/such/thing");
     let answer = lost.header("Accept: text/html,application/xhtml+xml,*/*;q=0.8").send();
     assert_eq!((answer.status, answer.header("content-type")), (404, Some("text/html; charset=utf-8")));
     for part in [
-        "There is nothing here.",
-        "No page has this address",
+        "There is nothing at this address.",
+        "Check the address for typing errors.",
         "<nav ",
         "page.css",
         "href=\"/logging\"",
@@ -159,13 +159,13 @@ fn what_is_not_there_is_told_on_a_page_that_leads_on() {
     ] {
         assert!(answer.body.contains(part), "{part}: {}", answer.body);
     }
-    assert!(!answer.body.contains("no longer kept"), "nothing ever was there: {}", answer.body);
-    assert_eq!(app.get("/no/such/thing").message(), "there is nothing here");
+    assert!(!answer.body.contains("Snell removed it"), "the page never existed: {}", answer.body);
+    assert_eq!(app.get("/no/such/thing").message(), "there is nothing at this address");
     assert_eq!(app.get("/fragments/agents/99").message(), "there is no agent 99");
 }
 
 #[test]
-fn what_the_page_is_made_of_is_kept_for_ever_under_a_name_that_changes_with_it() {
+fn assets_are_cached_forever_under_a_version() {
     let app = TestApp::start();
     let body = get_page(&app, "/").body;
     let kinds = [
@@ -182,7 +182,7 @@ fn what_the_page_is_made_of_is_kept_for_ever_under_a_name_that_changes_with_it()
         let kept = answer.header("cache-control").unwrap();
         assert_eq!(kept, "public, max-age=31536000, immutable");
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
-        // A page of an earlier version is served, but nothing is kept under a wrong name.
+        // A page of an earlier version gets the file, but without caching.
         let earlier = get_page(&app, &format!("/assets/000000000000/{name}"));
         assert_eq!((&earlier.body, earlier.header("cache-control")), (&answer.body, Some("no-store")));
     }
@@ -192,7 +192,7 @@ fn what_the_page_is_made_of_is_kept_for_ever_under_a_name_that_changes_with_it()
 }
 
 #[test]
-fn pages_of_other_sites_see_nothing_but_a_link_leads_to_a_view() {
+fn pages_of_other_sites_can_only_link_to_views() {
     let app = TestApp::start();
     app.begin_session("s1");
     let foreign_page = ["Origin: http://evil.example", "Origin: null"];
@@ -214,7 +214,7 @@ fn pages_of_other_sites_see_nothing_but_a_link_leads_to_a_view() {
 }
 
 #[test]
-fn where_there_is_a_token_no_view_is_shown_without() {
+fn with_a_token_every_view_needs_it() {
     let app = TestApp::with_settings(|settings| {
         stop_clock(settings);
         settings.token = Some(AccessToken::new("secret"));

@@ -74,9 +74,13 @@ fn a_token_that_is_not_used_is_told_of() {
     let kept = lint(sandbox().secret_home_file("token", "mine"));
     assert_eq!((kept.code, kept.stdout.as_str()), (0, "No problems in 1 file (0 hooks).\n"));
     for (case, sandbox, why) in [
-        ("open", sandbox().open_home_file("token", "mine"), "can be read by others (mode 644); run: chmod 600 "),
+        (
+            "open",
+            sandbox().open_home_file("token", "mine"),
+            "has mode 644, so other users can read it (hint: run `chmod 600 ",
+        ),
         ("gone", sandbox(), "cannot read the token file "),
-        ("two words", sandbox().secret_home_file("token", "not mine"), "must hold one word "),
+        ("two words", sandbox().secret_home_file("token", "not mine"), "must contain one word "),
     ] {
         let ran = lint(sandbox);
         let found = "~/.config/snell/snell.toml:3:14: warning: the token is not used: ";
