@@ -263,7 +263,7 @@ fn write_stderr_nowait(text: &str) {
 
 /// The reason why the command failed, in the form `error: …`, with the hint of a [`CommandError`].
 pub(crate) fn print_error(error: &anyhow::Error) {
-    let hint = error.chain().find_map(|cause| cause.downcast_ref::<CommandError>()?.0.hint.clone());
+    let hint = error.downcast_ref::<CommandError>().and_then(|error| error.0.hint.clone());
     print_message("error", &UserMessage { text: format!("{error:#}"), hint });
 }
 
