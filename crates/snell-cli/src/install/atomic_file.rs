@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_was_faster_is_not_overwritten() {
+    fn a_concurrent_change_is_not_overwritten() {
         type ConcurrentChange = fn(&Path);
         let cases: [(Option<&str>, ConcurrentChange); 4] = [
             (Some("{}"), |path| fs::write(path, "{ }").unwrap()),
@@ -296,7 +296,7 @@ mod tests {
             meanwhile(&path);
             let theirs = fs::read_to_string(&path).ok();
             for error in [seen.replace("ours", FileModePolicy::Private).unwrap_err(), seen.remove().unwrap_err()] {
-                assert!(error.to_string().contains("try again"), "{error}");
+                assert!(error.to_string().starts_with("another process changed "), "{error}");
             }
             assert_eq!(fs::read_to_string(&path).ok(), theirs);
             assert!(fs::read_dir(root.path()).unwrap().flatten().all(|entry| entry.path() == path));

@@ -118,7 +118,7 @@ mod tests {
         symlink(root.join("cellar/snell"), root.join("bin/snell")).unwrap();
         let (cellar, bin, elsewhere) = (root.join("cellar"), root.join("bin"), root.join("elsewhere"));
         let cases = [
-            // What it was called as, where programs are looked for, and what is registered.
+            // The command, the directories of PATH, and the registered path.
             ("snell", vec![&bin, &cellar], bin.join("snell")),
             ("snell", vec![&elsewhere, &bin], bin.join("snell")),
             ("snell", vec![&elsewhere], cellar.join("snell")),

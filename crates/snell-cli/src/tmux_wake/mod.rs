@@ -187,14 +187,14 @@ mod tests {
     fn nothing_is_typed_where_the_agent_is_not() {
         let rows = [
             (AgentLiveness::Unknown, "claude", None),
-            (AgentLiveness::Unknown, "-zsh", Some("a shell (-zsh) waits there")),
-            (AgentLiveness::Gone, "claude", Some("its process is gone")),
+            (AgentLiveness::Unknown, "-zsh", Some("a shell (-zsh) is waiting there")),
+            (AgentLiveness::Gone, "claude", Some("its process has ended")),
             (alive_agent(Some(true), Some(true)), "bash", None),
             (alive_agent(Some(true), None), "bash", None),
             (alive_agent(Some(true), Some(false)), "vim", Some("vim is in the foreground")),
-            (alive_agent(Some(false), Some(true)), "claude", Some("its process does not live there")),
+            (alive_agent(Some(false), Some(true)), "claude", Some("its process does not run there")),
             (alive_agent(None, None), "claude", None),
-            (alive_agent(None, None), "fish", Some("a shell (fish) waits there")),
+            (alive_agent(None, None), "fish", Some("a shell (fish) is waiting there")),
         ];
         for (life, command, expected) in rows {
             assert_eq!(find_objection(life, &build_pane(command)).as_deref(), expected, "{life:?} {command}");

@@ -70,10 +70,10 @@ fn a_beginning_must_be_clear_and_an_unknown_one_is_told_what_there_is() {
         ran.stderr
     };
     let error = refused("ab");
-    assert!(error.starts_with("error: 2 sessions begin with \"ab\""), "{error}");
+    assert!(error.starts_with("error: 2 session ids start with \"ab\""), "{error}");
     assert!(error.contains("abc-1 (project, 1h ago)") && error.contains("abd-2"), "{error}");
     let error = refused("x");
-    assert!(error.contains("no session begins with \"x\"; the latest ones are ab"), "{error}");
+    assert!(error.contains("no session id starts with \"x\"\nhint: latest sessions: ab"), "{error}");
     assert!(refused("%").contains("no session begins"));
     refused("");
     let nowhere = CliSandbox::with_frozen_clock();

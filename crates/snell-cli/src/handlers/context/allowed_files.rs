@@ -107,7 +107,7 @@ mod tests {
             ("äöü".as_bytes(), 3, 2),
             ("ä".as_bytes(), 1, 0),
             ("a😀".as_bytes(), 4, 1),
-            // What is no text at all is cut where the room ends.
+            // Bytes that are not text are cut at the limit.
             (&[0x80; 9], 6, 6),
         ];
         for (bytes, room, expected) in cases {

@@ -221,7 +221,7 @@ mod tests {
         let (list, told) = format_worker_list(&workers);
         assert!(list.len() < MAX_LIST_BYTES + 200, "{}", list.len());
         assert!(told.len() > 5 && told.len() < 40);
-        assert!(list.ends_with(&format!("(of {} more you are told with the next wake-up)", 40 - told.len())));
+        assert!(list.ends_with(&format!("({} more will follow with the next wake-up)", 40 - told.len())));
     }
 
     #[test]

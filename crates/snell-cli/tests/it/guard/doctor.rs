@@ -38,11 +38,11 @@ fn the_doctor_proves_that_what_is_registered_says_no() {
     assert!(
         proof.starts_with("Proof ok PreToolUse by ")
             && proof.contains("\"permissionDecision\":\"deny\"")
-            && proof.contains("`rm -rf /` is denied because of files.delete-root, and that is recorded"),
+            && proof.contains("`rm -rf /` is denied by files.delete-root, and that is recorded"),
         "{found:#?}"
     );
     let guard = found.iter().find(|one| one.starts_with("Guard ")).unwrap();
-    assert!(guard.starts_with("Guard ok it judges every tool call by the preset standard; "), "{guard}");
+    assert!(guard.starts_with("Guard ok the guard judges every tool call by the preset standard; "), "{guard}");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn what_is_not_as_it_should_be_is_told() {
     let cases = [
         (
             "[handlers]\nguard = false\n",
-            "Guard warning it is switched off: no tool call is judged | remove `guard = false` below [handlers] in your \
+            "Guard warning the guard is disabled, so it judges no tool calls | remove `guard = false` from [handlers] in your \
              own snell.toml",
         ),
         (
@@ -112,7 +112,7 @@ fn what_is_not_as_it_should_be_is_told() {
         ),
         (
             "[guard]\non_failure = 'allow'\n",
-            "Guard warning ~/.config/snell/snell.toml:2:14: what the guard fails to judge is let through | remove \
+            "Guard warning ~/.config/snell/snell.toml:2:14: calls that the guard fails to judge are allowed | remove \
              `on_failure = \"allow\"`, or write \"ask\"",
         ),
         (

@@ -101,7 +101,7 @@ fn a_script_that_its_user_has_changed_stays() {
     let mine = format!("{}\n# mine\n", fs::read_to_string(home.notify_script_path()).unwrap());
     fs::write(home.notify_script_path(), &mine).unwrap();
     let ran = home.run_successfully(&["uninstall", "claude"]);
-    assert!(ran.stderr.contains("stays, because it is not as Snell wrote it"), "{ran:?}");
+    assert!(ran.stderr.contains("stays, because it was changed after Snell wrote it"), "{ran:?}");
     assert_eq!(fs::read_to_string(home.notify_script_path()).unwrap(), mine);
 }
 

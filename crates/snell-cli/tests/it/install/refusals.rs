@@ -63,7 +63,7 @@ fn what_is_no_text_file_is_left_alone() {
             |path| fs::create_dir(path).unwrap(),
             "cannot use ~/.claude/settings.json: it is a directory, not a regular file",
         ),
-        (|path| symlink("nowhere.json", path).unwrap(), "is a link to nowhere.json, which is not there"),
+        (|path| symlink("nowhere.json", path).unwrap(), "is a symlink to nowhere.json, which does not exist"),
         (|path| symlink("settings.json", path).unwrap(), "cannot use ~/.claude/settings.json"),
         (|path| symlink("/dev/full", path).unwrap(), "it is a character device, not a regular file"),
         (|path| fs::write(path, vec![b' '; 5 * 1024 * 1024]).unwrap(), "is too large to be a settings file"),
@@ -149,7 +149,7 @@ fn a_full_disk_changes_nothing() {
 fn mistakes_on_the_command_line_are_said() {
     let home = InstallHome::new();
     let cases = [
-        (&["install", "codex"][..], "Snell cannot be installed in \"codex\" yet; it can in: claude"),
+        (&["install", "codex"][..], "Snell cannot be installed in \"codex\"\nhint: use one of: claude"),
         (&["uninstall", "cursor"], "it can in: claude"),
         (
             &["install", "claude", "--notify", "--url", "tower"],
@@ -177,7 +177,7 @@ fn mistakes_on_the_command_line_are_said() {
         assert_refused_unchanged(
             &home,
             &mut relative,
-            "CLAUDE_CONFIG_DIR is \"somewhere/here\"; write an absolute path, or unset it",
+            "CLAUDE_CONFIG_DIR is relative (\"somewhere/here\")\nhint: use an absolute path, or unset it",
         );
     }
 }

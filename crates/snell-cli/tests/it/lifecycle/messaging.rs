@@ -61,8 +61,8 @@ fn parse_decision(ran: &CommandOutput) -> (String, String) {
 fn the_mode_decides_first() {
     let refused = |tool: &str, mode: &str| {
         format!(
-            "\"{tool}\" is not for a session in mode \"{mode}\": only interactive sessions may send or draft messages. Leave \
-             what was to be said for the user."
+            "\"{tool}\" may not run in a session in mode \"{mode}\". Only interactive sessions may send or draft messages. Leave \
+             the message for the user."
         )
     };
     let cases = [
@@ -131,11 +131,11 @@ fn the_reason_says_who_is_in_the_way_and_how_to_tag_them() {
             format!(
                 "\"{SEND}\" may not send to:\n\
                  - \"eve@example.com\": not in {file}\n\
-                 Who may be written to is for the user to say, not for the agent. To allow it, the user adds to {file}:\n\
+                 Only the user decides who may get messages, not the agent. To allow it, the user adds to {file}:\n\
                  [[contact]]\n\
                  email = \"eve@example.com\"\n\
                  tags = [\"claude_direct\"]\n\
-                 (claude_direct: messages are sent; claude_draft: drafts are written, and sending asks the user.)"
+                 (claude_direct: the agent may send messages. claude_draft: it may write drafts, and sending asks the user.)"
             ),
         ),
         (
@@ -144,8 +144,8 @@ fn the_reason_says_who_is_in_the_way_and_how_to_tag_them() {
             format!(
                 "\"{SEND}\" may not send to:\n\
                  - \"cleo@example.com\" (Cleo, {file}:12:1): tagged neither claude_direct nor claude_draft\n\
-                 Tags are for the user to give, not for the agent: tags = [\"claude_direct\"] in that entry, or \
-                 [\"claude_draft\"]."
+                 Only the user may add a tag, not the agent: tags = [\"claude_direct\"] or [\"claude_draft\"] in that \
+                 entry."
             ),
         ),
         (
@@ -153,7 +153,7 @@ fn the_reason_says_who_is_in_the_way_and_how_to_tag_them() {
             "ask",
             format!(
                 "\"{SEND}\" needs the user's consent to send to:\n\
-                 - \"bob@example.com\" (Bob, {file}:7:1): tagged claude_draft, so sending is for the user to confirm"
+                 - \"bob@example.com\" (Bob, {file}:7:1): tagged claude_draft, so the user must confirm sending"
             ),
         ),
     ];
@@ -215,9 +215,7 @@ fn a_contacts_file_that_cannot_be_used_denies_and_says_so() {
         for tool in [SEND, DRAFT] {
             let (decision, reason) = parse_decision(&use_tool(&stage, tool, json!({"to": "ann@example.com"})));
             assert_eq!(decision, "deny", "{what}: {reason}");
-            let begins = format!(
-                "\"{tool}\" is held back, because the contacts file says who may be written to and cannot be used: "
-            );
+            let begins = format!("\"{tool}\" cannot be checked, because the contacts file cannot be used: ");
             assert!(reason.starts_with(&begins) && reason.contains(expected), "{what}: {reason}");
         }
         // Nothing else is held back by it.

@@ -156,7 +156,7 @@ fn very_many_files_are_bounded() {
     let ran = start_session_as(&LifecycleSandbox::with_sandbox(sandbox), "chief");
     let context = ran.json()["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned();
     assert_eq!(context.matches("\n## ").count(), 200);
-    let told = "no more than 200 files are loaded; there may be more";
+    let told = "only 200 files are loaded; there may be more";
     assert!(context.contains(&format!("\n[{told}]\n")), "the agent is told");
     assert_eq!(ran.stderr, format!("snell: warning: {told}\n"));
 }

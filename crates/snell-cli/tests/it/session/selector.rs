@@ -88,9 +88,9 @@ fn where_none_or_several_are_found_it_says_which_there_are() {
         ("both", &[], &[], "2 sessions are open in ", &["aa-one", "aa-two"]),
         ("both", &[("TMUX_PANE", PANE)], &[], "4 sessions are open in this tmux pane", ALL),
         ("../data", &[], &[], "no session is open in ", ALL),
-        ("alone", &[], &["--session", "aa"], "2 sessions begin with \"aa\"", &["aa-one", "aa-two"]),
-        ("alone", &[], &["--session", "zz"], "no session begins with \"zz\"", ALL),
-        ("alone", &[], &["--session", ""], "the session's id is empty", &[]),
+        ("alone", &[], &["--session", "aa"], "2 session ids start with \"aa\"", &["aa-one", "aa-two"]),
+        ("alone", &[], &["--session", "zz"], "no session id starts with \"zz\"", ALL),
+        ("alone", &[], &["--session", ""], "the session id is empty", &[]),
         // What is not known is not passed over, although the project has a session.
         ("alone", &[("CLAUDE_SESSION_ID", "aa")], &[], "CLAUDE_SESSION_ID is \"aa\"", ALL),
         ("alone", &[("CLAUDE_CODE_SESSION_ID", "zz")], &[], "CLAUDE_CODE_SESSION_ID is \"zz\"", ALL),
