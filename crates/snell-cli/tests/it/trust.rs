@@ -392,10 +392,10 @@ fn a_trusted_file_that_is_gone_is_told_of() {
     assert!(!attention().contains("snell.toml"), "{}", attention());
     fs::remove_file(sandbox.project().join("snell.toml")).unwrap();
     let message = start().json()["systemMessage"].as_str().unwrap().to_owned();
-    assert!(message.contains("snell.toml was trusted and is gone"), "{message}");
-    assert!(attention().contains("snell.toml was trusted and is gone"), "{}", attention());
+    assert!(message.contains("snell.toml was trusted and does not exist any more"), "{message}");
+    assert!(attention().contains("snell.toml was trusted and does not exist any more"), "{}", attention());
     let doctor = sandbox.run_snell(&["doctor", "--json"], "");
-    assert!(doctor.stdout.contains("was trusted and is gone"), "{doctor:?}");
+    assert!(doctor.stdout.contains("was trusted and does not exist any more"), "{doctor:?}");
     // Other events are not held up by it, and once trust has ended there is nothing to tell.
     sandbox.send_hook_event("12:00:01", "Stop", json!({})).assert_silent();
     assert_eq!(sandbox.run_snell(&["trust", "--revoke"], "").code, 0);

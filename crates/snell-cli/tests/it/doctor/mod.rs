@@ -104,7 +104,7 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
                 let kept = text.lines().filter(|line| !line.contains("\"PreCompact\""));
                 fs::write(home.settings_path(), kept.map(|line| format!("{line}\n")).collect::<String>()).unwrap();
             },
-            "Settings warning ~/.claude/settings.json (user): snell hook on 28 events, and not on: PreCompact | run: snell install claude",
+            "Settings warning ~/.claude/settings.json (user): snell hook on 28 events, but not on: PreCompact | run: snell install claude",
         ),
         (
             "the program is gone",
@@ -157,7 +157,7 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
                     &format!("{other}\""),
                 );
             },
-            "nothing was recorded | if nothing above says why",
+            "nothing was recorded | if no finding above explains it",
         ),
         (
             "hooks are switched off",
@@ -167,7 +167,7 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
         (
             "the settings lead Snell elsewhere",
             |home| replace_in_settings(home, "\"opus\"", "\"opus\", \"env\": {\"XDG_CONFIG_HOME\": \"/elsewhere\"}"),
-            "Environment problem ~/.claude/settings.json:2 (user): \"env\" sets XDG_CONFIG_HOME to \"/elsewhere\": Snell looks there for your snell.toml | remove it, unless you set it yourself",
+            "Environment problem ~/.claude/settings.json:2 (user): \"env\" sets XDG_CONFIG_HOME to \"/elsewhere\": Snell reads your snell.toml there | remove it, unless you set it yourself",
         ),
         (
             "a project sets variables of shells",
@@ -334,7 +334,7 @@ fn a_program_that_is_not_in_path_works_all_the_same() {
     let ran = run_with_stdin(&mut command, "");
     let found = list_findings(&ran);
     assert_eq!(ran.code, 0, "{found:#?}");
-    assert!(found.iter().any(|one| one.contains("Program note no `snell` is in PATH")), "{found:#?}");
+    assert!(found.iter().any(|one| one.contains("Program note PATH has no `snell`")), "{found:#?}");
 }
 
 #[test]

@@ -45,12 +45,12 @@ fn the_receiver_is_asked_how_it_is() {
         (
             spawn_stub_server(&[("/healthz", 200, "ok"), ("/hook/status", 401, STATUS)]),
             "warning",
-            "the token is missing | write the file that holds its token into your snell.toml",
+            "the token is missing | set `token_file` beside `url` in [server]",
         ),
         (
             spawn_stub_server(&[("/healthz", 401, "")]),
             "warning",
-            "the token is missing | write the file that holds its token into your snell.toml",
+            "the token is missing | set `token_file` beside `url` in [server]",
         ),
         (
             spawn_stub_server(&[
@@ -94,7 +94,7 @@ fn the_receiver_is_asked_how_it_is() {
                 ("/hook/status", 403, r#"{"status":"error","message":"ask its owner"}"#),
             ]),
             "warning",
-            "refuses the events of this machine: ask its owner | do as it says",
+            "refuses the events of this machine: ask its owner | follow its message",
         ),
         (spawn_stub_server(&[]), "warning", "it answers 404, so it is not a receiver of Snell"),
         (
@@ -125,7 +125,7 @@ fn the_receiver_is_asked_how_it_is() {
     set_file_mode(&token, 0o644);
     let settings = format!("[server]\nurl = '{url}'\ntoken_file = 'token'\n");
     write_file(&home.sandbox.home().join(".config/snell/snell.toml"), &settings);
-    let open = "its token is not used: the token file";
+    let open = "its token cannot be used: the token file";
     let found = run_doctor(&home);
     assert!(found.iter().any(|one| one.contains(open) && one.contains("run: chmod 600")), "{found:#?}");
     set_file_mode(&token, 0o600);
@@ -178,7 +178,7 @@ fn a_machine_that_only_forwards_is_shown_what_arrives_and_its_receiver_hears_not
             .unwrap_or_else(|| panic!("{found:#?}"));
         assert!(proof.contains("; arrived as POST /hook/notification with tmux_session, session_id,"), "{proof}");
         let stood_in_for = if names_receiver { url.as_str() } else { "the default receiver" };
-        assert!(proof.contains(&format!("stood in for {stood_in_for} |")), "{proof}");
+        assert!(proof.contains(&format!("in place of {stood_in_for} |")), "{proof}");
         assert!(found.iter().any(|one| one.contains("which does not exist; using curl")), "{found:#?}");
         assert!(!receiver.has_request());
     }

@@ -45,7 +45,7 @@ fn a_script_of_that_name_that_another_tool_wrote_stays_and_so_do_its_entries() {
     let installed = home.read_settings();
     let ran = home.run_snell(&["install", "claude", "--notify"]);
     assert!(
-        ran.code == 1 && ran.stderr.contains("notify-headspace.sh is not Snell's, so it is left as it is"),
+        ran.code == 1 && ran.stderr.contains("notify-headspace.sh was not written by Snell"),
         "{ran:?}"
     );
     assert_eq!(home.read_settings(), installed);

@@ -91,7 +91,7 @@ fn a_file_that_may_not_be_written_is_left_alone() {
     assert_refused_unchanged(
         &home,
         &mut home.snell_command(&["install", "claude"]),
-        "may not be written; if that is not on purpose, run: chmod u+w",
+        "is read-only\nhint: if that is not intended, run: chmod u+w",
     );
 }
 
@@ -170,7 +170,7 @@ fn mistakes_on_the_command_line_are_said() {
     assert!(ran.code == 1 && ran.stderr.contains("--notify"), "{ran:?}");
     let mut homeless = home.snell_command(&["install", "claude"]);
     homeless.env_remove("HOME");
-    assert_refused_unchanged(&home, &mut homeless, "HOME says nothing");
+    assert_refused_unchanged(&home, &mut homeless, "HOME is not set");
     for args in [&["install", "claude"][..], &["uninstall", "claude"]] {
         let mut relative = home.snell_command(args);
         relative.env("CLAUDE_CONFIG_DIR", "somewhere/here");
