@@ -44,10 +44,7 @@ fn a_script_of_that_name_that_another_tool_wrote_stays_and_so_do_its_entries() {
     assert_eq!((found.len(), theirs.count()), (31, 2), "{found:?}");
     let installed = home.read_settings();
     let ran = home.run_snell(&["install", "claude", "--notify"]);
-    assert!(
-        ran.code == 1 && ran.stderr.contains("notify-headspace.sh was not written by Snell"),
-        "{ran:?}"
-    );
+    assert!(ran.code == 1 && ran.stderr.contains("notify-headspace.sh was not written by Snell"), "{ran:?}");
     assert_eq!(home.read_settings(), installed);
     // Also if somebody has changed the file.
     fs::write(home.settings_path(), format!("{installed}\n")).unwrap();

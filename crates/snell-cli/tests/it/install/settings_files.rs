@@ -111,7 +111,7 @@ fn in_two_files_at_once_it_is_refused_unless_that_is_wanted() {
     assert!(ran.code == 1 && ran.stderr.contains("calls notify-headspace.sh too"), "{ran:?}");
     // What is installed already stays installed, and is said to be.
     let ran = home.run_successfully(&["install", "claude"]);
-    assert!(ran.stdout.starts_with("Nothing to do") && ran.stderr.contains("told twice"), "{ran:?}");
+    assert!(ran.stdout.starts_with("Nothing to do") && ran.stderr.contains("recorded twice"), "{ran:?}");
     // The script is needed until nobody calls it.
     home.run_successfully(&["install", "claude", "--notify", "--force"]);
     let ran = home.run_successfully(&["uninstall", "claude"]);
@@ -150,9 +150,9 @@ fn a_file_of_another_project_counts_if_it_is_read_together_with_this_one() {
     home.run_successfully(&["install", "claude", "--notify", "--project"]);
     home.run_successfully(&["uninstall", "claude", "--project"]);
     let doctor = home.run_snell(&["doctor"]);
-    assert!(!doctor.stdout.contains("told twice"), "{doctor:?}");
+    assert!(!doctor.stdout.contains("recorded twice"), "{doctor:?}");
     let ran = home.run_successfully(&["install", "claude", "--notify", "--force"]);
-    assert!(ran.stderr.contains("told twice"), "{ran:?}");
+    assert!(ran.stderr.contains("recorded twice"), "{ran:?}");
     let doctor = home.run_snell(&["doctor"]);
     assert!(
         doctor.stdout.contains("another/.claude/settings.json both call Snell, so events may be recorded twice"),
@@ -170,7 +170,7 @@ fn a_file_of_another_project_counts_if_it_is_read_together_with_this_one() {
     let ran = home.run_snell(&["install", "claude", "--project"]);
     assert!(
         ran.code == 1
-            && ran.stderr.contains("to end that: CLAUDE_CONFIG_DIR='")
+            && ran.stderr.contains("remove it there (CLAUDE_CONFIG_DIR='")
             && ran.stderr.contains("second' snell"),
         "{ran:?}"
     );

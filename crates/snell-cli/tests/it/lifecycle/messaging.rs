@@ -181,7 +181,7 @@ fn without_a_contacts_file_everybody_is_unknown() {
         let (decision, reason) = parse_decision(&use_tool(&stage, tool, json!({"to": "ann@example.com"})));
         assert_eq!(decision, "deny", "{tool}");
         let file = stage.sandbox().home().join(PLACE);
-        assert!(reason.contains(&format!("the user makes {}", file.display())), "{reason}");
+        assert!(reason.contains(&format!("the user creates {}", file.display())), "{reason}");
     }
 }
 
@@ -201,11 +201,7 @@ fn a_contacts_file_that_cannot_be_used_denies_and_says_so() {
         ("a device", |path| std::os::unix::fs::symlink("/dev/zero", path).unwrap(), "not a regular file"),
         ("a circle", |path| std::os::unix::fs::symlink(path, path).unwrap(), "contacts.toml"),
         ("no TOML", |path| fs::write(path, "[[contact]]\nname = \"Ann\nemail = 3").unwrap(), "contacts.toml:2:"),
-        (
-            "no text",
-            |path| fs::write(path, b"[[contact]]\nname = \"\xff\"").unwrap(),
-            "contacts.toml:2:9: is not UTF-8",
-        ),
+        ("no text", |path| fs::write(path, b"[[contact]]\nname = \"\xff\"").unwrap(), "contacts.toml:2:9: not UTF-8"),
         ("too large", |path| fs::File::create(path).unwrap().set_len(1 << 30).unwrap(), "contacts.toml"),
     ];
     for (what, spoil, expected) in ways {

@@ -137,7 +137,8 @@ fn broken_front_matter_is_named_with_its_place_and_core_files_load() {
         .assert_fault(&[core[0], "A.MD (a.md)"], &[".claude/roles/chief.md:3:5: ", "not a number"]);
     let long = format!("---\n# {}\nauto_include: a.md\n---\n", "x".repeat(65_536));
     scene(&long).assert_fault(core, &[".claude/roles/chief.md:1:1: ", "longer than 64 KiB"]);
-    scene("---\nAuto-Include: a.md\n---\n").assert_fault(core, &[".claude/roles/chief.md:2:1: ", "did you mean \"auto_include\"?"]);
+    scene("---\nAuto-Include: a.md\n---\n")
+        .assert_fault(core, &[".claude/roles/chief.md:2:1: ", "did you mean \"auto_include\"?"]);
     scene("# Chief\n").assert_listed(core);
     // A long role with short front matter is as good as any.
     let long = format!("---\nauto_include: a.md\n---\n{}", "x".repeat(1_000_000));
