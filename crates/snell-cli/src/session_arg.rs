@@ -1,4 +1,4 @@
-//! Which session a command is about: the one that is named, else the one that the caller belongs to.
+//! The session of a command: the given one, or else the caller's own.
 
 use std::path::Path;
 
@@ -10,16 +10,16 @@ use snell_store::{OpenSession, ProcessIdentity, ReconcileScope, SessionFilter, S
 use crate::env::env_vars::EnvVars;
 use crate::env::sender::{read_session_ids, read_tmux_pane};
 use crate::output::time::format_elapsed;
-use crate::output::{format_count, truncate_to_width};
+use crate::output::{CommandError, format_count, truncate_to_width};
 use crate::record::open_store::{self, StoreHandle};
 
-/// How many sessions are named when one has to be chosen.
+/// How many sessions a hint lists.
 const MAX_LISTED_SESSIONS: usize = 8;
 
-/// How much is repeated of an id that somebody wrote.
+/// A given id is shown up to this width.
 const MAX_ID_CELLS: usize = 80;
 
-const NAME_ONE: &str = "name one with --session ID";
+const SESSION_FLAG: &str = "pass --session ID";
 
 /// Which session
 #[derive(Debug, Default, clap::Args)]
@@ -29,7 +29,7 @@ pub(crate) struct SessionSelector {
     session: Option<String>,
 }
 
-/// Where the caller sits: what leads to its session if nothing names it.
+/// The caller's location, which leads to its session if no id is given.
 #[derive(Debug)]
 struct CallerLocation {
     /// The processes above this one, the nearest first.
@@ -39,7 +39,7 @@ struct CallerLocation {
     project: String,
 }
 
-/// What led to sessions.
+/// How a session was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FoundBy {
     Process,
@@ -48,19 +48,19 @@ enum FoundBy {
 }
 
 impl SessionSelector {
-    /// The session of this id, or whose id begins like this; without one, the caller's own.
+    /// The session of this id or prefix; without one, the caller's own.
     pub(crate) fn from_id(id: Option<&str>) -> Self {
         Self { session: id.map(str::to_owned) }
     }
 
-    /// The one session that is meant.
+    /// Finds the session.
     pub(crate) fn resolve(&self, store_handle: &mut StoreHandle) -> anyhow::Result<SessionRow> {
         if let Some(id) = &self.session {
             let session = find_by_prefix(id, store_handle)?;
             return load_session_row(session.conversation_id, store_handle);
         }
         if store_handle.has_no_records() {
-            bail!("nothing has been recorded yet, so there is no session");
+            bail!("no session has been recorded yet");
         }
         match find_by_env(store_handle)? {
             Some(conversation_id) => load_session_row(conversation_id, store_handle),
@@ -74,18 +74,18 @@ pub(crate) fn load_session_row(conversation_id: i64, store_handle: &mut StoreHan
     let mut rows = store_handle.query(|store| store.list_sessions(&filter))?;
     match rows.pop() {
         Some(row) => Ok(row),
-        None => bail!("the session was removed, because it was old"),
+        None => bail!("the session was removed, because it is too old"),
     }
 }
 
-/// The one session whose id begins like this. An id that is whole counts, also if others begin with it.
+/// The session with this id, or the only one whose id starts with it.
 pub(crate) fn find_by_prefix(id: &str, store_handle: &mut StoreHandle) -> anyhow::Result<SessionView> {
     if store_handle.has_no_records() {
-        bail!("nothing has been recorded yet");
+        bail!("no session has been recorded yet");
     }
     if id.trim().is_empty() {
-        // It comes from a variable that is not set, and would lead to whichever session is the only one.
-        bail!("the session's id is empty; write it, or the beginning of it");
+        // It probably comes from an unset variable, and would match any session.
+        return Err(CommandError::new("the session id is empty").with_hint("write the id or its beginning").into());
     }
     let mut found = store_handle.query(|store| store.find_sessions(id))?;
     if let Some(exact) = found.iter().position(|session| has_session_id(session, id)) {
@@ -100,38 +100,34 @@ pub(crate) fn find_by_prefix(id: &str, store_handle: &mut StoreHandle) -> anyhow
         if latest.is_empty() {
             bail!("no session has been recorded yet");
         }
-        bail!(
-            "no session begins with \"{}\"; the latest ones are {}",
-            truncate_to_width(id, MAX_ID_CELLS),
-            format_session_list(latest.iter().map(label_view), now)
-        );
+        let problem = format!("no session id starts with \"{}\"", truncate_to_width(id, MAX_ID_CELLS));
+        let latest = format_session_list(latest.iter().map(label_view), now);
+        return Err(CommandError::new(problem).with_hint(format!("latest sessions: {latest}")).into());
     }
     let number = found.len();
-    bail!(
-        "{number} sessions begin with \"{}\", so write more of the id: {}",
-        truncate_to_width(id, MAX_ID_CELLS),
-        format_session_list(found.iter().map(label_view), now)
-    );
+    let problem = format!("{number} session ids start with \"{}\"", truncate_to_width(id, MAX_ID_CELLS));
+    let found = format_session_list(found.iter().map(label_view), now);
+    Err(CommandError::new(problem).with_hint(format!("write more of the id: {found}")).into())
 }
 
 fn has_session_id(session: &SessionView, id: &str) -> bool {
     session.session_ids.iter().any(|known| known == id)
 }
 
-/// The session that the environment names, by its number. One that is not known is not passed over: what is said would
-/// otherwise be said of another session.
+/// The session that the environment names. An unknown id is an error, because the command would otherwise change another
+/// session.
 fn find_by_env(store_handle: &mut StoreHandle) -> anyhow::Result<Option<i64>> {
     let mut known = Vec::new();
     for (variable, id) in read_session_ids(&EnvVars::read()) {
         let found = store_handle.query(|store| store.find_sessions(&id))?;
         match found.iter().find(|session| has_session_id(session, &id)) {
             Some(session) => known.push(session.conversation_id),
-            // What an agent is known by is enough; its other id may not have been told yet.
-            None if known.is_empty() => bail!(
-                "{variable} is \"{}\", and no such session is known; {NAME_ONE}{}",
-                truncate_to_width(&id, MAX_ID_CELLS),
-                format_candidates(store_handle)?
-            ),
+            // One known id is enough: the other one may not have been reported yet.
+            None if known.is_empty() => {
+                let id = truncate_to_width(&id, MAX_ID_CELLS);
+                let problem = format!("{variable} names an unknown session, \"{id}\"");
+                return Err(CommandError::new(problem).with_hint(suggest_session(store_handle)?).into());
+            }
             None => {}
         }
     }
@@ -141,14 +137,14 @@ fn find_by_env(store_handle: &mut StoreHandle) -> anyhow::Result<Option<i64>> {
     if launchers == own {
         return Ok(Some(own));
     }
-    // What an agent starts inherits the id that the agent's launcher gave it. Its process shows whose it is.
+    // A process that an agent starts inherits the launcher's id. Its own process shows to which session it belongs.
     let open = store_handle.query(|store| store.list_local_open_sessions())?;
     let nearest = find_nearest_sessions(&ProcessIdentity::list_own_ancestors(), &open);
     let is_own = matches!(nearest[..], [session] if session.row.conversation_id == own);
     Ok(Some(if is_own { own } else { launchers }))
 }
 
-/// The session that the caller's surroundings lead to.
+/// The session at the caller's location.
 fn find_by_location(store_handle: &mut StoreHandle) -> anyhow::Result<SessionRow> {
     let now = store_handle.now();
     let seat = CallerLocation {
@@ -165,22 +161,21 @@ fn find_by_location(store_handle: &mut StoreHandle) -> anyhow::Result<SessionRow
         return Ok(session.row.clone());
     }
     let place = match by {
-        FoundBy::Process => "of the process that calls this".to_owned(),
+        FoundBy::Process => "for the calling process".to_owned(),
         FoundBy::Pane => "in this tmux pane".to_owned(),
         FoundBy::Project => format!("in {}", seat.project),
     };
     if found.is_empty() {
-        bail!("no session is open {place}; {NAME_ONE}{}", format_candidates(store_handle)?);
+        let problem = format!("no session is open {place}");
+        return Err(CommandError::new(problem).with_hint(suggest_session(store_handle)?).into());
     }
     let are = if found.len() == 1 { "is" } else { "are" };
-    bail!(
-        "{} {are} open {place}; {NAME_ONE}: {}",
-        format_count(found.len(), "session"),
-        format_session_list(found.iter().map(|session| label_row(&session.row)), now)
-    );
+    let problem = format!("{} {are} open {place}", format_count(found.len(), "session"));
+    let found = format_session_list(found.iter().map(|session| label_row(&session.row)), now);
+    Err(CommandError::new(problem).with_hint(format!("{SESSION_FLAG}: {found}")).into())
 }
 
-/// The sessions that a seat leads to, by the first sign that leads to any.
+/// The sessions at a location, by the first criterion that matches any.
 fn match_location<'a>(seat: &CallerLocation, open: &'a [OpenSession]) -> (FoundBy, Vec<&'a OpenSession>) {
     let of_process = find_nearest_sessions(&seat.ancestors, open);
     if !of_process.is_empty() {
@@ -194,8 +189,7 @@ fn match_location<'a>(seat: &CallerLocation, open: &'a [OpenSession]) -> (FoundB
     (FoundBy::Project, in_project.collect())
 }
 
-/// The sessions of the nearest of these processes that has any. A process of which it is not known when it began may be
-/// another one by now.
+/// The sessions of the nearest process that has any. A process without a known start time may be another one with the same id.
 fn find_nearest_sessions<'a>(above: &[ProcessIdentity], open: &'a [OpenSession]) -> Vec<&'a OpenSession> {
     let of = |process: &ProcessIdentity| -> Vec<_> {
         let is_its = |session: &&OpenSession| process.started.is_some() && session.process == Some(*process);
@@ -213,17 +207,17 @@ impl CallerLocation {
     }
 }
 
-/// The open sessions, to choose from.
-fn format_candidates(store_handle: &mut StoreHandle) -> anyhow::Result<String> {
+/// A hint that lists the open sessions.
+fn suggest_session(store_handle: &mut StoreHandle) -> anyhow::Result<String> {
     let open = store_handle.query(|store| store.list_sessions(&SessionFilter::default()))?;
     if open.is_empty() {
-        return Ok(" (`snell session list --all` shows those that have ended)".into());
+        return Ok(format!("{SESSION_FLAG} (ended sessions: snell session list --all)"));
     }
     let now = store_handle.now();
-    Ok(format!(": {}", format_session_list(open.iter().map(label_row), now)))
+    Ok(format!("{SESSION_FLAG}: {}", format_session_list(open.iter().map(label_row), now)))
 }
 
-/// A session, as people tell it from others: its id, its project, and when it was last active.
+/// A session for people: its id, its project, and when it was last active.
 type SessionLabel<'a> = (&'a str, &'a str, Timestamp);
 
 fn label_view(session: &SessionView) -> SessionLabel<'_> {
@@ -244,7 +238,7 @@ fn format_session_list<'a>(sessions: impl Iterator<Item = SessionLabel<'a>>, now
     format!("{}{more}", names.join(", "))
 }
 
-/// What people call a project.
+/// The display name of a project.
 pub(crate) fn project_name(path: &str) -> String {
     let name = Path::new(path).file_name();
     name.map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())

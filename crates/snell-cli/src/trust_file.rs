@@ -1,4 +1,4 @@
-//! The file of pins, `trust.json`: read by whoever asks for trust, written by `snell trust` alone.
+//! The trust file, `trust.json`: `snell trust` writes it.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -10,42 +10,42 @@ use snell::{FileAccess, RegularFile, TrustError, TrustStore, sync_directory};
 
 use crate::env::format_trust_command;
 
-/// A larger file is none of ours.
+/// A larger file was not written by Snell.
 const MAX_TRUST_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The file of pins.
+/// The trust file.
 #[derive(Clone, Debug)]
 pub(crate) struct TrustFile {
     directory: PathBuf,
 }
 
-/// What became of a change.
+/// The result of a change.
 #[derive(Debug)]
 pub(crate) struct TrustUpdate<T> {
-    /// What the change answered.
+    /// The result of the change itself.
     pub(crate) answer: T,
-    /// Where the file is now that could not be understood, if there was one.
+    /// The new path of an invalid file, if there was one.
     pub(crate) moved_aside: Option<PathBuf>,
 }
 
 /// Why the file cannot be used.
 enum TrustFileError {
     Unreadable(io::Error),
-    /// What it says is nothing that this program wrote.
+    /// Snell did not write this content.
     Corrupt(TrustError),
 }
 
-/// What is said about a trusted file that is not there any more.
+/// The warning about a trusted file that does not exist.
 pub(crate) fn missing_file_message(path: &Path) -> String {
-    format!("{} was trusted and is gone, so its hooks do not run", path.display())
+    format!("{} was trusted and does not exist any more, so its hooks do not run", path.display())
 }
 
 pub(crate) fn missing_file_remedy(project: &Path) -> String {
-    format!("put it back, or run: {}", format_trust_command(project, " --revoke"))
+    format!("restore it, or run: {}", format_trust_command(project, " --revoke"))
 }
 
 impl TrustFile {
-    /// The file of pins in the directory where Snell keeps what it records.
+    /// The trust file in the data directory.
     pub(crate) fn in_data_dir(directory: PathBuf) -> Self {
         Self { directory }
     }
@@ -54,20 +54,20 @@ impl TrustFile {
         self.directory.join("trust.json")
     }
 
-    /// What is trusted. Nothing is where the file cannot be understood, and whoever asks for a file is told why.
+    /// The trusted files. If the file is invalid, none are, and the fault explains why.
     pub(crate) fn load_or_empty(&self) -> TrustStore {
         self.load().unwrap_or_else(|fault| {
             let path = self.path();
             let path = path.display();
             TrustStore::with_fault(match fault {
-                TrustFileError::Unreadable(error) => format!("{path} cannot be read: {error}"),
-                TrustFileError::Corrupt(error) => format!("{path} cannot be understood: {error}"),
+                TrustFileError::Unreadable(error) => format!("cannot read {path}: {error}"),
+                TrustFileError::Corrupt(error) => format!("cannot use {path}: {error}"),
             })
         })
     }
 
-    /// Whether the next change moves the file aside, because nothing in it can be understood. One that others may write to, or
-    /// that a later version wrote, stays where it is.
+    /// Whether the next change moves the file aside, because it is invalid. A file that others can write to, or that a later version
+    /// wrote, stays.
     pub(crate) fn will_be_moved_aside(&self) -> bool {
         match self.load() {
             Err(TrustFileError::Corrupt(error)) => !matches!(error, TrustError::LaterVersion),
@@ -75,7 +75,7 @@ impl TrustFile {
         }
     }
 
-    /// Files of a project that are trusted and not there any more: whoever trusted them believes that their hooks run.
+    /// Trusted files of a project that do not exist. Their user believes that their hooks run.
     pub(crate) fn missing_files(&self, project: &Path) -> Vec<PathBuf> {
         let project = project.canonicalize().unwrap_or_else(|_| project.to_owned());
         let pinned = self.load_or_empty().group_by_project().remove(&project).unwrap_or_default();
@@ -94,7 +94,7 @@ impl TrustFile {
         }
     }
 
-    /// What the file says, if nobody else could have written that.
+    /// The content of the file, if no other user can have written it.
     fn read_text(&self) -> io::Result<String> {
         let file = RegularFile::open(&self.path(), FileAccess::Read)?;
         let metadata = file.metadata();
@@ -102,15 +102,14 @@ impl TrustFile {
             return Err(io::Error::new(ErrorKind::PermissionDenied, "it belongs to another user"));
         }
         if metadata.mode() & 0o022 != 0 {
-            let writable = "others may write to it; run chmod go-w on it";
+            let writable = "other users can write to it; run chmod go-w on it";
             return Err(io::Error::new(ErrorKind::PermissionDenied, writable));
         }
         String::from_utf8(file.read_all(MAX_TRUST_FILE_BYTES)?)
             .map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
     }
 
-    /// Changes what is trusted. Others who do so at the same time wait for each other, so no pin is lost; whoever reads
-    /// meanwhile sees the old pins or the new ones.
+    /// Changes the trusted files. A lock serializes changes, so no pin is lost; readers see the old file or the new one.
     pub(crate) fn update<T>(&self, change: impl FnOnce(&mut TrustStore) -> T) -> anyhow::Result<TrustUpdate<T>> {
         let shown = self.directory.display().to_string();
         DirBuilder::new()
@@ -118,7 +117,7 @@ impl TrustFile {
             .mode(0o700)
             .create(&self.directory)
             .with_context(|| format!("cannot create {shown}"))?;
-        // Closing the file, which the end of this function does, lets the next one in.
+        // The end of this function closes the file, which releases the lock.
         let lock = RegularFile::open(&self.directory.join("trust.lock"), FileAccess::Write)
             .with_context(|| format!("cannot use {shown}/trust.lock"))?
             .into_file();
@@ -128,7 +127,7 @@ impl TrustFile {
             Err(TrustFileError::Unreadable(error)) => {
                 return Err(error).with_context(|| format!("cannot read {}", self.path().display()));
             }
-            // Whoever has two versions installed keeps the pins of both.
+            // The pins of a later version stay valid for that version.
             Err(TrustFileError::Corrupt(error @ TrustError::LaterVersion)) => {
                 bail!("cannot use {}: {error}", self.path().display())
             }
@@ -139,10 +138,10 @@ impl TrustFile {
         Ok(TrustUpdate { answer, moved_aside })
     }
 
-    /// Writes the whole file beside its place and puts it there in one step: half a file would trust nothing.
+    /// Writes a temporary file and renames it, because an incomplete file would trust nothing.
     fn write(&self, text: &str) -> io::Result<()> {
         let unfinished = self.directory.join("trust.json.new");
-        // Left by somebody who did not get to the end; nobody else writes it while we hold the lock.
+        // An interrupted process may have left it. No other process writes it while this one holds the lock.
         remove_if_exists(&unfinished)?;
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
         file.write_all(text.as_bytes())?;
@@ -151,11 +150,11 @@ impl TrustFile {
         sync_directory(&self.directory)
     }
 
-    /// Moves the file to a name that is free, and answers which.
+    /// Renames the file to a free name, and returns that name.
     fn move_aside(&self) -> anyhow::Result<PathBuf> {
         let names = (1..).map(|number| self.directory.join(format!("trust.json.broken-{number}")));
         let free = names.into_iter().find(|path| fs::symlink_metadata(path).is_err());
-        let aside = free.context("no name is free to move trust.json to")?;
+        let aside = free.context("no free name to move trust.json to")?;
         fs::rename(self.path(), &aside).with_context(|| format!("cannot move {} aside", self.path().display()))?;
         Ok(aside)
     }

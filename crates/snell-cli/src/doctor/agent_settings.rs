@@ -1,4 +1,4 @@
-//! Is Snell installed, in which files, which way, on all events, and is it this program?
+//! Checks where Snell is installed, how, on which events, and whether it is this program.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(super) fn check_settings(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     findings
 }
 
-/// What is wrong with all files of an agent together.
+/// Checks all files of an agent together.
 fn check_agent(subject: &DoctorSubject, inspected: &InspectedAgent) -> Option<DoctorFinding> {
     let title = inspected.agent.title();
     let install = format!("run: snell install {}", inspected.agent.name);
@@ -49,8 +49,12 @@ fn check_agent(subject: &DoctorSubject, inspected: &InspectedAgent) -> Option<Do
         others.into_iter().map(|other| (other.path.display().to_string(), other.undo)).unzip();
     (!paths.is_empty()).then(|| {
         warning_finding(
-            format!("{} and {} call Snell, so events may be told twice", home.path.display(), paths.join(" and ")),
-            format!("remove all but one: {}; or {}", target.undo_hint(home.scope), undo.join("; or ")),
+            format!(
+                "{} and {} both call Snell, so events may be recorded twice",
+                home.path.display(),
+                paths.join(" and ")
+            ),
+            format!("keep one, and remove the other: {}; or {}", target.undo_hint(home.scope), undo.join("; or ")),
         )
     })
 }
@@ -65,10 +69,10 @@ fn check_settings_file(
     match &file.content {
         SettingsContent::Missing => Vec::new(),
         SettingsContent::Invalid(what) => {
-            vec![problem_finding(what.clone(), "correct it; until then its hooks do not run")]
+            vec![problem_finding(what.clone(), "fix the file; until then its hooks do not run")]
         }
         SettingsContent::Settings { .. } if file.own_handlers().next().is_none() => {
-            vec![note_finding(format!("{shown} ({}): Snell is not in it", file.scope.title()))]
+            vec![note_finding(format!("{shown} ({}) does not call Snell", file.scope.title()))]
         }
         SettingsContent::Settings { .. } => {
             let mut findings = Vec::new();
@@ -76,7 +80,7 @@ fn check_settings_file(
             let used = ways.into_iter().filter(|way| file.own_handlers().any(|handler| handler.way == Some(*way)));
             findings.extend(used.map(|way| check_registered_events(inspected.agent, file, way, &again)));
             if findings.len() > 1 {
-                let what = format!("{shown} calls Snell both ways, so events are told twice");
+                let what = format!("{shown} calls Snell in both ways, so events are recorded twice");
                 findings.push(warning_finding(what, again.as_str()));
             }
             findings.extend(check_handler_limits(file, &again));
@@ -86,7 +90,7 @@ fn check_settings_file(
     }
 }
 
-/// What to run to put a file right.
+/// The command that repairs a file.
 fn build_reinstall_command(inspected: &InspectedAgent, file: &InspectedSettingsFile) -> String {
     let option = match file.scope {
         SettingsScope::User | SettingsScope::Managed => "",
@@ -98,7 +102,7 @@ fn build_reinstall_command(inspected: &InspectedAgent, file: &InspectedSettingsF
     format!("run: snell install {}{option}{way}", inspected.agent.name)
 }
 
-/// On which events it is called this way, and on which it is not.
+/// Checks on which events a file calls Snell in this way.
 fn check_registered_events(
     agent: InstallAgent,
     file: &InspectedSettingsFile,
@@ -121,11 +125,11 @@ fn check_registered_events(
     if off.is_empty() {
         ok_finding(what)
     } else {
-        warning_finding(format!("{what}, and not on: {}", off.join(", ")), again)
+        warning_finding(format!("{what}, but not on: {}", off.join(", ")), again)
     }
 }
 
-/// Handlers that are not called, or not heard, every time.
+/// Checks for handlers that are not always called, or not awaited.
 fn check_handler_limits(file: &InspectedSettingsFile, again: &str) -> Option<DoctorFinding> {
     let limits = |handler: &RegisteredHandler| {
         let event = handler.event.clone();
@@ -136,7 +140,7 @@ fn check_handler_limits(file: &InspectedSettingsFile, again: &str) -> Option<Doc
     (!limited.is_empty()).then(|| warning_finding(what, again))
 }
 
-/// Whether what is called is there, can be run, and is this program. Each is looked at once.
+/// Checks that each called program exists, can be run, and is this program.
 fn check_programs(subject: &DoctorSubject, file: &InspectedSettingsFile, again: &str) -> Vec<DoctorFinding> {
     let mut seen: Vec<&str> = Vec::new();
     let mut findings = Vec::new();
@@ -159,10 +163,10 @@ fn check_handler_program(
     let place = format!("{}:{}", file.path.display(), handler.line);
     let path = subject.started.find_program(called);
     let Some(path) = path.filter(|path| path.exists()) else {
-        return Some(problem_finding(format!("{place}: {called} is not there, so nothing is told"), again));
+        return Some(problem_finding(format!("{place}: {called} does not exist, so Snell is not called"), again));
     };
     if !is_runnable(&path) {
-        return Some(problem_finding(format!("{place}: {called} cannot be run, so nothing is told"), again));
+        return Some(problem_finding(format!("{place}: {called} cannot be run, so Snell is not called"), again));
     }
     let is_script = path.file_name().is_some_and(|name| name == notify_script::SCRIPT_NAME);
     let program = if is_script {
@@ -172,18 +176,18 @@ fn check_handler_program(
         path
     };
     if !is_runnable(&program) {
-        let what = format!("{called} calls {}, which is not there; it makes do with curl", program.display());
+        let what = format!("{called} calls {}, which does not exist; using curl", program.display());
         return Some(warning_finding(what, again));
     }
     let is_this = |one: &Path, other: &Path| one.canonicalize().ok() == other.canonicalize().ok();
     if !is_this(&program, &subject.program) {
-        let what = format!("{place}: {} is called, and not this program", program.display());
-        return Some(warning_finding(what, format!("if this one should be: {}", again.replacen("run: ", "", 1))));
+        let what = format!("{place}: another program is called: {}", program.display());
+        return Some(warning_finding(what, format!("to use this program, {again}")));
     }
     match handler.call.as_ref()? {
-        HandlerCommand::Shell { .. } => {
-            Some(note_finding(format!("{place}: called by a shell, which doubles what it costs; {again}")))
-        }
+        HandlerCommand::Shell { .. } => Some(note_finding(format!(
+            "{place}: a shell calls Snell, which takes twice as long; to call it directly, {again}"
+        ))),
         HandlerCommand::Exec { .. } => None,
     }
 }

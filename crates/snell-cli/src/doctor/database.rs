@@ -1,4 +1,4 @@
-//! What is recorded, what waits, what is trusted, and whether the configuration is right.
+//! Checks the database, pending events, trust and the configuration.
 
 use snell::{Engine, Severity};
 use snell_store::{EventRecorder, Store};
@@ -8,7 +8,7 @@ use crate::commands::status;
 use crate::env::{ConfigArgs, format_lint_command};
 use crate::output;
 
-/// Of what `snell status` says, this belongs here.
+/// The lines of `snell status` that are shown.
 const LABELS: &[&str] = &["Database", "Waiting", "To be sent", "Project"];
 
 pub(super) fn check_database(subject: &DoctorSubject) -> Vec<DoctorFinding> {
@@ -26,25 +26,25 @@ pub(super) fn check_database(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     lines.chain(attention).chain(check_integrity(subject)).collect()
 }
 
-/// Whether the database is whole. One that cannot be opened has been told of.
+/// Checks the database for damage. A database that cannot be opened is reported elsewhere.
 fn check_integrity(subject: &DoctorSubject) -> Option<DoctorFinding> {
     let path = EventRecorder::database_path(&subject.data);
     let answer = Store::open_read_only(&path).and_then(|mut store| store.check_integrity());
     match answer.ok()? {
-        None => Some(ok_finding("every page of the database is sound")),
+        None => Some(ok_finding("the database has no damage")),
         Some(fault) => Some(problem_finding(
             format!("{} is damaged: {}", path.display(), output::shorten_to_one_line(&fault, 200)),
-            "save what can be saved: `snell docs memory` says how; it is set aside when an event cannot be stored",
+            "save the readable records as `snell docs records` describes; Snell moves the file aside when it cannot store an event",
         )),
     }
 }
 
-/// How many hooks there are. Snell's own entries are none: they are how it is called, and nobody wrote them.
+/// The number of hooks, without Snell's own entries.
 fn describe_hooks(engine: &Engine) -> String {
     let hooks = engine.hooks();
     let own = hooks.iter().filter(|hook| hook.is_excluded).count();
     let others = output::format_count(hooks.len() - own, "hook");
-    if own == 0 { others } else { format!("{others} beside Snell's own") }
+    if own == 0 { others } else { format!("{others} (without Snell's own)") }
 }
 
 pub(super) fn check_configuration(subject: &DoctorSubject) -> Vec<DoctorFinding> {
@@ -68,10 +68,10 @@ pub(super) fn check_configuration(subject: &DoctorSubject) -> Vec<DoctorFinding>
         return vec![problem_finding(what, format!("run: {}", format_lint_command(&subject.project)))];
     }
     if found.is_empty() {
-        vec![ok_finding(format!("{hooks} in {files}, and nothing is wrong with them"))]
+        vec![ok_finding(format!("{hooks} in {files}, without problems"))]
     } else {
         vec![note_finding(format!(
-            "{hooks} in {files}, with {warnings}; `{}` shows them",
+            "{hooks} in {files}, with {warnings}; to show them, run: {}",
             format_lint_command(&subject.project)
         ))]
     }

@@ -1,4 +1,4 @@
-//! Whether hooks are switched off.
+//! Checks whether hooks are disabled.
 
 use snell::SpannedNode;
 
@@ -7,7 +7,7 @@ use super::{DoctorFinding, DoctorSubject, note_finding, problem_finding};
 use crate::install::agents::SettingsScope;
 use crate::install::jsonc::JsonPathStep;
 
-/// Of these, the first that says something counts.
+/// The order of precedence: the first file that has the switch decides.
 const PRECEDENCE: &[SettingsScope] =
     &[SettingsScope::Managed, SettingsScope::Local, SettingsScope::Project, SettingsScope::User];
 
@@ -18,14 +18,14 @@ pub(super) fn check_disabled_hooks(subject: &DoctorSubject) -> Vec<DoctorFinding
     findings.collect()
 }
 
-/// Whether the agent waits for its user's word before it runs hooks here.
+/// Checks whether the agent waits until its user trusts the directory.
 fn check_directory_trust(inspected: &InspectedAgent) -> Option<DoctorFinding> {
     let is_held_back = inspected.agent.is_project_trusted(&inspected.around) == Some(false);
     let is_here = inspected.files.iter().any(|file| file.own_handlers().next().is_some());
     let (title, project) = (inspected.agent.title(), inspected.around.project.display());
     (is_held_back && is_here).then(|| {
         note_finding(format!(
-            "{title} runs no hooks in {project} until you have told it that you trust this directory: it asks when it is started there"
+            "{title} runs no hooks in {project} until you trust this directory in it; it asks when you start it there"
         ))
     })
 }
@@ -34,8 +34,8 @@ fn find_disabling_switches(files: &[InspectedSettingsFile]) -> Vec<DoctorFinding
     let mut findings = Vec::new();
     if let Some((place, true)) = find_switch(files, PRECEDENCE, "disableAllHooks") {
         findings.push(problem_finding(
-            format!("{place}: \"disableAllHooks\" switches all hooks off, Snell's too"),
-            "remove it, or write false",
+            format!("{place}: \"disableAllHooks\" disables all hooks, including Snell's"),
+            "remove it, or set it to false",
         ));
     }
     let is_managed =
@@ -44,14 +44,14 @@ fn find_disabling_switches(files: &[InspectedSettingsFile]) -> Vec<DoctorFinding
         && !files.iter().any(is_managed)
     {
         findings.push(problem_finding(
-            format!("{place}: \"allowManagedHooksOnly\" lets only managed hooks run, and Snell's are not"),
-            "ask whoever manages this machine to register Snell there",
+            format!("{place}: \"allowManagedHooksOnly\" allows only managed hooks, and Snell's are not managed"),
+            "ask the administrator of this machine to register Snell there",
         ));
     }
     findings
 }
 
-/// What the first of these scopes says about a switch, and where.
+/// The value of a switch in the first of these scopes that has it, and its position.
 fn find_switch(files: &[InspectedSettingsFile], scopes: &[SettingsScope], switch: &str) -> Option<(String, bool)> {
     let in_order = scopes.iter().flat_map(|scope| files.iter().filter(move |file| file.scope == *scope));
     in_order.into_iter().find_map(|file| {

@@ -1,5 +1,5 @@
-//! The variables that agents' settings set. An agent starts hooks with them, so they reach Snell too, and a project's settings
-//! can name any.
+//! Checks the variables in agents' settings. An agent starts hooks with them, so they reach Snell too, and a project's settings
+//! can set any variable.
 
 use snell::{SpannedMember, SpannedNode};
 
@@ -8,13 +8,13 @@ use super::{DoctorFinding, DoctorSubject, FindingLevel as Level, new_finding};
 use crate::install::jsonc::{JsonPathStep, SettingsDocument};
 use crate::output;
 
-/// The member of a settings file that holds variables.
+/// The key of the variables in a settings file.
 const ENV_KEY: &str = "env";
 /// A value is shown up to this width.
 const MAX_SHOWN_CELLS: usize = 60;
 const REMEDY: &str = "remove it, unless you set it yourself and know why";
 
-/// What variables do to Snell: a level, a name or the beginning of names, and the effect. The first that fits counts.
+/// Effects of variables on Snell: a level, a name or prefix, and the effect. The first match applies.
 const EFFECTS: &str = include_str!("env_vars.txt");
 
 fn find_effect(variable: &str) -> Option<(Level, &'static str)> {

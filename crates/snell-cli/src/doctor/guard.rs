@@ -1,4 +1,4 @@
-//! Does the guard judge what agents do, and is what settings say about it right?
+//! Checks that the guard judges tool calls, and that its settings are valid.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub(super) fn check_guard(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     match looked {
         Ok((settings, now)) => {
             let mut found = check_guard_settings(&settings, &project, now.unwrap_or_else(Timestamp::now));
-            // What is in force is in force for nobody where nobody asks.
+            // If no agent calls the guard, that is more important than its policy.
             if let Some(unasked) =
                 find_unused_guard(subject).filter(|_| settings.handlers.is_enabled(BuiltinHandler::Guard))
             {
@@ -32,7 +32,7 @@ pub(super) fn check_guard(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     }
 }
 
-/// That no agent asks the guard, if none does.
+/// Reports that no agent calls the guard.
 fn find_unused_guard(subject: &DoctorSubject) -> Option<DoctorFinding> {
     let homes = subject.installed_files();
     let mut own = homes.iter().flat_map(|(_, file)| file.own_handlers());
@@ -40,13 +40,13 @@ fn find_unused_guard(subject: &DoctorSubject) -> Option<DoctorFinding> {
         return None;
     }
     Some(note_finding(if homes.is_empty() {
-        "it judges no tool call, because no agent calls Snell; `snell install` changes that"
+        "the guard judges no tool calls, because no agent calls Snell; to change that, run: snell install"
     } else {
-        "it judges no tool call, because Snell is only told what happens; `snell install` without --notify changes that"
+        "the guard judges no tool calls, because Snell only forwards events; to change that, run `snell install` without --notify"
     }))
 }
 
-/// The event with which an agent asks.
+/// The event before a tool call.
 const BEFORE_TOOLS: &str = "PreToolUse";
 
 fn check_guard_settings(settings: &SnellSettings, project: &Path, now: Timestamp) -> Vec<DoctorFinding> {
@@ -55,17 +55,17 @@ fn check_guard_settings(settings: &SnellSettings, project: &Path, now: Timestamp
         found.push(describe_policy(settings));
     } else {
         found.push(warning_finding(
-            "it is switched off: no tool call is judged",
-            "remove `guard = false` below [handlers] in your own snell.toml",
+            "the guard is disabled, so it judges no tool calls",
+            "remove `guard = false` from [handlers] in your own snell.toml",
         ));
     }
     if settings.guard.on_failure == GuardChoice::Allow {
         found.push(warning_finding(
             format!(
-                "{}what the guard fails to judge is let through",
+                "{}calls that the guard fails to judge are allowed",
                 format_origin(settings.guard.on_failure_origin.as_ref())
             ),
-            "remove `on_failure = \"allow\"`, or write \"ask\"",
+            "remove `on_failure = \"allow\"`, or set it to \"ask\"",
         ));
     }
     let of_settings = lint_guard_settings(settings, project, now);
@@ -76,27 +76,27 @@ fn check_guard_settings(settings: &SnellSettings, project: &Path, now: Timestamp
     found
 }
 
-/// What is in force.
+/// Describes the active policy.
 fn describe_policy(settings: &SnellSettings) -> DoctorFinding {
     let guard = &settings.guard;
     let chosen = output::format_count(guard.rules.len(), "rule");
     let allowed = output::format_count(guard.allow.len(), "command");
     let judges = |preset: &str| {
         ok_finding(format!(
-            "it judges every tool call by the preset {preset}; settings choose for {chosen} and allow {allowed}"
+            "the guard judges every tool call by the preset {preset}; settings choose for {chosen} and allow {allowed}"
         ))
     };
     match guard.preset {
         GuardPreset::Standard => judges("standard"),
         GuardPreset::Strict => judges("strict"),
         GuardPreset::Audit => note_finding(format!(
-            "{}it only watches: every tool call is judged and recorded, and none is stopped",
+            "{}the guard only watches: it judges and records every tool call, and stops none",
             format_origin(guard.preset_origin.as_ref())
         )),
     }
 }
 
-/// Where something was written, before what is said about it.
+/// The position of a setting, as a prefix of a message.
 fn format_origin(origin: Option<&SourceLocation>) -> String {
     origin.map_or_else(String::new, |at| format!("{}:{}:{}: ", at.display_path, at.line, at.column))
 }

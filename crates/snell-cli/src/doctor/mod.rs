@@ -1,7 +1,7 @@
-//! `snell doctor`: is Snell where it should be, and does it work?
+//! `snell doctor`: checks that Snell is installed and works.
 //!
-//! One file per question. Each looks at the subject and answers with findings; a new question is a row of `CHECKS`. The
-//! last one, the proof, runs what is registered as the agent would.
+//! One file per check, and one row of `CHECKS`. A check inspects the subject and returns findings. The last one, the self-test,
+//! runs the registered commands as the agent would.
 
 mod agent_settings;
 mod database;
@@ -17,21 +17,21 @@ mod subject;
 use serde::Serialize;
 pub(crate) use subject::DoctorSubject;
 
-/// How a finding is to be taken.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FindingLevel {
     Ok,
-    /// Worth knowing, and no fault.
+    /// Information, not a problem.
     Note,
-    /// It works, and not as it should.
+    /// It works, but not as it should.
     Warning,
     /// It does not work.
     Problem,
 }
 
 impl FindingLevel {
-    /// Whether somebody should do something about it.
+    /// Whether the user should act.
     pub(crate) fn needs_attention(self) -> bool {
         matches!(self, Self::Warning | Self::Problem)
     }
@@ -50,13 +50,13 @@ impl FindingLevel {
     }
 }
 
-/// What a check found.
+/// The finding of a check.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct DoctorFinding {
     pub(crate) check: &'static str,
     pub(crate) level: FindingLevel,
     pub(crate) what: String,
-    /// What to do about it.
+    /// The hint.
     pub(crate) remedy: Option<String>,
 }
 
@@ -80,7 +80,7 @@ fn new_finding(level: FindingLevel, what: impl Into<String>) -> DoctorFinding {
     DoctorFinding { check: "", level, what: what.into(), remedy: None }
 }
 
-/// Looks at one thing.
+/// A check.
 type DoctorCheck = fn(&DoctorSubject) -> Vec<DoctorFinding>;
 
 const CHECKS: &[(&str, DoctorCheck)] = &[
@@ -96,13 +96,13 @@ const CHECKS: &[(&str, DoctorCheck)] = &[
     ("Proof", self_test::run_self_tests),
 ];
 
-/// Asks everything, and tells each answer as it comes.
-pub(crate) fn run_checks(subject: &DoctorSubject, tell: &mut dyn FnMut(&DoctorFinding)) -> Vec<DoctorFinding> {
+/// Runs all checks, and reports each finding immediately.
+pub(crate) fn run_checks(subject: &DoctorSubject, report: &mut dyn FnMut(&DoctorFinding)) -> Vec<DoctorFinding> {
     let mut findings = Vec::new();
-    for (check, ask) in CHECKS {
-        for finding in ask(subject) {
-            let finding = DoctorFinding { check, ..finding };
-            tell(&finding);
+    for (name, run_check) in CHECKS {
+        for finding in run_check(subject) {
+            let finding = DoctorFinding { check: name, ..finding };
+            report(&finding);
             findings.push(finding);
         }
     }

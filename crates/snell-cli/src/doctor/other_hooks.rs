@@ -1,9 +1,9 @@
-//! Who else is there: hooks of other tools on the same events, and other agents that read the same files.
+//! Lists hooks of other tools on the same events, and other agents that read the same files.
 
 use super::{DoctorFinding, DoctorSubject, note_finding};
 use crate::output;
 
-/// Hooks of other tools that are named one by one.
+/// How many hooks of other tools are listed.
 const MAX_NAMED_HOOKS: usize = 10;
 
 pub(super) fn check_other_hooks(subject: &DoctorSubject) -> Vec<DoctorFinding> {
@@ -28,12 +28,12 @@ pub(super) fn check_other_hooks(subject: &DoctorSubject) -> Vec<DoctorFinding> {
         let more = others.len().saturating_sub(MAX_NAMED_HOOKS);
         findings.extend(others.into_iter().take(MAX_NAMED_HOOKS).map(note_finding));
         if more > 0 {
-            findings.push(note_finding(format!("and {} of other tools", output::format_count(more, "more hook"))));
+            findings.push(note_finding(format!("{} of other tools", output::format_count(more, "more hook"))));
         }
         let readers = inspected.agent.find_other_readers(&inspected.around.home);
         if !readers.is_empty() && inspected.files.iter().any(|file| file.own_handlers().next().is_some()) {
             findings.push(note_finding(format!(
-                "{} may read these files too; Snell knows who calls, and only answers those whom it can",
+                "{} may read these files too; Snell recognizes the caller, and answers only agents that it supports",
                 readers.join(", ")
             )));
         }

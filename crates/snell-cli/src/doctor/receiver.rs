@@ -1,4 +1,4 @@
-//! Is the receiver there, and what does it say about itself?
+//! Checks the receiver and its status.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use super::{DoctorFinding, DoctorSubject, note_finding, ok_finding, problem_find
 use crate::env::read_variable;
 use crate::record::http_delivery;
 
-/// Where `snell serve` listens unless told otherwise.
+/// The default address of `snell serve`.
 const DEFAULT_URL: &str = "http://127.0.0.1:7433";
 
-/// For so long an answer is waited for.
+/// How long to wait for an answer.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(super) fn check_receivers(subject: &DoctorSubject) -> Vec<DoctorFinding> {
@@ -28,13 +28,13 @@ pub(super) fn check_receivers(subject: &DoctorSubject) -> Vec<DoctorFinding> {
         return vec![match query_health(DEFAULT_URL, None) {
             Ok(health) => health.into_finding(),
             Err(ReceiverCheckError::Refused(why)) => {
-                note_finding(format!("one listens on {DEFAULT_URL}, and refuses: {why}"))
+                note_finding(format!("a receiver listens on {DEFAULT_URL}, and refuses connections: {why}"))
             }
             Err(ReceiverCheckError::TokenRequired) => {
-                note_finding(format!("one listens on {DEFAULT_URL}, and wants a token; nothing here needs it"))
+                note_finding(format!("a receiver listens on {DEFAULT_URL}, and needs a token; nothing here uses it"))
             }
             Err(ReceiverCheckError::Other(_)) => {
-                note_finding(format!("none listens on {DEFAULT_URL}; nothing here needs one"))
+                note_finding(format!("no receiver listens on {DEFAULT_URL}; nothing here needs one"))
             }
         }];
     }
@@ -44,11 +44,11 @@ pub(super) fn check_receivers(subject: &DoctorSubject) -> Vec<DoctorFinding> {
 fn check_receiver(subject: &DoctorSubject, url: &str) -> DoctorFinding {
     let url = match normalize_receiver_url(url) {
         Ok(url) => url,
-        // It may hold a password, so it is not shown.
+        // The URL is not shown, because it may contain a password.
         Err(fault) => {
             return problem_finding(
-                format!("the receiver that is told what happens here {fault}, so `snell notify` tells it nothing"),
-                "name another: snell install claude --notify --url http://HOST:PORT",
+                format!("the address of the receiver {fault}, so `snell notify` sends nothing"),
+                "set another address: snell install claude --notify --url http://HOST:PORT",
             );
         }
     };
@@ -57,9 +57,8 @@ fn check_receiver(subject: &DoctorSubject, url: &str) -> DoctorFinding {
         Ok(token) => token,
         Err(why) => {
             return warning_finding(
-                format!("{url} is told nothing of what happens here, because its token is not used: {why}"),
-                "name a file that holds the token and that only you can read: `token_file` in [server]; until then \
-                 events wait on disk",
+                format!("{url} gets no events, because its token cannot be used: {why}"),
+                "set `token_file` in [server] to a file with the token that only you can read; until then events wait on disk",
             );
         }
     };
@@ -67,60 +66,59 @@ fn check_receiver(subject: &DoctorSubject, url: &str) -> DoctorFinding {
         Ok(health) => health.into_finding(),
         Err(ReceiverCheckError::Refused(why)) => warning_finding(
             format!("{url} refuses the events of this machine: {why}"),
-            "do as it says; until then events wait on disk",
+            "follow its message; until then events wait on disk",
         ),
         Err(ReceiverCheckError::TokenRequired) => describe_token_refusal(subject, &url, file.as_deref()),
         Err(ReceiverCheckError::Other(why)) => warning_finding(
-            format!("{url} is told what happens here, and does not answer: {why}"),
-            "start it there: snell serve; until then events wait on disk",
+            format!("{url} should get the events of this machine, and does not answer: {why}"),
+            "start it there with `snell serve`; until then events wait on disk",
         ),
     }
 }
 
-/// That a receiver wants another token than it is given, or any.
+/// The finding if a receiver needs a token, or another one.
 fn describe_token_refusal(subject: &DoctorSubject, url: &str, file: Option<&Path>) -> DoctorFinding {
-    let refuses = format!("{url} is told what happens here, and refuses it, because the token");
+    let refuses = format!("{url} refuses the events of this machine, because the token");
     match (file, &subject.server.token_file) {
         (Some(file), _) => {
             let file = file.display();
             warning_finding(
                 format!("{refuses} in {file} is wrong"),
-                format!("write the token that the receiver was started with into {file}"),
+                format!("write the token of the receiver into {file}"),
             )
         }
         (None, None) => warning_finding(
             format!("{refuses} is missing"),
-            "write the file that holds its token into your snell.toml: `token_file` in [server], beside `url`",
+            "set `token_file` beside `url` in [server] of your snell.toml to the file with the receiver's token",
         ),
         (None, Some(_)) => warning_finding(
             format!("{refuses} is missing"),
-            "`token_file` in [server] is only for the `url` beside it and for receivers on this machine: write this address \
-             there, or name the file with SNELL_TOKEN_FILE",
+            "set `url` beside `token_file` in [server] to this address, or pass the file in SNELL_TOKEN_FILE",
         ),
     }
 }
 
-/// The file that holds the token for a receiver. As for `snell notify`, that of the user's settings is for the receiver that
-/// stands beside it, and for one on this machine.
+/// The token file for a receiver. As in `snell notify`, the one in the user's settings is used for the configured receiver, and
+/// for one on this machine.
 fn find_token_file(subject: &DoctorSubject, url: &str) -> Option<PathBuf> {
     let own = subject.server.token_file.clone();
     let own = own.filter(|_| subject.server.url.as_deref() == Some(url) || is_loopback_url(url));
     read_variable("SNELL_TOKEN_FILE").map(PathBuf::from).or(own)
 }
 
-/// What is the matter with a receiver.
+/// Why a receiver cannot be used.
 enum ReceiverCheckError {
-    /// It wants a token.
+    /// It needs a token.
     TokenRequired,
-    /// It does not serve this user; its own words.
+    /// It does not serve this user; its own message.
     Refused(String),
     Other(String),
 }
 
-/// What a receiver says about itself.
+/// The status of a receiver.
 struct ReceiverHealth {
     summary: String,
-    /// Who can use it over TCP; nothing if it is older than that question.
+    /// Who can use it over TCP; nothing for an older receiver.
     access: Option<String>,
 }
 
@@ -128,30 +126,30 @@ impl ReceiverHealth {
     fn into_finding(self) -> DoctorFinding {
         let Self { summary, access } = self;
         match access.as_deref() {
-            Some("token") => ok_finding(format!("{summary}; everyone who shows the token can use it")),
+            Some("token") => ok_finding(format!("{summary}; clients need a token")),
             Some("this_user") => ok_finding(format!("{summary}; other users of this machine are refused")),
             Some("this_user_and_unknown") => warning_finding(
-                format!("{summary}; it also serves connections whose user is not known"),
+                format!("{summary}; it also accepts connections of unknown users"),
                 "remove `unknown_senders = \"accept\"` from [server] in your snell.toml, or use a token: `token_file`",
             ),
             Some("any_user") => warning_finding(
                 format!(
-                    "{summary}; every user of this machine can use it, because this system does not tell users apart"
+                    "{summary}; every user of this machine can use it, because this system does not show a connection's user"
                 ),
-                "use a token: `token_file` in [server] of your snell.toml",
+                "use a token: set `token_file` in [server] of your snell.toml",
             ),
             _ => ok_finding(summary),
         }
     }
 }
 
-/// Asks a receiver how it is.
+/// Queries the status of a receiver.
 fn query_health(url: &str, token: Option<&str>) -> Result<ReceiverHealth, ReceiverCheckError> {
-    let somebody_else = |what: &str| Err(ReceiverCheckError::Other(format!("{what}, and is no receiver of Snell's")));
+    let not_snell = |what: &str| Err(ReceiverCheckError::Other(format!("{what}, so it is not a receiver of Snell")));
     match http_get(&format!("{url}/healthz"), token)? {
         (200, body) if body.trim() == "ok" => {}
-        (200, _) => return somebody_else("something else answers there"),
-        (code, _) => return somebody_else(&format!("it answers {code}")),
+        (200, _) => return not_snell("it gives another answer than `snell serve`"),
+        (code, _) => return not_snell(&format!("it answers {code}")),
     }
     let (code, body) = http_get(&format!("{url}/hook/status"), token)?;
     let status: Value = serde_json::from_str(&body).unwrap_or_default();
@@ -160,14 +158,14 @@ fn query_health(url: &str, token: Option<&str>) -> Result<ReceiverHealth, Receiv
             summary: format!("{url}: {}", describe_status(&status)),
             access: status["config"]["access"].as_str().map(str::to_owned),
         }),
-        200 => somebody_else("it says nothing about its status"),
-        code => somebody_else(&format!("it answers {code} when asked for its status")),
+        200 => not_snell("it does not report its status"),
+        code => not_snell(&format!("it answers {code} to a request for its status")),
     }
 }
 
 fn describe_status(status: &Value) -> String {
     let mode = status["mode"].as_str().unwrap_or("of unknown mode").replace('_', " ");
-    let switched_off = if status["enabled"] == Value::Bool(false) { ", and takes no events" } else { "" };
+    let switched_off = if status["enabled"] == Value::Bool(false) { ", does not accept events" } else { "" };
     let last = status["last_event_ago"].as_f64().map(|seconds| format!(", last event {seconds:.0}s ago"));
     format!("{mode}{}{switched_off}", last.unwrap_or_default())
 }
@@ -175,7 +173,7 @@ fn describe_status(status: &Value) -> String {
 fn http_get(url: &str, token: Option<&str>) -> Result<(u16, String), ReceiverCheckError> {
     let request =
         ureq::get(url).config().timeout_global(Some(REQUEST_TIMEOUT)).http_status_as_error(false).max_redirects(0);
-    // Nobody stands between a machine and itself.
+    // No proxy for an address on this machine.
     let request = if is_loopback_url(url) { request.proxy(None) } else { request };
     let mut request = request.build();
     if let Some(token) = token {

@@ -1,4 +1,4 @@
-//! What is looked at: this program, the agents' files around here, and what the user's own file says.
+//! The subject of the doctor: this program, the agents' files, and the user's own settings.
 
 use std::path::{Path, PathBuf};
 
@@ -17,24 +17,24 @@ use crate::install::notify_script;
 use crate::install::recognize::EntryRecognizer;
 use crate::install::scan::{self, RegisteredHandler};
 
-/// What is looked at.
+/// The subject of the checks.
 #[derive(Debug)]
 pub(crate) struct DoctorSubject {
     pub(super) started: ExeLocator,
-    /// This program, as it would be registered.
+    /// This program, with the path that would be registered.
     pub(super) program: PathBuf,
-    /// The project whose hooks and settings count here.
+    /// The project whose hooks and settings apply.
     pub(super) project: PathBuf,
-    /// Where an agent would be started: it looks for its own settings there, not above.
+    /// The directory in which an agent would start: it reads its own settings there, not above.
     pub(super) directory: PathBuf,
-    /// Where Snell keeps what it records.
+    /// The data directory.
     pub(super) data: PathBuf,
     pub(super) agents: Vec<InspectedAgent>,
-    /// What the user's own file says about the receiver.
+    /// The user's settings for the receiver.
     pub(super) server: ServerSettings,
 }
 
-/// An agent, and the files here that it reads.
+/// An agent and its files.
 #[derive(Debug)]
 pub(super) struct InspectedAgent {
     pub(super) agent: InstallAgent,
@@ -53,7 +53,7 @@ pub(super) struct InspectedSettingsFile {
 #[derive(Debug)]
 pub(super) enum SettingsContent {
     Missing,
-    /// It cannot be read, or means nothing.
+    /// It cannot be read or parsed.
     Invalid(String),
     Settings {
         document: SettingsDocument,
@@ -77,12 +77,12 @@ impl DoctorSubject {
                 around,
             })
         });
-        let agents = agents.collect::<anyhow::Result<_>>().context("cannot look at the agents")?;
+        let agents = agents.collect::<anyhow::Result<_>>().context("cannot inspect the agents")?;
         let (engine, _) = load_engine(&project)?;
         Ok(Self { server: engine.settings().server.clone(), data, started, program, project, directory, agents })
     }
 
-    /// The files in which Snell is, with the agents whose they are.
+    /// The files that call Snell, with their agents.
     pub(super) fn installed_files(&self) -> Vec<(&InspectedAgent, &InspectedSettingsFile)> {
         let all = self.agents.iter().flat_map(|one| one.files.iter().map(move |file| (one, file)));
         all.filter(|(_, file)| file.own_handlers().next().is_some()).collect()
@@ -93,7 +93,7 @@ impl DoctorSubject {
         !self.installed_files().is_empty()
     }
 
-    /// The receivers that scripts here forward to: the address, or nothing for the usual one.
+    /// The receivers of notify scripts: the address, or nothing for the default one.
     pub(super) fn script_receivers(&self) -> Vec<Option<String>> {
         let mut found = Vec::new();
         for (_, file) in self.installed_files() {
@@ -115,7 +115,7 @@ pub(super) fn load_engine(project: &Path) -> anyhow::Result<(Engine, Vec<Diagnos
     Ok(CallerEnv::engine_builder(project.to_owned())?.survey().load())
 }
 
-/// The agent's files around here, each once: in a home directory the user's file is the project's too.
+/// The agent's files, each once: in a home directory, the user's file is the project's too.
 fn inspect_files(agent: InstallAgent, around: &AgentDirs, signs: &EntryRecognizer) -> Vec<InspectedSettingsFile> {
     let mut files: Vec<InspectedSettingsFile> = Vec::new();
     for (scope, path) in agent.all_settings_paths(around) {

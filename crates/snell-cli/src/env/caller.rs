@@ -1,4 +1,4 @@
-//! The surroundings of a hook: the data directory, the clock, and the configuration of its project.
+//! The environment of a hook: the data directory, the clock, and the configuration of its project.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use snell::{EngineBuilder, SnellSettings, Timestamp};
 
 use crate::env::{self, ConfigArgs};
 
-/// The surroundings of a hook.
+/// The environment of a hook.
 #[derive(Debug)]
 pub(crate) struct CallerEnv {
-    /// The directory of everything that Snell records.
+    /// The data directory.
     pub(crate) data: PathBuf,
     /// A fixed clock, for tests and replays.
     pub(crate) now: Option<Timestamp>,
@@ -20,9 +20,9 @@ impl CallerEnv {
         Self { data: ConfigArgs::new(None, None).data_dir(), now: env::read_clock_override() }
     }
 
-    /// A builder of the engine for this project.
+    /// Returns an engine builder for this project.
     pub(crate) fn engine_builder(project: PathBuf) -> anyhow::Result<EngineBuilder> {
-        // A directory that is gone has no hooks; events in it are judged and recorded all the same.
+        // A directory that does not exist has no hooks. Its events are still judged and recorded.
         let project = if project.is_dir() { project } else { PathBuf::from("/") };
         ConfigArgs::for_guest(project).engine_builder_with_trust()
     }

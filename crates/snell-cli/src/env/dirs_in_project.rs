@@ -1,7 +1,7 @@
-//! Directories of the user that lie in the project, because a variable leads there.
+//! Detects a user's directory that is inside the project.
 //!
-//! An agent starts hooks with the variables that its settings name, and a project has settings too. A project that could name
-//! the user's own directories would bring its own `snell.toml`, and switch the guard off with it.
+//! An agent starts hooks with the variables in its settings, and a project has settings too. A project that could set the
+//! user's directories would bring its own `snell.toml`, and could disable the guard with it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -17,10 +17,10 @@ const HOME_FIELD: usize = 5;
 /// The directory of a project's settings for Claude Code, which can set variables.
 const AGENT_SETTINGS: &str = ".claude";
 
-/// Whether a directory lies in the project. The user's home directory is theirs, even if it is a project as a whole; and a
-/// directory that only happens to be the current one is no project.
+/// Whether a directory is inside the project. The user's home directory is not, even if it is a project as a whole; and a
+/// current directory without project markers is no project.
 pub(super) fn is_inside_project(directory: &Path, project: &Path) -> bool {
-    // Several parts of a hook ask about the same directory, and to follow symlinks costs time.
+    // Several parts of a hook check the same directory, and following symlinks is slow.
     static LAST: Mutex<Option<(PathBuf, PathBuf, bool)>> = Mutex::new(None);
     let Ok(mut last) = LAST.lock() else {
         return is_inside_project_uncached(directory, project);
@@ -44,12 +44,12 @@ fn is_inside_project_uncached(directory: &Path, project: &Path) -> bool {
         && !is_in_home_below_project(&directory, &project)
 }
 
-/// Where symlinks lead, as far as the path exists; nothing can be read from what does not.
+/// The existing part of the path with symlinks resolved.
 fn resolve_existing(directory: &Path) -> Option<PathBuf> {
     directory.ancestors().find_map(|part| part.canonicalize().ok())
 }
 
-/// Whether the user's home directory, as the system knows it, holds this directory and lies in the project.
+/// Whether the user's home directory, from the user database, contains this directory and is inside the project.
 fn is_in_home_below_project(directory: &Path, project: &Path) -> bool {
     let users = read_text_file(Path::new(USER_DATABASE), MAX_USER_DATABASE_BYTES);
     let home =

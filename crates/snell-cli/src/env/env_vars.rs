@@ -1,4 +1,4 @@
-//! The environment of a hook, read once and handed on.
+//! The environment of a hook, read once and passed on.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -24,12 +24,12 @@ impl EnvVars {
         self.value(name)?.to_str().map(str::to_owned)
     }
 
-    /// The same, with U+FFFD in place of bytes that are no UTF-8.
+    /// The same, with U+FFFD in place of bytes that are not UTF-8.
     pub(crate) fn text_lossy(&self, name: &str) -> Option<String> {
         Some(self.value(name)?.to_string_lossy().into_owned())
     }
 
-    /// The same, without blanks around it.
+    /// The same, trimmed.
     pub(crate) fn trimmed_text(&self, name: &str) -> Option<String> {
         let text = self.text_lossy(name)?.trim().to_owned();
         (!text.is_empty()).then_some(text)

@@ -1,4 +1,4 @@
-//! What surrounds a command: project, home, configuration, environment, clock. The library is handed all of it.
+//! The environment of a command: project, home, configuration, variables, clock. The library gets all of it as arguments.
 
 pub(crate) mod caller;
 mod dirs_in_project;
@@ -15,7 +15,7 @@ use std::sync::{Once, OnceLock};
 
 use anyhow::{Context, bail};
 use jiff::Timestamp;
-use snell::{BackgroundMode, ConfigFile, EngineBuilder, ProjectMarkers, did_you_mean, find_project_root};
+use snell::{BackgroundMode, ConfigFile, EngineBuilder, ProjectMarkers, UserMessage, did_you_mean, find_project_root};
 
 use crate::install::notify_script::shell_quote;
 use crate::install::recognize::build_own_hook_filter;
@@ -28,7 +28,7 @@ use dirs_in_project::is_inside_project;
 mod variables {
     pub(super) const HOME: &str = "HOME";
     pub(super) const USER: &str = "USER";
-    /// Where Snell keeps what it records.
+    /// The data directory.
     pub(super) const SNELL_HOME: &str = "SNELL_HOME";
     /// Sets the clock, for tests and replays.
     pub(super) const SNELL_NOW: &str = "SNELL_NOW";
@@ -36,10 +36,10 @@ mod variables {
     pub(super) const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
 }
 
-/// A value that cannot be understood is shown up to this width.
+/// An invalid value is shown up to this width.
 const MAX_SHOWN_CELLS: usize = 60;
 
-/// A place at which nothing is and nothing can be made.
+/// A path that does not exist and cannot be created.
 const NOWHERE: &str = "/dev/null/snell";
 
 /// Where hook files are looked for
@@ -51,10 +51,10 @@ pub(crate) struct ConfigArgs {
     project: Option<PathBuf>,
     #[command(flatten)]
     given: ConfigSourceArgs,
-    /// Whether the project is the current directory if none was named, whatever lies above.
+    /// Whether the current directory is the project if none was given, without a search upwards.
     #[arg(skip)]
     stays_here: bool,
-    /// Whether an agent started this process, with variables that its settings may name.
+    /// Whether an agent started this process, with variables from its settings.
     #[arg(skip)]
     is_guest: bool,
 }
@@ -71,13 +71,13 @@ pub(crate) struct HostConfigArgs {
 }
 
 impl HostConfigArgs {
-    /// The surroundings of a host: it knows its project, so nobody else looks for one.
+    /// The environment of a host: it knows its project, so Snell does not search for one.
     pub(crate) fn to_config_args(&self) -> ConfigArgs {
         ConfigArgs { project: self.project.clone(), given: self.given.clone(), stays_here: true, is_guest: false }
     }
 }
 
-/// What is named beside the project
+/// Options beside the project
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Where to look")]
 struct ConfigSourceArgs {
@@ -99,7 +99,7 @@ pub(crate) struct TrustArgs {
 }
 
 impl TrustArgs {
-    /// An engine for these surroundings, in the making, that looks at pins only if trust is required.
+    /// Returns an engine builder. It reads pins only if trust is required.
     pub(crate) fn engine_builder(&self, config_args: &ConfigArgs) -> anyhow::Result<EngineBuilder> {
         if self.require_trust {
             Ok(config_args.engine_builder_with_trust()?.require_trust())
@@ -108,37 +108,36 @@ impl TrustArgs {
         }
     }
 
-    /// An engine in the making that knows pins, with trust required if that was said.
+    /// Requires trust in a builder that has pins, if --require-trust was given.
     pub(crate) fn apply_to_builder(&self, builder: EngineBuilder) -> EngineBuilder {
         if self.require_trust { builder.require_trust() } else { builder }
     }
 }
 
 impl ConfigArgs {
-    /// This project and this home directory, each as it was named, if it was.
+    /// The environment with this project and this home directory, if given.
     pub(crate) fn new(project: Option<PathBuf>, home: Option<PathBuf>) -> Self {
         Self { project, given: ConfigSourceArgs { home, configs: Vec::new() }, stays_here: false, is_guest: false }
     }
 
-    /// The surroundings of a process that an agent started for this project: variables do not lead into it.
+    /// The environment of a process that an agent started for this project. Variables must not point into it.
     pub(crate) fn for_guest(project: PathBuf) -> Self {
         Self { is_guest: true, ..Self::new(Some(project), None) }
     }
 
-    /// The same, but with the current directory as the project if none was named.
+    /// The same, but with the current directory as the project if none was given.
     pub(crate) fn with_current_dir_as_project(mut self) -> Self {
         self.stays_here = true;
         self
     }
 
-    /// An engine for these surroundings, in the making, that knows which files of projects are trusted. What is a guest
-    /// adds [`EngineBuilder::guest`] to it.
+    /// Returns an engine builder that knows which files of projects are trusted. A guest adds [`EngineBuilder::guest`].
     pub(crate) fn engine_builder_with_trust(&self) -> anyhow::Result<EngineBuilder> {
         let (data, project) = (self.data_dir(), self.guest_project().map(Path::to_owned));
         Ok(self.engine_builder()?.trust_from(move || locate_trust_file(&data, project.as_deref()).load_or_empty()))
     }
 
-    /// The file that says which files of projects are trusted.
+    /// The file of trusted project files.
     pub(crate) fn trust_file(&self) -> TrustFile {
         locate_trust_file(&self.data_dir(), self.guest_project())
     }
@@ -148,7 +147,7 @@ impl ConfigArgs {
         self.project.as_deref().filter(|_| self.is_guest)
     }
 
-    /// Where Snell keeps what it records.
+    /// The data directory.
     pub(crate) fn data_dir(&self) -> PathBuf {
         resolve_data_dir(self.home_dir().as_deref())
     }
@@ -159,7 +158,7 @@ impl ConfigArgs {
         Some(std::path::absolute(&home).unwrap_or(home))
     }
 
-    /// That the home directory is there, if it was named: a typing mistake must not read as one without hooks.
+    /// Checks that a given home directory exists: with a typing mistake there would be no hooks.
     pub(crate) fn check_home_dir(&self) -> anyhow::Result<()> {
         match self.given.home.as_ref().filter(|home| !home.is_dir()) {
             Some(home) => bail!("the home directory {} is not a directory", home.display()),
@@ -167,7 +166,7 @@ impl ConfigArgs {
         }
     }
 
-    /// Where the user's own `snell.toml` is, and what stands beside it.
+    /// The directory of the user's own `snell.toml`.
     pub(crate) fn config_dir(&self) -> Option<PathBuf> {
         self.config_dir_for_home(self.trusted_home_dir())
     }
@@ -180,25 +179,23 @@ impl ConfigArgs {
         Some(base.join("snell"))
     }
 
-    /// The home directory, if what lies in it can be the user's.
+    /// The home directory, unless it is inside the project.
     fn trusted_home_dir(&self) -> Option<PathBuf> {
         self.home_dir().and_then(|home| self.reject_if_in_project(home))
     }
 
-    /// A directory that should be the user's, unless it lies in the project, which is reported.
+    /// Returns the directory, or reports that it is inside the project.
     fn reject_if_in_project(&self, directory: PathBuf) -> Option<PathBuf> {
         let project = self.guest_project();
         if project.is_some_and(|project| is_inside_project(&directory, project)) {
-            faults::report_fault(format!(
-                "{} lies in the project, so no settings or hooks there count as yours; check HOME and XDG_CONFIG_HOME",
-                directory.display()
-            ));
+            let problem = format!("{} is inside the project; its settings and hooks are ignored", directory.display());
+            faults::report_fault(UserMessage::new(problem).with_hint("check HOME and XDG_CONFIG_HOME"));
             return None;
         }
         Some(directory)
     }
 
-    /// An engine for these surroundings, in the making.
+    /// Returns an engine builder.
     pub(crate) fn engine_builder(&self) -> anyhow::Result<EngineBuilder> {
         let project = self.resolve_project()?;
         let mut builder = snell::Engine::builder().project(project.clone()).env(std::env::vars_os());
@@ -225,11 +222,11 @@ impl ConfigArgs {
         Ok(builder.background(build_background(self.data_dir())))
     }
 
-    /// The project's directory, in full: the one that was named, else the one around here, as `snell hook` finds it. One that
-    /// is gone must not read as one without hooks.
+    /// The project's absolute path: the given one, or else the nearest one upwards, as in `snell hook`. A directory that does not
+    /// exist is an error, because it would seem to have no hooks.
     pub(crate) fn resolve_project(&self) -> anyhow::Result<PathBuf> {
         let Some(project) = &self.project else {
-            let here = std::env::current_dir().context("the current directory is gone; name another one")?;
+            let here = std::env::current_dir().context("cannot find the current directory")?;
             return Ok(if self.stays_here { here } else { find_config_project(&here) });
         };
         if !project.is_dir() {
@@ -243,40 +240,38 @@ impl ConfigArgs {
     }
 }
 
-/// The project whose configuration counts in a directory.
+/// The project whose configuration applies in a directory.
 pub(crate) fn find_config_project(directory: &Path) -> PathBuf {
     find_project_root(directory, ProjectMarkers::Configuration).to_owned()
 }
 
-/// The file of pins in this directory. One that lies in the project could have been written by its authors: it trusts nothing.
+/// The file of pins in this directory. If it is inside the project, the project's authors could have written it: it is ignored.
 fn locate_trust_file(data: &Path, project: Option<&Path>) -> TrustFile {
     if project.is_some_and(|project| is_inside_project(data, project)) {
-        faults::report_fault(format!(
-            "{} lies in the project, so the pins there do not count; check SNELL_HOME, XDG_DATA_HOME and HOME",
-            data.display()
-        ));
+        let problem = format!("{} is inside the project; the trust file there is ignored", data.display());
+        faults::report_fault(UserMessage::new(problem).with_hint("check SNELL_HOME, XDG_DATA_HOME and HOME"));
         return TrustFile::in_data_dir(NOWHERE.into());
     }
     TrustFile::in_data_dir(data.to_owned())
 }
 
-/// A project as it is to be named to whoever types a command here; nothing if that command finds it by itself.
+/// The project as an argument for a command here; nothing if the command finds the project by itself.
 pub(crate) fn project_arg_if_elsewhere(project: &Path) -> Option<String> {
     let in_full = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let here = std::env::current_dir().ok().map(|here| find_config_project(&here));
-    // Every hook asks this, and mostly they are the same to the letter.
+    // Every hook calls this, and usually the paths are equal.
     let leads_there = here.is_some_and(|here| here == project || in_full(&here) == in_full(project));
     (!leads_there).then(|| shell_quote_path(project))
 }
 
-/// A path as one word of shell.
+/// A path as one shell word.
 fn shell_quote_path(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
     if text.chars().all(is_plain) { text } else { shell_quote(&text) }
 }
 
-/// Says to whoever reads it which project was looked at, if that is not the directory that they are in.
+/// Prints the project, if it is not the current directory.
 pub(crate) fn print_project_note(config_args: &ConfigArgs) {
     let here = std::env::current_dir().ok();
     if config_args.project.is_some() || !config_args.given.configs.is_empty() {
@@ -287,7 +282,7 @@ pub(crate) fn print_project_note(config_args: &ConfigArgs) {
     }
 }
 
-/// What to type to see what is wrong with the configuration of a project.
+/// The command that checks a project's configuration.
 pub(crate) fn format_lint_command(project: &Path) -> String {
     match project_arg_if_elsewhere(project) {
         Some(directory) => format!("snell lint --project {directory}"),
@@ -295,13 +290,13 @@ pub(crate) fn format_lint_command(project: &Path) -> String {
     }
 }
 
-/// What to type to have a project trusted, or not any more.
+/// The command that trusts a project, or revokes trust.
 pub(crate) fn format_trust_command(project: &Path, flags: &str) -> String {
     let directory = project_arg_if_elsewhere(project).map(|directory| format!(" {directory}"));
     format!("snell trust{flags}{}", directory.unwrap_or_default())
 }
 
-/// Files named on the command line must be there: a typing mistake there must not read as "no hooks".
+/// Files on the command line must exist: with a typing mistake there would be no hooks.
 fn parse_config_files(written: &[String]) -> anyhow::Result<Vec<ConfigFile>> {
     let mut files = Vec::new();
     for written in written {
@@ -313,7 +308,7 @@ fn parse_config_files(written: &[String]) -> anyhow::Result<Vec<ConfigFile>> {
         }
         let metadata = metadata.with_context(|| format!("cannot read --config {shown}"))?;
         if metadata.is_dir() {
-            bail!("--config {shown} is a directory; name a file");
+            bail!("--config {shown} is a directory, not a file");
         }
         if let Ok(absolute) = std::path::absolute(&file.path) {
             file.path = absolute;
@@ -323,51 +318,49 @@ fn parse_config_files(written: &[String]) -> anyhow::Result<Vec<ConfigFile>> {
     Ok(files)
 }
 
-/// That a file which is not there was not meant to name a contract that does not exist.
+/// Fails if the prefix of a missing file looks like the name of an unknown contract.
 fn check_contract_name(written: &str) -> anyhow::Result<()> {
     let named = written.split_once(':').filter(|(name, _)| !name.contains(['/', '.']));
     let Some((name, _)) = named.filter(|(name, _)| !ConfigFile::contract_names().any(|known| known == *name)) else {
         return Ok(());
     };
-    let near = did_you_mean(name, ConfigFile::contract_names());
-    let near = near.map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"));
     let known: Vec<_> = ConfigFile::contract_names().collect();
-    bail!(
-        "cannot read --config {written}: there is no contract \"{name}\"{near}, and no file of that name; write one of {}, or \
-         the file alone",
-        known.join(", ")
-    )
+    let hint = match did_you_mean(name, ConfigFile::contract_names()) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => format!("use one of {}, or the file without a prefix", known.join(", ")),
+    };
+    let problem = format!("cannot read --config {written}: unknown contract \"{name}\", and no such file");
+    Err(output::CommandError::new(problem).with_hint(hint).into())
 }
 
-/// A variable of the environment, if it says something.
+/// An environment variable that is set and not empty.
 pub(crate) fn read_variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The same, also if it is no UTF-8: what cannot be read is not the same as nothing.
+/// The same, with U+FFFD in place of bytes that are not UTF-8.
 pub(crate) fn read_variable_lossy(name: &str) -> Option<String> {
     let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
     Some(value.to_string_lossy().into_owned())
 }
 
-/// The user's name, for events that do not tell it.
+/// The user's name, for events without one.
 pub(crate) fn read_user_name() -> Option<String> {
     read_variable(variables::USER)
 }
 
-/// The clock that tests and replays set. A value that is no time does not count, which is reported.
+/// The clock that tests and replays set. An invalid time is reported and ignored.
 pub(crate) fn read_clock_override() -> Option<Timestamp> {
     let text = read_variable_lossy(variables::SNELL_NOW)?;
     let fault = |error| {
-        faults::report_fault(format!(
-            "SNELL_NOW is \"{}\", so the real clock counts; write an RFC 3339 time such as 2025-12-31T10:30:00Z: {error}",
-            output::shorten_to_one_line(&text, MAX_SHOWN_CELLS)
-        ));
+        let shown = output::shorten_to_one_line(&text, MAX_SHOWN_CELLS);
+        let problem = format!("invalid SNELL_NOW \"{shown}\": {error}; using the real time");
+        faults::report_fault(UserMessage::new(problem).with_hint("write a time such as 2025-12-31T10:30:00Z"));
     };
     text.parse().map_err(fault).ok()
 }
 
-/// This program, as the one that stays with background hooks. Without its path they end with this process.
+/// Background hooks run under a supervisor, which is this program. Without its path they end with this process.
 fn build_background(data_dir: PathBuf) -> BackgroundMode {
     match std::env::current_exe() {
         Ok(program) => BackgroundMode::Detached {
@@ -378,7 +371,7 @@ fn build_background(data_dir: PathBuf) -> BackgroundMode {
     }
 }
 
-/// Where Snell keeps what it records.
+/// The data directory.
 fn resolve_data_dir(home: Option<&Path>) -> PathBuf {
     std::env::var_os(variables::SNELL_HOME)
         .filter(|directory| !directory.is_empty())
@@ -388,25 +381,21 @@ fn resolve_data_dir(home: Option<&Path>) -> PathBuf {
         .unwrap_or_else(fallback_data_dir)
 }
 
-/// What `SNELL_HOME` says, in full. That a relative path leads elsewhere from every directory is said once: an agent calls from
-/// anywhere, and must be judged all the same.
+/// The absolute path of `SNELL_HOME`. A relative path is reported once, because it depends on the current directory.
 fn resolve_snell_home(directory: &Path) -> Option<PathBuf> {
-    static TOLD: Once = Once::new();
+    static REPORTED: Once = Once::new();
     let whole = std::path::absolute(directory).ok()?;
     if directory.is_relative() {
-        TOLD.call_once(|| {
-            output::print_warning(format!(
-                "SNELL_HOME is \"{}\", which leads elsewhere from every directory, here to {}; write its whole path",
-                directory.display(),
-                whole.display()
-            ));
+        REPORTED.call_once(|| {
+            let problem = format!("SNELL_HOME is relative (\"{}\"); using {}", directory.display(), whole.display());
+            output::print_warning(UserMessage::new(problem).with_hint("use an absolute path"));
         });
     }
     Some(whole)
 }
 
-/// Where Snell keeps what it records if there is no home: beside what others keep, so it must be ours. It is made here and
-/// now, because a name that is free could be taken by anybody. Where it is not ours, nothing is kept.
+/// The data directory if there is no home directory. It is in a shared directory, so it must belong to this user. It is created
+/// at once, because another user could take the name. If it is not this user's, nothing is recorded.
 fn fallback_data_dir() -> PathBuf {
     static FOUND: OnceLock<PathBuf> = OnceLock::new();
     let look = || {
@@ -416,9 +405,8 @@ fn fallback_data_dir() -> PathBuf {
             Ok(()) => directory,
             Err(error) => {
                 let shown = directory.display();
-                output::print_warning(format!(
-                    "cannot use {shown} ({error}); nothing is recorded or kept: set HOME or SNELL_HOME"
-                ));
+                let problem = format!("cannot use {shown} ({error}); nothing is recorded");
+                output::print_warning(UserMessage::new(problem).with_hint("set HOME or SNELL_HOME"));
                 NOWHERE.into()
             }
         }
@@ -426,7 +414,7 @@ fn fallback_data_dir() -> PathBuf {
     FOUND.get_or_init(look).clone()
 }
 
-/// Makes a directory that only this user can use, or sees that it is one. A link is none, whoever made it.
+/// Creates a directory that only this user can use, or checks that it is one. A symlink is not.
 fn create_private_dir(directory: &Path, user: u32) -> io::Result<()> {
     let foreign = |why| Err(io::Error::new(ErrorKind::PermissionDenied, why));
     match DirBuilder::new().mode(0o700).create(directory) {
@@ -438,19 +426,18 @@ fn create_private_dir(directory: &Path, user: u32) -> io::Result<()> {
         return foreign("it is not a directory");
     }
     if metadata.uid() != user {
-        return foreign("it belongs to somebody else");
+        return foreign("it belongs to another user");
     }
     if metadata.mode() & 0o022 != 0 {
-        return foreign("others may write to it");
+        return foreign("other users can write to it");
     }
     Ok(())
 }
 
-/// The system takes no longer path, with its end mark.
+/// The system's limit for a path, with its NUL byte.
 const MAX_PATH_BYTES: usize = 4096;
 
-/// A directory from the environment. As the XDG rules say, one that is not absolute does not count; one that is too long for a
-/// path does not either.
+/// A directory from the environment. As in the XDG rules, a relative path is ignored. So is one that is too long.
 pub(crate) fn read_dir_variable(variable: &str) -> Option<PathBuf> {
     as_usable_dir(std::env::var_os(variable)?)
 }

@@ -1,4 +1,4 @@
-//! Files that remember what a session was told, and how often.
+//! Files that remember which notices a session has had, and how often.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use snell::{FileAccess, RegularFile, read_text_file};
 /// The directory of markers in the data directory.
 const MARKER_DIR: &str = "told";
 
-/// A larger marker holds no number.
+/// A larger marker does not hold a number.
 const MAX_MARKER_BYTES: u64 = 64;
 
 /// Markers in the data directory.
@@ -37,16 +37,16 @@ impl OnceMarkers {
     /// The count of the key; nothing if it cannot be read.
     pub(crate) fn read_count(&self, key: &[&str]) -> Option<u32> {
         match read_text_file(&self.marker_path(key), MAX_MARKER_BYTES) {
-            // Other text than a number was never written to its end.
+            // Another text is a number that was not written completely.
             Ok(text) => Some(text.trim().parse().unwrap_or(0)),
             Err(error) => (error.kind() == io::ErrorKind::NotFound).then_some(0),
         }
     }
 
-    /// Sets the count of the key; answers whether it was written.
+    /// Sets the count of the key. Returns whether it was written.
     pub(crate) fn write_count(&self, key: &[&str], count: u32) -> bool {
         let marker = self.marker_path(key);
-        // It may be there already; opening it shows whether it can be written.
+        // It may exist already; opening it shows whether it can be written.
         let _ = create_marker(&marker);
         let file = RegularFile::open(&marker, FileAccess::WriteExisting).map(RegularFile::into_file);
         file.is_ok_and(|mut file| file.set_len(0).is_ok() && file.write_all(count.to_string().as_bytes()).is_ok())
@@ -54,11 +54,11 @@ impl OnceMarkers {
 
     /// Sets the count of the key to zero.
     pub(crate) fn reset_count(&self, key: &[&str]) {
-        // Mostly there is no marker. One that cannot be removed cannot be counted either.
+        // Usually there is no marker. If it cannot be removed, it cannot be counted either.
         let _ = fs::remove_file(self.marker_path(key));
     }
 
-    /// Removes the markers that were written before this time: their sessions are over.
+    /// Removes markers from before this time: their sessions are over.
     pub(crate) fn prune(&self, before: SystemTime) {
         for entry in fs::read_dir(&self.directory).into_iter().flatten().flatten() {
             let is_old = entry.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|time| time < before);

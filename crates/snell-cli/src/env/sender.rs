@@ -1,4 +1,4 @@
-//! The sender of an event: the agent's process, session and terminal, as the environment has them.
+//! The sender of an event: the agent's process, session and terminal, from the environment.
 
 use snell::{AgentProduct, SupportLevel};
 use snell_store::{EventSender, ProcessIdentity};
@@ -18,12 +18,12 @@ mod launcher_variables {
 const TMUX: &str = "TMUX";
 const TMUX_PANE: &str = "TMUX_PANE";
 
-/// The sender of an event of this product. Without a product, Claude Code's variables count.
+/// The sender of an event of this product. Without a product, Claude Code's variables are used.
 pub(crate) fn build_sender(vars: &EnvVars, product: Option<&'static AgentProduct>) -> EventSender {
     use launcher_variables as launcher;
     let variables = product.unwrap_or(AgentProduct::for_recorded_name(None)).variables;
     let pid = variables.pid.and_then(|name| vars.text(name)?.parse().ok());
-    // No process has the number 0.
+    // No process has the id 0.
     let pid = pid.filter(|pid| *pid > 0);
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     EventSender {
@@ -44,8 +44,8 @@ pub(crate) fn build_sender(vars: &EnvVars, product: Option<&'static AgentProduct
     }
 }
 
-/// The sender of an event that an agent of this name fires by `snell run`. The variable of a process says nothing about it:
-/// if it is set, another agent has started this one.
+/// The sender of an event that an agent of this name fires with `snell run`. A process variable is ignored: another agent set it,
+/// and started this one.
 pub(crate) fn build_host_sender(vars: &EnvVars, name: Option<String>) -> EventSender {
     EventSender {
         product: name,

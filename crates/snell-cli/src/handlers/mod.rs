@@ -1,7 +1,7 @@
-//! What is built into `snell hook`, and speaks before its user's hooks do.
+//! The built-in handlers of `snell hook`. They run before the user's hooks.
 //!
-//! Each handler decides on its own, and what it needs is asked for here. Whatever goes wrong with one of them is told on
-//! standard error and is no opinion, except where a handler says itself that it fails closed.
+//! This module passes each handler the values that it needs. If a handler fails, Snell prints a warning and the handler has no
+//! opinion, unless it fails closed.
 
 mod context;
 mod messaging;
@@ -22,44 +22,44 @@ use crate::record::record_event::HookRecorder;
 pub(crate) use remind::AgentReminder;
 pub(crate) use session_mode::SessionMode;
 
-/// An event, and what surrounds it.
+/// An event and its environment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HandlerContext<'a> {
     pub(crate) event: &'a Event,
-    /// What could not be read of it, if anything.
+    /// Why part of the event could not be read.
     pub(crate) decode_problem: Option<&'a DecodeProblem>,
     pub(crate) sender: &'a EventSender,
-    /// The directory that the agent has for its project.
+    /// The project directory.
     pub(crate) project: &'a Path,
-    /// The project's path, as a launcher names it.
+    /// The project's path from the launcher.
     pub(crate) launcher_project_path: Option<&'a str>,
     pub(crate) settings: &'a SnellSettings,
     pub(crate) now: Timestamp,
 }
 
-/// Why an event could not be read as a whole.
+/// Why an event could not be read completely.
 #[derive(Clone, Debug)]
 pub(crate) struct DecodeProblem {
-    /// As a sentence without its end.
+    /// A clause without a period.
     pub(crate) why: String,
-    /// Whether there is something of what a tool is given.
+    /// Whether part of the tool's input was read.
     pub(crate) has_input: bool,
 }
 
 impl DecodeProblem {
-    /// Something of it was left out.
+    /// Part of the event was removed.
     pub(crate) fn truncated(why: String) -> Self {
         Self { why, has_input: true }
     }
 
-    /// There is nothing of it but what happens, and to whom.
+    /// Only the event's name and session were read.
     pub(crate) fn unreadable(why: String) -> Self {
         Self { why, has_input: false }
     }
 }
 
 impl HandlerContext<'_> {
-    /// The time by which allowed commands expire. `SNELL_NOW` does not turn it back: an agent's settings could set that.
+    /// The time at which allowed commands expire. `SNELL_NOW` cannot turn it back, because an agent's settings could set it.
     fn expiry_time(&self) -> Timestamp {
         self.now.max(Timestamp::now())
     }
@@ -69,57 +69,57 @@ impl HandlerContext<'_> {
     }
 }
 
-/// What the handlers have to say about an event.
+/// The results of all handlers for an event.
 #[derive(Debug)]
 pub(crate) struct HandlerOutcome<'a> {
-    /// What they decided.
+    /// Their combined verdict.
     pub(crate) verdict: Verdict,
-    /// What the agent is told about itself, if it hears it.
+    /// Reminders for the agent, if it gets the answer.
     pub(crate) reminder: AgentReminder,
-    /// What the guard has to do with it, if anything.
+    /// The guard's run, if the guard judges the event.
     pub(crate) guard_run: Option<GuardRun<'a>>,
 }
 
-/// Asks every handler that is switched on.
+/// Runs every enabled handler.
 pub(crate) fn run_handlers<'a>(context: &HandlerContext<'a>, recorder: &mut HookRecorder) -> HandlerOutcome<'a> {
     let handlers = &context.settings.handlers;
-    let mut said = HandlerOutcome {
+    let mut outcome = HandlerOutcome {
         verdict: Verdict::new(context.event.name.clone()),
         reminder: AgentReminder::default(),
         guard_run: start_guard_run(context),
     };
-    if let Some(hearing) = &mut said.guard_run {
-        if context.decode_problem.is_none_or(|unread| unread.has_input) {
-            hearing.judge_original(&mut said.verdict);
+    if let Some(guard_run) = &mut outcome.guard_run {
+        if context.decode_problem.is_none_or(|problem| problem.has_input) {
+            guard_run.judge_original(&mut outcome.verdict);
         }
-        if let Some(unread) = context.decode_problem {
-            hearing.mark_unreadable(&unread.why, &mut said.verdict);
+        if let Some(problem) = context.decode_problem {
+            guard_run.mark_unreadable(&problem.why, &mut outcome.verdict);
         }
     }
     if handlers.is_enabled(BuiltinHandler::Context) && context.event.name == EventName::SessionStart {
-        add_context_files(context, &mut said.verdict);
+        add_context_files(context, &mut outcome.verdict);
     }
     if handlers.is_enabled(BuiltinHandler::Comms) && context.event.name == EventName::PreToolUse {
         let input = context.event.tool.as_ref().and_then(|tool| tool.input.as_ref());
-        judge_message(context, input.unwrap_or(&Value::Null), &mut said.verdict);
+        judge_message(context, input.unwrap_or(&Value::Null), &mut outcome.verdict);
     }
     if handlers.is_enabled(BuiltinHandler::Remind)
-        && let Some(inquiry) = remind::build_snapshot_query(context)
+        && let Some(query) = remind::build_snapshot_query(context)
     {
-        let facts = recorder.load_session_snapshot(&inquiry);
-        said.reminder = remind::build_reminder(context, facts.as_ref());
+        let snapshot = recorder.load_session_snapshot(&query);
+        outcome.reminder = remind::build_reminder(context, snapshot.as_ref());
     }
-    said
+    outcome
 }
 
 fn start_guard_run<'a>(context: &HandlerContext<'a>) -> Option<GuardRun<'a>> {
     let is_on = context.settings.handlers.is_enabled(BuiltinHandler::Guard);
-    let hearing = || GuardRun::for_event(context.event, context.settings, context.project, context.expiry_time());
+    let start = || GuardRun::for_event(context.event, context.settings, context.project, context.expiry_time());
     let agent_pid = context.sender.process.map(|process| process.pid);
-    is_on.then(hearing).flatten().map(|hearing| hearing.with_agent_process(agent_pid))
+    is_on.then(start).flatten().map(|guard_run| guard_run.with_agent_process(agent_pid))
 }
 
-/// The contacts file, where the user names none: beside their own `snell.toml`.
+/// The default contacts file, beside the user's own `snell.toml`.
 const CONTACTS_FILE: &str = "contacts.toml";
 
 fn add_context_files(occasion: &HandlerContext<'_>, verdict: &mut Verdict) {
@@ -140,18 +140,18 @@ fn add_context_files(occasion: &HandlerContext<'_>, verdict: &mut Verdict) {
         messages: &occasion.settings.messages,
     };
     let loaded = context::load_context(&request, &forbidden);
-    loaded.faults.iter().for_each(output::print_warning);
+    loaded.faults.into_iter().for_each(output::print_warning);
     loaded.text.into_iter().for_each(|text| verdict.add_context(text));
 }
 
-/// Asks again those who judge a tool's input, because a hook has changed it.
+/// Judges the tool's input again after a hook changed it.
 pub(crate) fn rerun_on_changed_input(
     context: &HandlerContext<'_>,
     guard_run: Option<&mut GuardRun<'_>>,
     verdict: &mut Verdict,
 ) {
-    if let Some(hearing) = guard_run {
-        hearing.rejudge_if_changed(verdict);
+    if let Some(guard_run) = guard_run {
+        guard_run.rejudge_if_changed(verdict);
     }
     if let Some(input) = verdict.tool_input.clone()
         && context.settings.handlers.is_enabled(BuiltinHandler::Comms)

@@ -1,30 +1,30 @@
-//! The mode that a session's launcher gave it.
+//! The mode that a launcher gives a session.
 
-/// Who watches a session.
+/// Whether a user watches a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SessionMode {
-    /// Somebody sits in front of it. So it is also where nobody says anything.
+    /// A user watches it. This is the default.
     Interactive,
-    /// It carries out a mission.
+    /// It works on a mission.
     Mission,
     /// It works in the background.
     Background,
-    /// Something that Snell does not know: nobody can be counted on to watch it.
+    /// An unknown mode: a user may not watch it.
     Other(String),
 }
 
 impl SessionMode {
-    pub(crate) fn from_name(told: Option<&str>) -> Self {
-        let told = told.map(str::trim).unwrap_or_default().to_lowercase();
-        match told.as_str() {
+    pub(crate) fn from_name(name: Option<&str>) -> Self {
+        let name = name.map(str::trim).unwrap_or_default().to_lowercase();
+        match name.as_str() {
             "" | "interactive" => Self::Interactive,
             "mission" => Self::Mission,
             "background" => Self::Background,
-            _ => Self::Other(told),
+            _ => Self::Other(name),
         }
     }
 
-    /// How it is written; nothing if somebody sits in front of it.
+    /// Its name; nothing for an interactive session.
     pub(crate) fn name(&self) -> Option<&str> {
         match self {
             Self::Interactive => None,

@@ -1,16 +1,17 @@
-//! The agents that Snell can be installed in: the products with an install recipe.
+//! Agents in which Snell can be installed: the products with an install recipe.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
 pub(crate) use snell::SettingsScope;
 use snell::{AgentProduct, AgentSettingsFile, InstallRecipe, read_text_file};
 
-/// A larger file says nothing about trust. Claude Code keeps its history in the same file.
+use crate::output::CommandError;
+
+/// A larger file is not read. Claude Code keeps its history in the same file as trust.
 const MAX_TRUST_BYTES: u64 = 64 * 1024 * 1024;
 
-/// An agent that Snell can be installed in.
+/// An agent in which Snell can be installed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InstallAgent {
     /// Its name in options: `claude`.
@@ -27,12 +28,12 @@ impl Deref for InstallAgent {
     }
 }
 
-/// Where an agent's files are looked for.
+/// The directories of an agent's files.
 #[derive(Clone, Debug)]
 pub(crate) struct AgentDirs {
     pub(crate) home: PathBuf,
     pub(crate) project: PathBuf,
-    /// What the agent's variable says about its directory.
+    /// The value of the agent's directory variable.
     pub(crate) directory: Option<PathBuf>,
 }
 
@@ -43,7 +44,8 @@ impl InstallAgent {
             Some(agent) => Ok(agent),
             None => {
                 let names: Vec<_> = Self::all().map(|agent| agent.name).collect();
-                bail!("Snell cannot be installed in \"{name}\" yet; it can in: {}", names.join(", "))
+                let problem = format!("Snell cannot be installed in \"{name}\"");
+                Err(CommandError::new(problem).with_hint(format!("use one of: {}", names.join(", "))).into())
             }
         }
     }
@@ -53,12 +55,12 @@ impl InstallAgent {
         products.filter_map(|product| Some(Self { name: product.name, product, recipe: product.install.as_ref()? }))
     }
 
-    /// Its name for people.
+    /// Its display name.
     pub(crate) fn title(&self) -> &'static str {
         self.product.title
     }
 
-    /// The variable that names its directory.
+    /// The variable for its directory.
     pub(crate) fn directory_variable(&self) -> &'static str {
         self.directory.0
     }
@@ -69,12 +71,12 @@ impl InstallAgent {
         around.directory.clone().unwrap_or_else(usual)
     }
 
-    /// Its own directory if no variable names another.
+    /// Its own directory without the variable.
     pub(crate) fn default_config_dir(&self, around: &AgentDirs) -> PathBuf {
         around.home.join(self.directory.1)
     }
 
-    /// Where a file of it is.
+    /// The path of one of its files.
     pub(crate) fn settings_path(&self, file: &AgentSettingsFile, around: &AgentDirs) -> PathBuf {
         match file.scope {
             SettingsScope::User => self.config_dir(around).join(file.path),
@@ -83,7 +85,7 @@ impl InstallAgent {
         }
     }
 
-    /// All its files, with those of directories in which every file counts.
+    /// All its files, including those in `.d` directories.
     pub(crate) fn all_settings_paths(&self, around: &AgentDirs) -> Vec<(SettingsScope, PathBuf)> {
         let mut places = Vec::new();
         for file in self.files {
@@ -101,13 +103,13 @@ impl InstallAgent {
         places
     }
 
-    /// Where its file of this scope is.
+    /// The path of its file in this scope.
     pub(crate) fn settings_path_in_scope(&self, scope: SettingsScope, around: &AgentDirs) -> PathBuf {
         let file = self.files.iter().find(|file| file.scope == scope);
         file.map_or_else(|| self.config_dir(around), |file| self.settings_path(file, around))
     }
 
-    /// The script of a machine that only forwards.
+    /// The notify script of a machine that only forwards events.
     pub(crate) fn script_path(&self, around: &AgentDirs) -> PathBuf {
         self.config_dir(around).join("hooks").join(super::notify_script::SCRIPT_NAME)
     }
@@ -119,13 +121,13 @@ impl InstallAgent {
         self.product.events.iter().copied().filter(move |event| !is_left_out(event))
     }
 
-    /// The timeout in seconds of its hook on this event, if it has to be set.
+    /// The timeout of its hook on this event in seconds, if it must be set.
     pub(crate) fn timeout(&self, event: &str) -> Option<u32> {
         let row = self.timeouts.iter().find(|(name, _)| *name == event);
         row.map(|(_, seconds)| *seconds)
     }
 
-    /// Whether its user trusts the project, or a directory around it; nothing if that cannot be seen.
+    /// Whether its user trusts the project or a directory above; nothing if that is unknown.
     pub(crate) fn is_project_trusted(&self, around: &AgentDirs) -> Option<bool> {
         let (name, [projects, trusted]) = self.trust;
         let directory = around.directory.as_ref().unwrap_or(&around.home);

@@ -1,25 +1,27 @@
-//! Files as they lie on disk: looked at, replaced in one step, and never if somebody else was faster.
+//! Reads files, and replaces them atomically, unless another process changed them.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use snell::{FileAccess, RegularFile, is_file_kind_error, read_file, read_text_file, sync_directory};
 
-/// A larger file is no settings file.
+use crate::output::CommandError;
+
+/// A larger file is not a settings file.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// So much of a script is looked at.
+/// Only this much of a script is read.
 const MAX_SCRIPT_HEAD_BYTES: u64 = 64 * 1024;
 
-/// A file as it was seen.
+/// A file at the time when it was read.
 #[derive(Debug, Default)]
 pub(crate) struct FileSnapshot {
-    /// As it was named.
+    /// The given path.
     pub(crate) path: PathBuf,
-    /// Where it really is, if links lead to it.
+    /// The path with symlinks resolved.
     real_path: PathBuf,
     pub(crate) text: Option<String>,
     mode: u32,
@@ -27,16 +29,16 @@ pub(crate) struct FileSnapshot {
     pub(crate) link_count: u64,
 }
 
-/// Who may read what is made anew.
+/// The access mode of new files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileModePolicy {
-    /// Nobody else.
+    /// Only for this user.
     Private,
-    /// Whoever the user lets read new files.
+    /// As the user's umask allows.
     Usual,
-    /// Whoever gets there, and they may run it.
+    /// Readable and executable by all.
     Program,
-    /// Whoever could before.
+    /// The mode of the earlier file.
     AsBefore(u32),
 }
 
@@ -59,7 +61,7 @@ impl FileModePolicy {
 }
 
 impl FileSnapshot {
-    /// Looks at a file that need not be there.
+    /// Reads a file, which may be missing.
     pub(crate) fn load(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
         let file = match RegularFile::open(path, FileAccess::Read) {
@@ -69,7 +71,8 @@ impl FileSnapshot {
             }
             Err(error) if is_file_kind_error(&error) && !path.exists() => {
                 let target = fs::read_link(path).unwrap_or_default();
-                bail!("{shown} is a link to {}, which is not there; make it, or remove the link", target.display());
+                let problem = format!("{shown} is a symlink to {}, which does not exist", target.display());
+                return Err(CommandError::new(problem).with_hint("create that file, or remove the symlink").into());
             }
             Err(error) => return Err(error).with_context(|| format!("cannot use {shown}")),
         };
@@ -80,7 +83,7 @@ impl FileSnapshot {
         let text = String::from_utf8(bytes).map_err(|error| {
             let valid = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]).into_owned();
             let (line, column) = super::jsonc::line_and_column(&valid, valid.len());
-            anyhow::anyhow!("{shown}:{line}:{column}: is not UTF-8 text; save it as UTF-8")
+            CommandError::new(format!("{shown}:{line}:{column}: not UTF-8 text")).with_hint("save it as UTF-8")
         })?;
         Ok(Self {
             path: path.to_owned(),
@@ -96,29 +99,29 @@ impl FileSnapshot {
         self.text.is_some()
     }
 
-    /// Who may do what with it, if it is there.
+    /// Its mode, if it exists.
     pub(crate) fn mode(&self) -> Option<u32> {
         self.exists().then_some(self.mode)
     }
 
-    /// Whether it is a link to a file elsewhere.
+    /// Whether the path is a symlink.
     pub(crate) fn is_link(&self) -> bool {
         fs::symlink_metadata(&self.path).is_ok_and(|metadata| metadata.is_symlink())
     }
 
-    /// The directories that have to be made for it, the outermost first.
+    /// The directories that must be created for it, the outermost first.
     pub(crate) fn missing_directories(&self) -> Vec<PathBuf> {
         missing_directories(self.real_path.parent().unwrap_or(Path::new("/")))
     }
 
-    /// Puts this text in its place, in one step: whoever reads it sees all of the old or all of the new. A file that is
-    /// there keeps its owner and its mode.
+    /// Replaces the content atomically: readers see all of the old text or all of the new. An existing file keeps its owner and
+    /// mode.
     pub(crate) fn replace(&self, text: &str, access: FileModePolicy) -> anyhow::Result<()> {
         let shown = self.path.display().to_string();
-        ensure!(
-            !self.exists() || self.mode & 0o200 != 0,
-            "{shown} may not be written; if that is not on purpose, run: chmod u+w '{shown}'"
-        );
+        if self.exists() && self.mode & 0o200 == 0 {
+            let hint = format!("if that is not intended, run: chmod u+w '{shown}'");
+            return Err(CommandError::new(format!("{shown} is read-only")).with_hint(hint).into());
+        }
         let directory = self.real_path.parent().unwrap_or(Path::new("/"));
         let made =
             make_directories(directory, access).with_context(|| format!("cannot create {}", directory.display()))?;
@@ -130,30 +133,30 @@ impl FileSnapshot {
             .and_then(|()| self.ensure_unchanged())
             .and_then(|()| fs::rename(&unfinished, &self.real_path).with_context(|| format!("cannot replace {shown}")));
         if let Err(error) = replaced {
-            // It is not there if it could not even be made.
+            // It does not exist if it could not be created.
             let _ = fs::remove_file(&unfinished);
             remove_directories(&made);
             return Err(error);
         }
-        // The file is in its place; that the directory says so after a power cut is as much as can be done.
+        // The file is replaced. If this fails, a power cut may still undo it.
         let _ = sync_directory(directory);
         Ok(())
     }
 
-    /// Removes it, if nobody has changed it since.
+    /// Removes it, unless another process changed it.
     pub(crate) fn remove(&self) -> anyhow::Result<()> {
         self.ensure_unchanged()?;
         fs::remove_file(&self.path).with_context(|| format!("cannot remove {}", self.path.display()))
     }
 
-    /// What is in the place of the copy, and is none of this file.
+    /// A file at the path of the backup that is not a backup of this file.
     pub(crate) fn find_backup_conflict(&self) -> Option<PathBuf> {
         let path = backup_path(&self.path);
         let is_copy = read_text(&path) == self.text;
         (self.exists() && !is_copy && fs::symlink_metadata(&path).is_ok()).then_some(path)
     }
 
-    /// Keeps a copy of it beside it, unless something is there already. Answers where it is if it was made.
+    /// Writes a backup beside the file, unless one exists. Returns its path if it was written.
     pub(crate) fn back_up(&self) -> anyhow::Result<Option<PathBuf>> {
         let Some(text) = &self.text else {
             return Ok(None);
@@ -169,14 +172,14 @@ impl FileSnapshot {
         });
         if let Err(error) = written {
             let _ = fs::remove_file(&path);
-            return Err(error).with_context(|| format!("cannot write the copy {}", path.display()));
+            return Err(error).with_context(|| format!("cannot write the backup {}", path.display()));
         }
         Ok(Some(path))
     }
 
     fn write_temp_file(&self, unfinished: &Path, text: &str, access: FileModePolicy) -> io::Result<()> {
         match fs::remove_file(unfinished) {
-            // Left by somebody who did not get to the end.
+            // Left by a process that was interrupted.
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
@@ -186,7 +189,7 @@ impl FileSnapshot {
         file.write_all(text.as_bytes())?;
         match (self.exists(), access) {
             (true, FileModePolicy::Private | FileModePolicy::Usual) => self.set_owner_and_mode(&file, self.mode)?,
-            // A program that others could not run would be none.
+            // A program must be executable by others too.
             (_, FileModePolicy::Program | FileModePolicy::AsBefore(_)) => {
                 file.set_permissions(Permissions::from_mode(access.file_mode()))?
             }
@@ -195,13 +198,13 @@ impl FileSnapshot {
         file.sync_all()
     }
 
-    /// Gives a file this one's owner, and a mode.
+    /// Gives another file this file's owner, and a mode.
     fn set_owner_and_mode(&self, file: &File, mode: u32) -> io::Result<()> {
         let metadata = file.metadata()?;
         if metadata.uid() != self.owner.0 {
             fchown(file, Some(self.owner.0), Some(self.owner.1))?;
         } else if metadata.gid() != self.owner.1 {
-            // A file may belong to a group that its owner is not in. Then the new one cannot, and is the owner's all the same.
+            // The owner may not be a member of the file's group. Then the new file has the owner's group.
             let _ = fchown(file, None, Some(self.owner.1));
         }
         file.set_permissions(Permissions::from_mode(mode))
@@ -214,27 +217,27 @@ impl FileSnapshot {
             Err(error) => return Err(error).with_context(|| format!("cannot read {}", self.path.display())),
         };
         let shown = self.path.display();
-        ensure!(
-            now.as_deref() == self.text.as_deref().map(str::as_bytes),
-            "{shown} was changed by somebody else just now, so it is left as it is; try again"
-        );
+        if now.as_deref() != self.text.as_deref().map(str::as_bytes) {
+            let problem = format!("another process changed {shown} just now, so Snell did not change it");
+            return Err(CommandError::new(problem).with_hint("try again").into());
+        }
         Ok(())
     }
 }
 
-/// The copy of a file as it was before Snell.
+/// The path of the backup.
 pub(crate) fn backup_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".before-snell");
     name.into()
 }
 
-/// The text of a file that is small enough to be a settings file or a script; nothing if it cannot be read.
+/// The text of a settings file or script; nothing if it cannot be read or is too large.
 pub(crate) fn read_text(path: &Path) -> Option<String> {
     read_text_file(path, MAX_BYTES).ok()
 }
 
-/// How a script begins; nothing if it is not there. One that cannot be read says nothing that is known.
+/// The beginning of a script; nothing if it does not exist, and empty if it cannot be read.
 pub(super) fn read_script_head(path: &Path) -> Option<String> {
     let file = RegularFile::open(path, FileAccess::Read);
     match file.and_then(|file| file.read_prefix(MAX_SCRIPT_HEAD_BYTES)) {
@@ -244,7 +247,7 @@ pub(super) fn read_script_head(path: &Path) -> Option<String> {
     }
 }
 
-/// Makes a directory and those above it; answers which had to be made, the outermost first.
+/// Creates a directory and those above it. Returns the new ones, the outermost first.
 pub(super) fn make_directories(directory: &Path, access: FileModePolicy) -> io::Result<Vec<PathBuf>> {
     let missing = missing_directories(directory);
     for (index, path) in missing.iter().enumerate() {
@@ -263,7 +266,7 @@ fn missing_directories(directory: &Path) -> Vec<PathBuf> {
     missing
 }
 
-/// Removes directories, the innermost first. One that is in use stays.
+/// Removes directories, the innermost first. One that is not empty stays.
 pub(super) fn remove_directories(made: &[PathBuf]) {
     for directory in made.iter().rev() {
         let _ = fs::remove_dir(directory);
@@ -275,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_was_faster_is_not_overwritten() {
+    fn a_concurrent_change_is_not_overwritten() {
         type ConcurrentChange = fn(&Path);
         let cases: [(Option<&str>, ConcurrentChange); 4] = [
             (Some("{}"), |path| fs::write(path, "{ }").unwrap()),
@@ -293,7 +296,7 @@ mod tests {
             meanwhile(&path);
             let theirs = fs::read_to_string(&path).ok();
             for error in [seen.replace("ours", FileModePolicy::Private).unwrap_err(), seen.remove().unwrap_err()] {
-                assert!(error.to_string().contains("try again"), "{error}");
+                assert!(error.to_string().starts_with("another process changed "), "{error}");
             }
             assert_eq!(fs::read_to_string(&path).ok(), theirs);
             assert!(fs::read_dir(root.path()).unwrap().flatten().all(|entry| entry.path() == path));

@@ -1,5 +1,4 @@
-//! What was installed where, in `installed/` of the directory where Snell keeps what it records: what is needed to undo it
-//! to the last byte.
+//! Records of installations, in `installed/` of the data directory: everything that is needed to undo them exactly.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -19,26 +18,26 @@ use super::plan::{CreatedContainer, PriorContent};
 pub(crate) struct InstallRecord {
     version: u32,
     pub(crate) path: PathBuf,
-    /// How Snell takes part by it; nothing for the script itself.
+    /// How the file calls Snell; nothing for the script itself.
     pub(crate) way: Option<InstallMode>,
-    /// Whose hooks it holds; nothing for the script itself.
+    /// The scope of its hooks; nothing for the script itself.
     pub(crate) scope: Option<SettingsScope>,
-    /// What it said before; nothing if it was not there.
+    /// The text before Snell; nothing if the file did not exist.
     pub(crate) before: Option<String>,
-    /// Who could do what with it before, for a file that Snell changes that of.
+    /// The mode before Snell, if Snell changes the mode.
     pub(crate) mode_before: Option<u32>,
-    /// What it said when Snell had written it. The last time may not have come to its end, so the time before counts too.
+    /// The texts that Snell wrote. The last write may have been interrupted, so the one before is kept too.
     after_sha256: Vec<String>,
     pub(crate) containers: Vec<CreatedContainer>,
-    /// Directories that were made for it.
+    /// Directories that were created for it.
     pub(crate) made: Vec<PathBuf>,
-    /// The copy that was made of it.
+    /// Its backup.
     pub(crate) backup: Option<PathBuf>,
 }
 
 const VERSION: u32 = 1;
 
-/// A larger file is no record: it holds a settings file or a script, with escapes.
+/// A larger file is not a record, which holds a settings file or a script with escapes.
 const MAX_RECORD_BYTES: u64 = 32 * 1024 * 1024;
 
 impl InstallRecord {
@@ -52,7 +51,7 @@ impl InstallRecord {
         }
     }
 
-    /// Takes over what is still true of what was remembered until now.
+    /// Takes over the parts of an earlier record that are still valid.
     pub(crate) fn inherit_from(mut self, earlier: Option<&Self>) -> Self {
         let Some(earlier) = earlier else {
             return self;
@@ -67,27 +66,27 @@ impl InstallRecord {
         self
     }
 
-    /// Whether a file says what Snell wrote into it.
+    /// Whether a text is what Snell wrote.
     pub(crate) fn matches_written(&self, text: Option<&str>) -> bool {
         text.is_some_and(|text| self.after_sha256.contains(&sha256_hex(text.as_bytes())))
     }
 }
 
-/// What is known of a file before Snell.
+/// The content of a file before Snell.
 pub(crate) fn determine_prior_content<'a>(
     remembered: Option<&'a InstallRecord>,
     current: Option<&str>,
 ) -> PriorContent<'a> {
     match remembered {
         Some(known) if known.matches_written(current) => PriorContent::Known(known.before.as_deref()),
-        // Whoever wrote it did not get to the end, or somebody else has put it back.
+        // The write was interrupted, or the old text was restored.
         Some(known) if known.before.as_deref() == current => PriorContent::Unknown,
         Some(known) => PriorContent::Changed { containers: &known.containers, existed: known.before.is_some() },
         None => PriorContent::Unknown,
     }
 }
 
-/// Everything that is remembered. While it is open nobody else installs anything.
+/// All records. While it is open, no other process installs.
 #[derive(Debug)]
 pub(crate) struct InstallLog {
     directory: PathBuf,
@@ -96,7 +95,7 @@ pub(crate) struct InstallLog {
 }
 
 impl InstallLog {
-    /// Opens what is remembered in order to change it.
+    /// Opens the records for writing.
     pub(crate) fn open(data: &Path) -> anyhow::Result<Self> {
         let directory = data.join("installed");
         let shown = directory.display();
@@ -109,7 +108,7 @@ impl InstallLog {
         Ok(Self { _lock: Some(lock), directory })
     }
 
-    /// Opens what is remembered in order to look at it; nothing is made.
+    /// Opens the records for reading, and creates nothing.
     pub(crate) fn open_read_only(data: &Path) -> Self {
         Self { directory: data.join("installed"), _lock: None }
     }
@@ -119,12 +118,12 @@ impl InstallLog {
         self.directory.join(format!("{}.json", &name[..24]))
     }
 
-    /// What is remembered of a file. What cannot be understood is not remembered.
+    /// The record of a file. An invalid record is ignored.
     pub(crate) fn find_record(&self, path: &Path) -> Option<InstallRecord> {
         load_record(&self.record_path(path)).filter(|known| known.path == path)
     }
 
-    /// Everything that is remembered of other files.
+    /// The records of other files.
     pub(crate) fn other_records(&self, path: &Path) -> Vec<InstallRecord> {
         let entries = fs::read_dir(&self.directory).into_iter().flatten().flatten();
         let records = entries.filter_map(|entry| load_record(&entry.path()));
@@ -137,17 +136,17 @@ impl InstallLog {
         record.replace(&text, FileModePolicy::Private)
     }
 
-    /// Goes back to what was remembered before, because what was to be done could not be.
+    /// Restores the earlier record after a failure.
     pub(crate) fn restore_record(&self, path: &Path, known: Option<&InstallRecord>) {
         match known {
-            // What is remembered of a file that says something else is not used, so a failure does no harm.
+            // A record that does not match its file is ignored, so a failure does no harm.
             Some(known) => drop(self.save_record(known)),
             None => self.delete_record(path),
         }
     }
 
     pub(crate) fn delete_record(&self, path: &Path) {
-        // What is remembered of a file that says something else is not used, so nothing is lost if it stays.
+        // A record that does not match its file is ignored, so it may stay.
         let _ = fs::remove_file(self.record_path(path));
     }
 }

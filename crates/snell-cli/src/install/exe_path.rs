@@ -1,19 +1,21 @@
-//! Which path of this program is registered.
+//! The path of this program to register.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use rustix::fs::{Access, access};
 
-/// What this process knows about how it was started.
+use crate::output::CommandError;
+
+/// How this process was started.
 #[derive(Debug)]
 pub(crate) struct ExeLocator {
-    /// The program itself, with all links followed.
+    /// The program with symlinks resolved.
     pub(crate) program: PathBuf,
-    /// What it was called as.
+    /// The name by which it was called.
     pub(crate) called_as: Option<PathBuf>,
-    /// Where programs are looked for.
+    /// The directories of PATH.
     pub(crate) search_path: Vec<PathBuf>,
     pub(crate) current_dir: PathBuf,
 }
@@ -29,8 +31,8 @@ impl ExeLocator {
         })
     }
 
-    /// The path to register: the one by which people call it. A package manager puts a link in `PATH` that stays, and
-    /// behind it a directory that the next version replaces.
+    /// The path to register: the one by which people call it. A package manager puts a symlink in `PATH` that stays, and replaces its
+    /// target with the next version.
     pub(crate) fn stable_path(&self) -> PathBuf {
         let called_as = self.called_as.as_deref().unwrap_or(Path::new("snell"));
         let has_directory = called_as.components().count() > 1;
@@ -43,7 +45,7 @@ impl ExeLocator {
         candidates.into_iter().find(is_this).unwrap_or_else(|| self.program.clone())
     }
 
-    /// The file that is run if a program is called like this.
+    /// The file that runs for this command.
     pub(crate) fn find_program(&self, called: &str) -> Option<PathBuf> {
         if called.contains('/') {
             return Some(self.current_dir.join(called));
@@ -57,10 +59,10 @@ impl ExeLocator {
     }
 }
 
-/// A path without steps that lead nowhere, or back.
+/// A path without `.` and `..`.
 fn normalize_path(path: &Path) -> PathBuf {
     let steps_back = path.components().any(|part| part == Component::ParentDir);
-    // Behind a link `..` leads elsewhere than it seems to.
+    // After a symlink, `..` may lead elsewhere.
     if let (true, Some(directory), Some(name)) = (steps_back, path.parent(), path.file_name())
         && let Ok(directory) = directory.canonicalize()
     {
@@ -69,30 +71,33 @@ fn normalize_path(path: &Path) -> PathBuf {
     path.components().filter(|part| *part != Component::CurDir).collect()
 }
 
-/// The path as it is written into a settings file, if it can be registered.
+/// The path for a settings file, if it can be registered.
 pub(crate) fn check_registrable(path: &Path) -> anyhow::Result<&str> {
     let shown = path.display();
     let Some(text) = path.to_str() else {
-        bail!("{shown} is not UTF-8 text, which a settings file has to be; move the program elsewhere");
+        let problem = format!("{shown} is not UTF-8, and settings files must be UTF-8");
+        return Err(CommandError::new(problem).with_hint("move the program to another directory").into());
     };
     if !is_runnable(path) {
-        bail!("{shown} is not there or cannot be run, so it is not registered; install Snell again");
+        let problem = format!("{shown} does not exist or cannot be run");
+        return Err(CommandError::new(problem).with_hint("install Snell again").into());
     }
     Ok(text)
 }
 
-/// Whether this is a program that can be run.
+/// Whether this is an executable file.
 pub(crate) fn is_runnable(path: &Path) -> bool {
     path.is_absolute() && path.is_file() && access(path, Access::EXEC_OK).is_ok()
 }
 
-/// Why a path will not stay what it is, if it will not.
+/// The hint for a path that will not last.
+pub(crate) const UNSTABLE_PATH_HINT: &str = "install it with: cargo install --path crates/snell-cli";
+
+/// Why a path will not last, if it will not.
 pub(crate) fn explain_unstable_path(path: &Path) -> Option<&'static str> {
     let mut inside = path.components().skip_while(|part| part.as_os_str() != "target").skip(1);
     let is_build = inside.any(|part| ["debug", "release"].map(OsStr::new).contains(&part.as_os_str()));
-    is_build.then_some(
-        "is a build that the next `cargo clean` removes; install it with: cargo install --path crates/snell-cli",
-    )
+    is_build.then_some("is a build that the next `cargo clean` removes")
 }
 
 #[cfg(test)]
@@ -113,7 +118,7 @@ mod tests {
         symlink(root.join("cellar/snell"), root.join("bin/snell")).unwrap();
         let (cellar, bin, elsewhere) = (root.join("cellar"), root.join("bin"), root.join("elsewhere"));
         let cases = [
-            // What it was called as, where programs are looked for, and what is registered.
+            // The command, the directories of PATH, and the registered path.
             ("snell", vec![&bin, &cellar], bin.join("snell")),
             ("snell", vec![&elsewhere, &bin], bin.join("snell")),
             ("snell", vec![&elsewhere], cellar.join("snell")),

@@ -1,4 +1,4 @@
-//! What Snell registers, and how a handler is started.
+//! Handlers: those that Snell registers, and how a handler is started.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use snell::SpannedNode;
 use super::agents::InstallAgent;
 use super::notify_script;
 
-/// How Snell takes part. A file has it one way at a time, or events would be told twice.
+/// How a file calls Snell: in one way, or events would be recorded twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum InstallMode {
@@ -18,7 +18,7 @@ pub(crate) enum InstallMode {
 }
 
 impl InstallMode {
-    /// What it looks like on a command line.
+    /// Its command, for messages.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Hook => "snell hook",
@@ -27,7 +27,7 @@ impl InstallMode {
     }
 }
 
-/// A handler that is to be registered on an event.
+/// A handler to register on an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HandlerEntry {
     pub(crate) event: &'static str,
@@ -36,14 +36,14 @@ pub(crate) struct HandlerEntry {
     pub(crate) timeout: Option<u32>,
 }
 
-/// Two seconds are what the script takes at most.
+/// The script takes two seconds at most.
 const NOTIFY_TIMEOUT: u32 = 5;
 
-/// Says which agent calls, so that no variable of another agent can hide it.
+/// Names the calling agent, so that variables of another agent do not matter.
 pub(super) const AGENT_FLAG: &str = "--agent";
 
 impl HandlerEntry {
-    /// Everything that is registered in an agent one way; `command` is the program, or the script.
+    /// All handlers of an agent; `command` is the program or the script.
     pub(crate) fn all_for_agent(agent: InstallAgent, way: InstallMode, command: &str) -> Vec<Self> {
         let entry = |event, args: &[&str], timeout| Self {
             event,
@@ -64,7 +64,7 @@ impl HandlerEntry {
         }
     }
 
-    /// As a handler. With `args` there is no shell in between, so a path may have blanks in it.
+    /// As a handler. With `args` no shell is involved, so the path may contain blanks.
     pub(crate) fn to_handler(&self) -> Value {
         let mut handler = json!({"type": "command", "command": self.command, "args": self.args});
         if let (Some(timeout), Some(fields)) = (self.timeout, handler.as_object_mut()) {
@@ -73,7 +73,7 @@ impl HandlerEntry {
         handler
     }
 
-    /// As an element of an event's array. Without a matcher it is for everything.
+    /// As an element of an event's array. Without a matcher, it matches everything.
     pub(crate) fn to_group(&self) -> Value {
         json!({"hooks": [self.to_handler()]})
     }
@@ -90,7 +90,7 @@ pub(crate) enum HandlerCommand {
 }
 
 impl HandlerCommand {
-    /// What a handler says about how it is started; nothing if it starts no program.
+    /// How a handler is started; nothing if it starts no program.
     pub(crate) fn from_handler(handler: &SpannedNode) -> Option<Self> {
         let text = |key| handler.get(key).and_then(SpannedNode::text);
         let command = text("command").filter(|_| text("type") == Some("command"))?.to_owned();
@@ -100,7 +100,7 @@ impl HandlerCommand {
         })
     }
 
-    /// Its words: the program and its arguments; nothing if a shell makes more of it than that.
+    /// The program and its arguments; nothing for a command that needs a shell.
     pub(super) fn split_words(&self, home: &str) -> Option<Vec<String>> {
         match self {
             Self::Exec { command, args } => Some(std::iter::once(command).chain(args).cloned().collect()),
@@ -121,11 +121,11 @@ impl std::fmt::Display for HandlerCommand {
     }
 }
 
-/// What stands for the home directory at the beginning of a path, and whether also in quotes.
+/// Prefixes for the home directory in a path, and whether they work in quotes.
 const HOME_PREFIXES: &[(&str, bool)] = &[("~/", false), ("$HOME/", true), ("${HOME}/", true)];
 
-/// The words of a line of shell that is nothing but words: a program and its arguments, plain or quoted. Of what a shell
-/// replaces, only the home directory at the beginning of a word is known.
+/// The words of a simple shell command: a program and its arguments, plain or quoted. Of all expansions, only the home directory at
+/// the beginning of a word is supported.
 fn split_shell_words(line: &str, home: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -164,7 +164,7 @@ fn split_shell_words(line: &str, home: &str) -> Option<Vec<String>> {
     quote.is_none().then_some(words)
 }
 
-/// Whether a character means itself to every shell, wherever it stands.
+/// Whether every shell takes this character literally.
 fn is_plain_char(c: char) -> bool {
     c.is_alphanumeric() || "/._-+@%:,".contains(c)
 }

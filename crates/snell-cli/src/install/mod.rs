@@ -1,13 +1,13 @@
-//! Snell in the settings of agents: put in, taken out, and looked after.
+//! Installs Snell in the settings of agents, and removes it.
 //!
 //! ```text
-//!  settings.json ── disk ──► text ── document ──► survey (what is there?) ──► plan (what is it to become?) ── disk ──►
+//!  settings.json ── atomic_file ──► text ── jsonc ──► scan (find handlers) ──► plan (new text) ── atomic_file ──►
 //!                                                                               ▲
-//!                             agents (files, events) ── entry (what is registered) ┘      remembered: what was there before
+//!                            agents (files, events) ── handler (entries to add) ┘     backup: the file before Snell
 //! ```
 //!
-//! `agents` is the table of agents, `document`, `entry`, `signs`, `survey`, `plan` and `script` are text in, text out; `disk`,
-//! `program` and `remembered` touch files, and `work` puts it all in order. `snell doctor` uses the same parts to look.
+//! `agents` is the table of agents. `jsonc`, `handler`, `recognize`, `scan`, `plan` and `notify_script` are pure; `atomic_file`,
+//! `exe_path` and `backup` access files; `apply` runs all steps. `snell doctor` uses the same modules.
 
 pub(crate) mod agents;
 pub(crate) mod apply;

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Tells a receiver what an agent does: `notify-headspace.sh EVENT`, with the agent's JSON on standard input.
-# Made by `snell install claude --notify`; `snell uninstall claude` removes it, and another install writes it anew.
+# Sends an event to a receiver: `notify-headspace.sh EVENT`, with the agent's JSON on standard input.
+# Made by `snell install claude --notify`; `snell uninstall claude` removes it, and another install rewrites it.
 #
-# It never holds the agent up: two seconds at most, nothing on standard output, and always exit code 0.
+# It never delays the agent: two seconds at most, nothing on standard output, and always exit code 0.
 
 snell=@SNELL@
 curl=@CURL@
@@ -11,13 +11,13 @@ event=${1-}
 
 exec >/dev/null
 
-# What the agent says, as far as it comes within a second: one that does not close its pipe has said everything.
+# The payload, as far as it arrives within a second: some agents do not close the pipe.
 payload() {
     exec 2>/dev/null
     cat <&3 &
     reader=$!
     (
-        # Not a signal that it could miss while it is being started.
+        # KILL, because a process that is starting could miss another signal.
         trap 'kill -KILL $!; exit 0' TERM
         sleep 1 &
         wait $!
@@ -29,7 +29,7 @@ payload() {
     wait "$watcher"
 }
 
-# A member of the payload, with a comma behind it; nothing if it has one, or if the value is empty or too long for a name.
+# A member for the payload with a comma; nothing if the payload has it, or if the value is empty or too long.
 member() {
     case $payload in *"\"$1\""*) return 0 ;; esac
     [ -n "$2" ] && [ "${#2}" -le 1024 ] || return 0
@@ -48,7 +48,7 @@ member() {
     printf '"%s":"%s",' "$1" "$value"
 }
 
-# What the program does at its simplest can be done without it.
+# Sends the event with curl, if the program cannot be run.
 without_the_program() {
     [ -x "$curl" ] || curl=$(command -v curl) || return 0
     case $event in '' | *[!a-z-]*) return 0 ;; esac
@@ -60,7 +60,7 @@ without_the_program() {
     payload=${payload#"$blank"}
     blank=${payload##*[![:space:]]}
     payload=${payload%"$blank"}
-    # What is no object, or only the beginning of one, is nothing to tell.
+    # Only a complete object is sent.
     case $payload in '{'*'}') ;; *) return 0 ;; esac
 
     members=$(
@@ -71,7 +71,7 @@ without_the_program() {
     inside=${payload#?}
     blank=${inside%%[![:space:]]*}
     case ${inside#"$blank"} in
-        # An object without members has no comma in it.
+        # An empty object has no comma.
         '}'*) members=${members%,} ;;
     esac
     printf '{%s%s' "$members" "$inside" | "$curl" -q --silent --max-time 1 --output /dev/null \
@@ -79,14 +79,14 @@ without_the_program() {
         "${url:-${SNELL_URL:-http://127.0.0.1:7433}}/hook/$event" 2>/dev/null
 }
 
-# Where the program is gone or cannot be run, this shell gets to its end.
+# If the program does not exist or cannot be run, this shell reaches its end.
 trap 'without_the_program; exit 0' EXIT
 
 if [ -f "$snell" ] && [ -x "$snell" ]; then
-    # Only bash has to be told that a program which cannot be run is no reason to end differently.
+    # Bash would exit if the program cannot be run.
     # shellcheck disable=SC3044
     [ -z "${BASH_VERSION-}" ] || shopt -s execfail
-    # In place of this shell, so that the agent is still the one who calls.
+    # Replaces this shell, so that the agent is still the parent process.
     # shellcheck disable=SC2093
     exec "$snell" notify "$event" ${url:+--url "$url"}
 fi

@@ -1,38 +1,38 @@
-//! `notify-headspace.sh`: the script of a machine that only forwards.
+//! `notify-headspace.sh`: the script of a machine that only forwards events.
 
 use std::path::Path;
 
-/// What the script is called.
+/// The name of the script.
 pub(crate) const SCRIPT_NAME: &str = "notify-headspace.sh";
 
 const TEMPLATE: &str = include_str!("notify-headspace.sh");
 
-/// How a line begins by which a script of ours is known, whatever version wrote it.
+/// Identifies a script of Snell, of any version.
 const SCRIPT_MARKER: &str = "# Made by `snell install";
 
-/// So many lines are looked at for it.
+/// The marker is in one of the first lines.
 const MAX_MARKER_LINES: usize = 10;
 
-/// Whether Snell wrote this script. Others are called the same.
+/// Whether Snell wrote this script. Other scripts have the same name.
 pub(crate) fn is_own_script(script: &str) -> bool {
     script.lines().take(MAX_MARKER_LINES).any(|line| line.starts_with(SCRIPT_MARKER))
 }
 
-/// Whether nobody has changed a script of ours since it was written.
+/// Whether a script of Snell is unchanged.
 pub(crate) fn is_unmodified_script(script: &str) -> bool {
-    let said = |name| read_assignment(script, name);
-    let [Some(snell), Some(curl), Some(url)] = ["snell", "curl", "url"].map(said) else {
+    let read = |name| read_assignment(script, name);
+    let [Some(snell), Some(curl), Some(url)] = ["snell", "curl", "url"].map(read) else {
         return false;
     };
     render_script(&snell, Some(Path::new(&curl)), Some(&url)) == script
 }
 
-/// Whether this is how an event is named to the script.
+/// Whether the script takes this argument as an event.
 pub(crate) fn is_event_argument(argument: &str) -> bool {
     !argument.is_empty() && argument.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
 }
 
-/// The script for this program, this `curl` where there is one, and this receiver where one was named.
+/// The script for this program, with `curl` and a receiver if given.
 pub(crate) fn render_script(snell: &str, curl: Option<&Path>, url: Option<&str>) -> String {
     let curl = curl.and_then(Path::to_str).unwrap_or_default();
     let lines = TEMPLATE.lines().map(|line| match line {
@@ -44,14 +44,14 @@ pub(crate) fn render_script(snell: &str, curl: Option<&Path>, url: Option<&str>)
     lines.collect()
 }
 
-/// What a script of ours says about something: `snell`, `curl` or `url`.
+/// The value of `snell`, `curl` or `url` in a script of Snell.
 pub(crate) fn read_assignment(script: &str, name: &str) -> Option<String> {
     let mut lines = script.lines();
     let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix("='"))?;
     Some(value.strip_suffix('\'')?.replace("'\\''", "'"))
 }
 
-/// A script of ours that forwards to another receiver.
+/// The script with another receiver.
 pub(crate) fn replace_url(script: &str, url: &str) -> String {
     let lines = script.lines().map(|line| match line.strip_prefix("url=") {
         Some(_) => format!("url={}\n", shell_quote(url)),
@@ -60,7 +60,7 @@ pub(crate) fn replace_url(script: &str, url: &str) -> String {
     lines.collect()
 }
 
-/// A text as one word of shell.
+/// A text as one shell word.
 pub(crate) fn shell_quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }

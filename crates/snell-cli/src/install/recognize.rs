@@ -1,4 +1,4 @@
-//! By what Snell knows its own entries: only a whole command that Snell itself writes or documents is one.
+//! Recognizes Snell's own entries: only a complete command that Snell writes or documents is one.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -12,19 +12,19 @@ use super::handler::{AGENT_FLAG, HandlerCommand, InstallMode};
 use super::notify_script;
 use crate::env::read_dir_variable;
 
-/// By what Snell knows its own entries.
+/// Recognizes Snell's own entries.
 #[derive(Clone, Debug)]
 pub(crate) struct EntryRecognizer {
-    /// The agent whose settings they are in.
+    /// The agent of the settings.
     agent: &'static str,
-    /// The program that would be registered. One that was renamed is still ours if it is this one.
+    /// The program to register. It is recognized under another name too.
     program: String,
-    /// The script that would be registered.
+    /// The script to register.
     script: PathBuf,
     home: PathBuf,
-    /// What a script says; nothing if it is not there.
+    /// Reads a script; nothing if it does not exist.
     read_script: fn(&Path) -> Option<String>,
-    /// What the script of ours says once everything is done, if that is something else than now.
+    /// The text of the script after the installation, if it changes.
     planned_script: Option<String>,
 }
 
@@ -40,18 +40,18 @@ impl EntryRecognizer {
         }
     }
 
-    /// The same, once the script says this.
+    /// The same, with this text of the script.
     pub(crate) fn with_script_text(mut self, text: &str) -> Self {
         self.planned_script = Some(text.to_owned());
         self
     }
 
-    /// The words of a command that is simple enough for that; nothing otherwise.
+    /// The words of a simple command; nothing otherwise.
     pub(crate) fn command_words(&self, call: &HandlerCommand) -> Option<Vec<String>> {
         call.split_words(&self.home.to_string_lossy())
     }
 
-    /// The way in which Snell is called by it; nothing if it is somebody else's.
+    /// How a command calls Snell; nothing if it does not.
     pub(crate) fn recognize(&self, call: &HandlerCommand) -> Option<InstallMode> {
         let words = self.command_words(call)?;
         let (program, arguments) = words.split_first()?;
@@ -65,7 +65,7 @@ impl EntryRecognizer {
         (is_own_program && self.is_hook_call(arguments)).then_some(InstallMode::Hook)
     }
 
-    /// The way in which a hook that was loaded calls Snell; nothing if it is somebody else's.
+    /// How a loaded hook calls Snell; nothing if it does not.
     fn recognize_hook(&self, hook: &Hook) -> Option<InstallMode> {
         let call = match (hook.program(), hook.shell_command()) {
             (Some((command, args)), _) => HandlerCommand::Exec { command: command.to_owned(), args: args.to_vec() },
@@ -75,7 +75,7 @@ impl EntryRecognizer {
         self.recognize(&call)
     }
 
-    /// Whether this is what Snell is called with as a hook of the agent: now, or before it was said who calls.
+    /// Whether these are the arguments of Snell as a hook, with or without `--agent`.
     fn is_hook_call(&self, arguments: &[String]) -> bool {
         match arguments {
             [hook] => hook == HOOK_COMMAND,
@@ -84,8 +84,8 @@ impl EntryRecognizer {
         }
     }
 
-    /// Whether a script is ours: by what it says, because others are called the same. One that is gone is ours if it is where
-    /// ours would be.
+    /// Whether a script is Snell's, by its content, because others have the same name. A missing script is Snell's if it has the path
+    /// of Snell's script.
     fn is_own_script(&self, path: &Path) -> bool {
         let to_be = self.planned_script.clone().filter(|_| path == self.script);
         match to_be.or_else(|| (self.read_script)(path)) {
@@ -94,7 +94,7 @@ impl EntryRecognizer {
         }
     }
 
-    /// For tests, in which a script is ours if `ours` is in its path, somebody else's if `theirs` is, and else gone.
+    /// For tests: a script is Snell's if its path contains `ours`, another tool's if it contains `theirs`, and missing otherwise.
     #[cfg(test)]
     pub(crate) fn sample(program: &str) -> Self {
         Self {
@@ -113,8 +113,8 @@ impl EntryRecognizer {
     }
 }
 
-/// Why a hook does not run here because it is Snell itself, if it is: whoever asks runs the same hooks, and they would run
-/// twice. Programs are looked for only once something looks like it.
+/// Returns why a hook does not run, if it is Snell itself: the hooks would run twice. It searches programs only if a hook looks like
+/// Snell.
 pub(crate) fn build_own_hook_filter(
     home: PathBuf,
     project: PathBuf,
@@ -139,11 +139,11 @@ pub(crate) fn build_own_hook_filter(
         };
         let mut signs = signs.get_or_init(look).iter();
         let (title, _) = signs.find(|(_, signs)| signs.recognize_hook(hook).is_some())?;
-        Some(format!("it is Snell itself, which only {title} calls: what it runs is run here already"))
+        Some(format!("it is Snell itself, and only {title} calls it; its hooks already run here"))
     }
 }
 
-/// What Snell is called with as a hook.
+/// The argument of Snell as a hook.
 const HOOK_COMMAND: &str = "hook";
 
 #[cfg(test)]

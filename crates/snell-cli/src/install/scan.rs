@@ -6,44 +6,44 @@ use snell::{NodeValue, SpannedNode};
 use super::jsonc::{JsonPathStep, SettingsDocument, SettingsFault};
 use super::recognize::EntryRecognizer;
 
-/// The member that hooks stand in.
+/// The key of hooks.
 pub(crate) const HOOKS: &str = "hooks";
 
 /// A handler in a settings file.
 #[derive(Clone, Debug)]
 pub(crate) struct RegisteredHandler {
     pub(crate) event: String,
-    /// Where it stands: the entry of the event, and the handler in it.
+    /// Its position: the group of the event, and the handler in it.
     group: usize,
     handler: usize,
     pub(crate) line: usize,
-    /// How it is started; nothing for one that starts no program.
+    /// How it is started; nothing if it starts no program.
     pub(crate) call: Option<HandlerCommand>,
-    /// Its program and arguments, if it is simple enough for that.
+    /// Its program and arguments, if the command is simple.
     pub(crate) words: Vec<String>,
-    /// The way in which it is Snell's, if it is.
+    /// How it calls Snell, if it does.
     pub(crate) way: Option<InstallMode>,
-    /// What its entry is for, unless that is everything.
+    /// The matcher of its group, unless it matches everything.
     pub(super) matcher: Option<String>,
-    /// What else keeps it from being called, or heard, every time.
+    /// Other conditions under which it is not called, or not awaited.
     conditions: Vec<String>,
-    /// How it is shown to people.
+    /// Its description for people.
     pub(crate) description: String,
 }
 
 impl RegisteredHandler {
-    /// The program that is started; nothing if that cannot be told.
+    /// Its program; empty if unknown.
     pub(crate) fn program(&self) -> &str {
         self.words.first().map_or("", String::as_str)
     }
 
-    /// What keeps it from being called, or heard, every time.
+    /// Conditions under which it is not called, or not awaited.
     pub(crate) fn limits(&self) -> Vec<String> {
         let matcher = self.matcher.iter().map(|matcher| format!("only for \"{matcher}\""));
         matcher.chain(self.conditions.iter().cloned()).collect()
     }
 
-    /// The way to the handler.
+    /// The path to the handler.
     pub(super) fn json_path(&self) -> [JsonPathStep<'_>; 5] {
         [
             JsonPathStep::Key(HOOKS),
@@ -61,7 +61,7 @@ pub(crate) fn scan_handlers(document: &SettingsDocument, signs: &EntryRecognizer
     let hooks = document.node_at(&[JsonPathStep::Key(HOOKS)]);
     let members = hooks.and_then(SpannedNode::members).unwrap_or_default();
     for (index, member) in members.iter().enumerate() {
-        // Of several members of one name only the last counts.
+        // Of several members with one name, the last one applies.
         let is_last = members.iter().rposition(|other| other.key == member.key) == Some(index);
         let groups = member.node.items().filter(|_| is_last).unwrap_or_default();
         for (group, node) in groups.iter().enumerate() {
@@ -83,19 +83,19 @@ pub(crate) fn scan_handlers(document: &SettingsDocument, signs: &EntryRecognizer
             };
             let handlers = node.get(HOOKS).and_then(SpannedNode::items).unwrap_or_default();
             found.extend(handlers.iter().enumerate().map(|(handler, node)| at(handler, node)));
-            // Other tools put the paths of scripts there.
+            // Some tools write paths of scripts there.
             found.extend(node.text().map(|_| at(0, node)));
         }
     }
     found
 }
 
-/// What keeps a handler itself from being called, or heard, every time.
+/// Conditions of the handler itself.
 fn find_conditions(handler: &SpannedNode) -> Vec<String> {
     let only_if = handler.get("if").and_then(SpannedNode::text);
     let only_if = only_if.map(|rule| format!("only if \"{rule}\""));
     let unheard = handler.get("async").filter(|node| node.is_true());
-    only_if.into_iter().chain(unheard.map(|_| "without waiting for it (async)".into())).collect()
+    only_if.into_iter().chain(unheard.map(|_| "without waiting for the answer (async)".into())).collect()
 }
 
 fn describe_handler(node: &SpannedNode) -> String {
@@ -117,7 +117,7 @@ pub(crate) fn find_own_handlers(document: &SettingsDocument, signs: &EntryRecogn
     handlers
 }
 
-/// Whether entries can be put on these events.
+/// Checks that entries can be added for these events.
 pub(super) fn check_shape<'a>(
     document: &SettingsDocument,
     events: impl Iterator<Item = &'a str>,
@@ -143,11 +143,11 @@ pub(super) fn check_shape<'a>(
 }
 
 fn build_kind_fault(what: &str, kind: &str, found: &SpannedNode) -> SettingsFault {
-    let found_kind = if found.text().is_some() { "a text" } else { found.kind_name() };
+    let found_kind = if found.text().is_some() { "a string" } else { found.kind_name() };
     SettingsFault { at: found.offset, message: format!("{what} must be {kind}, not {found_kind}") }
 }
 
-/// A value without regard to its position and layout.
+/// A value without its position and layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum JsonContent {
     Object(Vec<(String, JsonContent)>),
@@ -171,7 +171,7 @@ impl JsonContent {
     }
 }
 
-/// What a file says apart from Snell's own handlers. Containers that hold nothing say nothing.
+/// The content of a file without Snell's handlers and without empty containers.
 pub(super) fn strip_own_handlers(document: &SettingsDocument, signs: &EntryRecognizer) -> JsonContent {
     let nothing = JsonContent::Object(Vec::new());
     let Some(root) = document.root() else {
@@ -193,7 +193,7 @@ pub(super) fn strip_own_handlers(document: &SettingsDocument, signs: &EntryRecog
     meaning
 }
 
-/// Takes a handler out, and its entry with it if it was the only one in there.
+/// Removes a handler, and its group if it is then empty.
 fn remove_at_path(meaning: &mut JsonContent, path: &[JsonPathStep<'_>]) {
     let Some((step, rest)) = path.split_first() else {
         return;

@@ -266,7 +266,9 @@ fn write_stderr_nowait(text: &str) {
 
 /// The reason why the command failed, in the form `error: …`, with the hint of its cause.
 pub(crate) fn print_error(error: &anyhow::Error) {
-    let hint = error.chain().find_map(find_hint);
+    // A `CommandError` may be a context, which only `anyhow::Error` itself can find.
+    let own = error.downcast_ref::<CommandError>().and_then(|error| error.0.hint.clone());
+    let hint = own.or_else(|| error.chain().find_map(find_hint));
     print_message("error", &UserMessage { text: format!("{error:#}"), hint });
 }
 

@@ -1,14 +1,14 @@
-//! JSON that is nested too deeply or holds too many values to be read, with those parts left out.
+//! Cuts JSON that is nested too deeply or holds too many values.
 
 use snell::{JsonStringScanner, MAX_JSON_VALUES};
 
-/// So many levels stay, which is more than any receiver asks for.
+/// Deeper levels are removed. Receivers need far fewer.
 const MAX_DEPTH: usize = 200;
 
-/// What stands in the place of what was left out.
+/// Replaces a value that was removed.
 const DEPTH_REMARK: &[u8] = b"\"[left out: nested too deeply]\"";
 
-/// The text of a JSON document without what is nested too deeply. What is no JSON becomes none by this.
+/// The JSON text without values that are nested too deeply. Invalid JSON stays invalid.
 pub(crate) fn drop_deep_values(json: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(json.len());
     let mut level = 0_usize;
@@ -34,14 +34,13 @@ pub(crate) fn drop_deep_values(json: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// A member of the document with more values than this is left out by [`drop_long_members`]. So a long list costs only itself: what stands
-/// beside it can be read.
+/// [`drop_long_members`] removes a member of the document with more values than this, so that the other members can be read.
 const MAX_MEMBER_VALUES: usize = MAX_JSON_VALUES / 8;
 
-/// What stands in the place of a member that was left out.
+/// Replaces a member that was removed.
 const VALUE_COUNT_REMARK: &[u8] = b"\"[left out: too many values]\"";
 
-/// The text of a JSON document without those of its members that hold too many values.
+/// The JSON text without members that hold too many values.
 pub(crate) fn drop_long_members(json: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(json.len());
     let (mut level, mut begin, mut values) = (0_usize, 0, 0_usize);

@@ -1,16 +1,16 @@
-//! The fields at the beginning of a payload that is too large, broken off, or no JSON at all.
+//! The fields at the beginning of a payload that is too large, truncated, or not JSON.
 
 use serde_json::{Map, Value};
 use snell::AgentProduct;
 
-/// No more of a payload is searched. Agents write the event and the session before the details.
+/// Only this much of a payload is searched. Agents write the event and the session before the details.
 pub(crate) const MAX_SALVAGE_BYTES: usize = 64 * 1024;
 
-/// The fields of the event, the place and the session. A tool's input is not among them: a part of it must not be judged.
+/// The fields of the event, the directory and the session. The tool's input is not among them: a part of it must not be judged.
 const FIELDS: &[&str] =
     &["hook_event_name", "session_id", "transcript_path", "cwd", "permission_mode", "tool_name", "tool_use_id"];
 
-/// The key of a tool's input, in which any other key may be.
+/// The key of a tool's input, which can contain any other key.
 const INPUT: &str = "\"tool_input\"";
 
 /// The string fields at the beginning of a payload, and the keys by which products are recognized.
@@ -19,7 +19,7 @@ pub(crate) fn salvage_fields(payload: &[u8]) -> Map<String, Value> {
     let text = String::from_utf8_lossy(beginning);
     let before_input = text.split_once(INPUT).map_or(&*text, |(before, _)| before);
     let fields = FIELDS.iter().filter_map(|field| Some(((*field).to_owned(), find_string_field(&text, field)?)));
-    // The keys alone identify the product: an answer in the wrong format could be read as its opposite.
+    // The keys alone identify the product: an agent could misread an answer in the wrong format.
     let keys = AgentProduct::fingerprint_keys()
         .filter(|key| before_input.contains(&format!("\"{key}\"")))
         .map(|key| (key.to_owned(), Value::Null));

@@ -1,4 +1,4 @@
-//! Signals that end this process in its own order: they are caught, and awaited.
+//! Signals that ask this process to end: they are caught and awaited.
 
 use std::future::poll_fn;
 use std::io;
@@ -6,15 +6,15 @@ use std::task::Poll;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The signals by which a user, a service manager or a closed terminal ends a process.
+/// The signals that a user, a service manager or a closed terminal sends to end a process.
 const END_REQUESTS: [SignalKind; 3] = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
 
-/// Signals that are caught for as long as this process lives.
+/// Signals that are caught until this process ends.
 #[derive(Debug)]
 pub(crate) struct CaughtSignals(Vec<(SignalKind, Signal)>);
 
 impl CaughtSignals {
-    /// Catches these signals. It must be called inside of a runtime.
+    /// Catches these signals. Call it inside a runtime.
     pub(crate) fn new(kinds: impl IntoIterator<Item = SignalKind>) -> io::Result<Self> {
         let caught = kinds.into_iter().map(|kind| Ok((kind, signal(kind)?)));
         Ok(Self(caught.collect::<io::Result<_>>()?))
@@ -25,7 +25,7 @@ impl CaughtSignals {
         Self::new(END_REQUESTS)
     }
 
-    /// Waits for the next of them.
+    /// Waits for the next signal.
     pub(crate) async fn wait(&mut self) -> SignalKind {
         poll_fn(|context| {
             let received = self

@@ -1,4 +1,4 @@
-//! This process itself: signals that end it and signals that must not, enough stack, and faults of variables and arguments.
+//! This process itself: signals that end it, signals that must not, its stack, its standard input, and invalid variables.
 
 pub(crate) mod end_signals;
 pub(crate) mod faults;

@@ -9,10 +9,10 @@
 //!   While hooks run, [`crate::commands::block_on`] catches the first three, so a deny is still reported.
 //! - `SIGPIPE`: the Rust runtime ignores it, and resets it for child processes.
 //! - `SIGTTIN`, `SIGTTOU`: the terminal driver repeats the system call after a handler returns, so a handler would spin.
-//! - `SIGSEGV`, `SIGBUS`, `SIGILL`, `SIGFPE`, `SIGABRT`: memory or program state is damaged. So it is after `SIGSYS`: the system
-//!   call was left out, and returns a number that means nothing.
-//! - Real-time signals: there are 31, each costs every hook two system calls, and only a process that could as well send
-//!   `SIGKILL` sends one.
+//! - `SIGSEGV`, `SIGBUS`, `SIGILL`, `SIGFPE`, `SIGABRT`: memory or program state is damaged. `SIGSYS` too: the system call did
+//!   not run, and its result is meaningless.
+//! - Real-time signals: there are 31, each would cost every hook two system calls, and a process that sends one could send
+//!   `SIGKILL` as well.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -21,9 +21,9 @@ use std::sync::atomic::AtomicBool;
 use rustix::process::Signal;
 use signal_hook::consts::{SIGALRM, SIGIO, SIGPROF, SIGTRAP, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ};
 
-/// Signals whose default action ends a process that was not asked to end:
-/// - of a limit on file size or processor time, in the middle of recording;
-/// - of a timer, which survives `exec`;
+/// Signals that end a process by default although no user asked for it:
+/// - limits on file size or processor time, which may hit while recording;
+/// - timers, which survive `exec`;
 /// - messages for another program, for a debugger, or from a power supply.
 const UNSOLICITED: &[i32] = &[SIGXFSZ, SIGXCPU, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGIO, SIGTRAP];
 
@@ -37,7 +37,7 @@ const UNSOLICITED_ON_LINUX: &[i32] = &[];
 pub(crate) fn survive_unsolicited_signals() {
     let was_received = Arc::new(AtomicBool::new(false));
     for signal in UNSOLICITED.iter().chain(UNSOLICITED_ON_LINUX) {
-        // Without a handler the default action stays, as it was before.
+        // If a handler cannot be installed, the default action stays.
         let _ = signal_hook::flag::register(*signal, Arc::clone(&was_received));
     }
 }

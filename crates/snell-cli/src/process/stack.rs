@@ -1,4 +1,4 @@
-//! Enough stack for the parsers, also under a low stack limit (`ulimit -s`).
+//! Gives the parsers enough stack under a low stack limit (`ulimit -s`).
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! Waiting for standard input.
+//! Waits for standard input.
 
 use std::io;
 use std::time::Instant;
@@ -6,7 +6,7 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// Waits until standard input can be read or is closed, and answers whether that was before the deadline.
+/// Waits until standard input is readable or closed. Returns whether that happened before the deadline.
 pub(crate) fn wait_for_stdin(deadline: Option<Instant>) -> io::Result<bool> {
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));

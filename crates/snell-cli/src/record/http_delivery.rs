@@ -1,4 +1,4 @@
-//! Handing messages of the outbox to their receivers over HTTP.
+//! Delivers messages of the outbox over HTTP.
 
 use std::error::Error;
 use std::path::Path;
@@ -10,21 +10,21 @@ use snell_store::queue::outbox::{DeliveryAnswer, OutboxMessage, OutboxReceiver};
 use ureq::Agent;
 use ureq::http::Response;
 
-/// How long a receiver may take where no agent waits.
+/// How long a receiver may take if no agent waits.
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// With less time than this left, nothing is begun.
+/// With less time left, no request is started.
 const MIN_TIME_LEFT: Duration = Duration::from_millis(5);
 
-/// How much of an answer is read, so that the connection can be used again.
+/// How much of an answer is read, so that the connection can be reused.
 const MAX_ANSWER_BYTES: u64 = 64 * 1024;
 
 /// How much of a refusal is shown.
 const MAX_EXCERPT_BYTES: usize = 512;
 
-/// Answers that are about the message itself: it cannot be read (400), contradicts what is there (409), is too large (413),
-/// of the wrong kind (415) or makes no sense (422). All others may come from something in front of the receiver, or from a
-/// wrong address: a proxy whose server is down, or a path without a server, answers 404, 405 or 410.
+/// Statuses that are about the message itself: it is invalid (400), conflicts (409), is too large (413), has the wrong type (415)
+/// or wrong content (422). All others may come from a proxy, or from a wrong address: a proxy whose server is down, or a path
+/// without a server, answers 404, 405 or 410.
 const PERMANENT_FAILURES: &[u16] = &[400, 409, 413, 415, 422];
 
 fn classify_answer(status: u16, excerpt: &str, missing_token: Option<&str>) -> DeliveryAnswer {
@@ -32,29 +32,29 @@ fn classify_answer(status: u16, excerpt: &str, missing_token: Option<&str>) -> D
         200..=299 => DeliveryAnswer::Accepted,
         _ if PERMANENT_FAILURES.contains(&status) => DeliveryAnswer::Refused(format!("{status}: {excerpt}")),
         _ => DeliveryAnswer::Later(match missing_token {
-            Some(lacks) => format!("answered {status}: {excerpt} ({lacks}, so none was shown)"),
+            Some(lacks) => format!("answered {status}: {excerpt} ({lacks}, so Snell sent none)"),
             None => format!("answered {status}: {excerpt}"),
         }),
     }
 }
 
-/// Hands messages over, over connections that are kept open.
+/// Delivers messages over persistent connections.
 #[derive(Debug)]
 pub(crate) struct OutboxHttpClient {
     agent: Agent,
-    /// The receiver that the caller itself sends to: its token counts, whatever it was when a message was written.
+    /// The caller's own receiver: its current token is used, not the one from when a message was written.
     own_receiver: Option<OutboxReceiver>,
     deadline: Option<Instant>,
-    /// Whether a message was not sent because the time was up.
+    /// Whether a message was not sent because there was no time left.
     pub(crate) is_out_of_time: bool,
 }
 
 impl OutboxHttpClient {
-    /// For a process that has time, and sends to this receiver.
+    /// For a process without a deadline that sends to this receiver.
     pub(crate) fn without_deadline(own_receiver: Option<OutboxReceiver>) -> Self {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
-            // Events go where their user said, and nowhere that an answer or a variable of the environment leads.
+            // Events go only to the configured receiver: no redirects, and no proxy from the environment.
             .max_redirects(0)
             .proxy(None)
             .user_agent(concat!("snell/", env!("CARGO_PKG_VERSION")))
@@ -63,24 +63,24 @@ impl OutboxHttpClient {
         Self { agent, own_receiver, deadline: None, is_out_of_time: false }
     }
 
-    /// For a process that must be done by then.
+    /// For a process with a deadline.
     pub(crate) fn with_deadline(deadline: Instant, own: OutboxReceiver) -> Self {
         Self { deadline: Some(deadline), ..Self::without_deadline(Some(own)) }
     }
 
-    /// Limits the time for the next messages to this.
+    /// Limits the time for the next messages.
     pub(crate) fn limit_time(&mut self, most: Duration) {
         let soon = Instant::now() + most;
         self.deadline = Some(self.deadline.map_or(soon, |deadline| deadline.min(soon)));
     }
 
-    /// Hands a message to its receiver.
+    /// Delivers a message.
     pub(crate) fn deliver(&mut self, message: &OutboxMessage) -> DeliveryAnswer {
         let left =
             self.deadline.map_or(DELIVERY_TIMEOUT, |deadline| deadline.saturating_duration_since(Instant::now()));
         if left < MIN_TIME_LEFT {
             self.is_out_of_time = true;
-            return DeliveryAnswer::Later("was not asked, because the time was up".into());
+            return DeliveryAnswer::Later("was not called, because there was no time left".into());
         }
         match self.send(message, left) {
             Ok(answer) => answer,
@@ -107,13 +107,13 @@ impl OutboxHttpClient {
         Ok(classify_answer(status, &excerpt, lacks.as_deref()))
     }
 
-    /// The token to send with a message, and why there is none if there should be one. The caller's token counts for all
-    /// messages to its receiver, and must exist. The token of a message was right when it was written; if it is gone, the
-    /// receiver decides whether it is needed, so that one message does not hold up those that need none.
+    /// The token to send with a message, and why it is missing if there should be one. The caller's token is used for all messages to
+    /// its receiver, and must exist. A message's own token was valid when it was written; if its file is gone, the message is sent
+    /// without one, so that it does not hold up messages that need none.
     fn select_token(&self, message: &OutboxMessage) -> Result<(Option<String>, Option<String>), String> {
         let own = self.own_receiver.as_ref().filter(|own| own.url == message.url);
         if let Some(named) = own.and_then(|own| own.token_file.as_deref()) {
-            let token = load_token(named).map_err(|why| format!("was not asked: {why}"))?;
+            let token = load_token(named).map_err(|why| format!("was not called: {why}"))?;
             return Ok((Some(token), None));
         }
         Ok(match message.token_file.as_deref().map(load_token) {
@@ -129,7 +129,7 @@ impl OutboxHttpClient {
                 self.is_out_of_time = self.deadline.is_some();
                 "did not answer in time".into()
             }
-            // Without its kind, which says no more.
+            // The error kind adds nothing.
             ureq::Error::Io(error) => format!("cannot be reached ({error})"),
             error => format!("cannot be reached ({error})"),
         }
@@ -139,7 +139,7 @@ impl OutboxHttpClient {
 /// The text of an answer, for people.
 fn read_body_excerpt(response: &mut Response<ureq::Body>) -> String {
     let body = response.body_mut().with_config().limit(MAX_ANSWER_BYTES).lossy_utf8(true);
-    // The status is all that counts.
+    // Only the status matters.
     let mut text = body.read_to_string().unwrap_or_default();
     text.truncate(text.floor_char_boundary(MAX_EXCERPT_BYTES));
     text.trim().to_owned()

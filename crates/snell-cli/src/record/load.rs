@@ -1,28 +1,28 @@
-//! How busy this machine is, and which limits this process has.
+//! The load of this machine, and the limits of this process.
 
 use std::fs::File;
 use std::io::Read;
 
 use rustix::process::{Resource, getrlimit};
 
-/// A process that serves others needs this many descriptors.
+/// A daemon needs this many descriptors.
 const ENOUGH_DESCRIPTORS: u64 = 64;
 
-/// Whether a process that is started here could not serve others: it would inherit limits under which it cannot write.
+/// Whether a daemon started here would inherit limits that are too low for it.
 pub(crate) fn has_tight_limits() -> bool {
     let descriptors = getrlimit(Resource::Nofile).current;
     getrlimit(Resource::Fsize).current.is_some() || descriptors.is_some_and(|limit| limit < ENOUGH_DESCRIPTORS)
 }
 
-/// Whether so much wants to run that waiting for another process would take longer than what it is to do.
+/// Whether the machine is so busy that waiting for another process takes longer than its work.
 pub(crate) fn is_overloaded() -> bool {
     let processors = rustix::thread::sched_getaffinity(None).map_or(1, |set| set.count());
     count_running_processes().is_some_and(|running| running > 4 * processors)
 }
 
-/// How many processes run or want to, this one among them.
+/// The number of running or runnable processes, this one included.
 fn count_running_processes() -> Option<u32> {
-    // Three averages, then `running/all`, then the last process: `0.20 0.18 0.12 1/80 11206`.
+    // Three averages, then `running/all`, then the last process id: `0.20 0.18 0.12 1/80 11206`.
     let mut line = [0; 128];
     let length = File::open("/proc/loadavg").and_then(|mut file| file.read(&mut line)).ok()?;
     parse_running_count(std::str::from_utf8(&line[..length]).ok()?)

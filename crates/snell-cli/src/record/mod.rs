@@ -1,5 +1,4 @@
-//! How a short process records an event: through the daemon, into the database or onto disk, and to a remote
-//! receiver.
+//! Records an event from a short process: through the daemon, into the database or to disk, and to a remote receiver.
 
 pub(crate) mod enqueue;
 pub(crate) mod http_delivery;

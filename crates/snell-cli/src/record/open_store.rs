@@ -1,4 +1,4 @@
-//! What the store knows, for the commands that show it.
+//! The store, for commands that show or change it.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -7,25 +7,25 @@ use snell::Timestamp;
 use snell_store::{AgentState, AgentView, EventRecorder, ReconcileScope, Result, Store, StoreError, daemon};
 
 use crate::env::caller::CallerEnv;
-use crate::output;
+use crate::output::{self, CommandError};
 use crate::record::record_event::DaemonMode;
 
-/// For how long a command tries again what somebody else's lock prevents, counted from its beginning. Each attempt waits
-/// for about half a second by itself, and one more may follow, so that it takes about three seconds in all.
+/// How long a command retries while another process holds the lock. Each attempt waits for about half a second, and one more may
+/// follow, so it takes at most about three seconds.
 const RETRY_WINDOW: Duration = Duration::from_millis(1200);
 
-/// What was recorded, as a command looks at it.
+/// The store of a command.
 #[derive(Debug)]
 pub(crate) struct StoreHandle {
     data: PathBuf,
     now: Option<Timestamp>,
     recorder: EventRecorder,
     began: Instant,
-    /// Whether there is something to be noted, and it is not yet.
+    /// Whether the command has something to write, and has not written it.
     is_write_pending: bool,
-    /// Whether the daemon did not answer. It is not waited for again.
+    /// Whether the daemon did not answer. A command waits for it only once.
     is_daemon_unresponsive: bool,
-    /// What was told last, so that a command which looks again and again does not repeat it.
+    /// The last warnings, so that a command that queries repeatedly prints them once.
     last_warnings: Vec<String>,
 }
 
@@ -44,12 +44,12 @@ impl StoreHandle {
         })
     }
 
-    /// As [`StoreHandle::open`], for a command that notes something. Where it cannot, it says that nothing was noted.
+    /// As [`StoreHandle::open`], for a command that writes.
     pub(crate) fn open_for_writing() -> anyhow::Result<Self> {
         Ok(Self { is_write_pending: true, ..Self::open()? })
     }
 
-    /// Where Snell keeps what it records.
+    /// The data directory.
     pub(crate) fn data_dir(&self) -> &Path {
         &self.data
     }
@@ -59,14 +59,14 @@ impl StoreHandle {
         self.recorder.path()
     }
 
-    /// The time, which tests and replays may set.
+    /// The current time, which tests and replays may set.
     pub(crate) fn now(&self) -> Timestamp {
         self.now.unwrap_or_else(Timestamp::now)
     }
 
-    /// Whether nothing was ever recorded. Then nothing is made for the sake of looking either.
+    /// Whether nothing was ever recorded. Then no files are created.
     pub(crate) fn has_no_records(&self) -> bool {
-        // What cannot even be looked for is something else than nothing.
+        // A directory that cannot be searched may have records.
         matches!(self.database_path().try_exists(), Ok(false)) && self.recorder.pending().is_empty()
     }
 
@@ -75,7 +75,7 @@ impl StoreHandle {
         self.recorder.pending().count()
     }
 
-    /// Asks the store, which takes in first what waits. What people should know about that is told beside the output.
+    /// Queries the store, after it has stored pending events. Problems with those are printed as a warning.
     pub(crate) fn query<T>(&mut self, question: impl FnOnce(&mut Store) -> Result<T>) -> anyhow::Result<T> {
         let (answer, remarks) = self.try_query(question);
         if !remarks.is_empty() && remarks != self.last_warnings {
@@ -84,46 +84,47 @@ impl StoreHandle {
         }
         answer.map_err(|error| {
             let path = self.database_path();
-            let what = match error {
+            let error_message = match error {
                 StoreError::Locked if self.is_write_pending => {
-                    format!("nothing was noted, because others hold {}; try again", path.display())
+                    let problem = format!("nothing was saved, because another process uses {}", path.display());
+                    CommandError::new(problem).with_hint("try again")
                 }
-                _ => format!("cannot use {} (`snell status` says more)", path.display()),
+                _ => CommandError::new(format!("cannot use {}", path.display())).with_hint("run: snell status"),
             };
-            anyhow::Error::new(error).context(what)
+            anyhow::Error::new(error).context(error_message)
         })
     }
 
-    /// As [`StoreHandle::query`], for what is to be written: while others write, it waits for its turn.
+    /// As [`StoreHandle::query`], for writing: while another process writes, it waits.
     pub(crate) fn write_with_retry<T>(&mut self, mut change: impl FnMut(&mut Store) -> Result<T>) -> anyhow::Result<T> {
         loop {
             let is_patient = self.can_retry();
             match self.query(&mut change) {
                 Err(error) if is_patient && matches!(error.downcast_ref(), Some(StoreError::Locked)) => {}
-                told => {
-                    self.is_write_pending &= told.is_err();
-                    return told;
+                result => {
+                    self.is_write_pending &= result.is_err();
+                    return result;
                 }
             }
         }
     }
 
-    /// Whether it may try again what somebody else's lock prevented.
+    /// Whether there is time to try again after another process held the lock.
     fn can_retry(&self) -> bool {
         self.began.elapsed() < RETRY_WINDOW
     }
 
-    /// Leaves without tidying up, because somebody waits.
+    /// Ends without cleaning up, because an agent waits.
     pub(crate) fn close_without_cleanup(mut self) {
         self.recorder.abandon_store();
     }
 
-    /// As [`StoreHandle::query`], for those who tell themselves what goes wrong.
+    /// As [`StoreHandle::query`], but returns errors and warnings to the caller.
     pub(crate) fn try_query<T>(&mut self, question: impl FnOnce(&mut Store) -> Result<T>) -> (Result<T>, Vec<String>) {
         if DaemonMode::from_env() != DaemonMode::Off && !self.is_daemon_unresponsive {
             self.is_daemon_unresponsive = !daemon::flush_daemon(&self.data);
         }
-        // Nobody minds to wait a little for a command; that the database cannot even be opened is mostly over in a moment.
+        // A command may take a moment, and a locked database is usually free again soon.
         let answer = loop {
             let is_patient = self.can_retry();
             match self.recorder.open_store_for_reading() {
@@ -136,7 +137,7 @@ impl StoreHandle {
     }
 }
 
-/// Looks after all agents of which nothing was heard. While somebody else writes, what is known has to do.
+/// Checks all agents that have been silent. If another process writes, the stored state has to do.
 pub(crate) fn reconcile_agents(store: &mut Store, scope: ReconcileScope, now: Timestamp) -> Result<()> {
     match store.reconcile_agents(scope, now) {
         Err(StoreError::Locked) => Ok(()),
@@ -144,7 +145,7 @@ pub(crate) fn reconcile_agents(store: &mut Store, scope: ReconcileScope, now: Ti
     }
 }
 
-/// Sorts agents by what they want from their user: those that wait first, those that are gone last.
+/// Sorts agents by urgency: those that need their user first, ended ones last.
 pub(crate) fn sort_by_urgency(agents: &mut [AgentView]) {
     agents.sort_by_key(|agent| match agent.state {
         AgentState::AwaitingInput => 0,

@@ -1,4 +1,4 @@
-//! How a short process records an event: through the daemon if there is one, by itself if not.
+//! Records a hook's event: through the daemon if there is one, or in this process.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,21 +18,21 @@ use crate::record::enqueue::EventForwarder;
 use crate::record::load;
 use crate::record::open_store::StoreHandle;
 
-/// The variables that say how hooks use the daemon. The first one that is set counts; the second is its older name.
+/// The variables for how hooks use the daemon. The first one that is set applies; the second is its older name.
 const DAEMON_VARIABLES: [&str; 2] = ["SNELL_DAEMON", "SNELL_SCRIBE"];
 
-/// How long a hook that records by itself may spend on events that other processes left behind.
+/// How long a hook that records by itself may spend on pending events of other processes.
 const BACKLOG_TIME_LIMIT: Duration = Duration::from_millis(300);
 
-/// For so long a daemon may leave events on disk before the user is warned.
+/// After this time the user is warned that the daemon does not store events.
 const STUCK_AFTER: Duration = Duration::from_secs(10);
 
 /// How hooks use the daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DaemonMode {
-    /// `off`: every hook records by itself.
+    /// `off`: every hook records in its own process.
     Off,
-    /// `wait`: hooks wait until their event is stored, however busy the machine is.
+    /// `wait`: hooks wait until their event is stored, even on a busy machine.
     Wait,
     /// Hooks wait unless the machine is overloaded.
     Auto,
@@ -48,7 +48,7 @@ impl DaemonMode {
     }
 }
 
-/// The variable that says how hooks use the daemon, and its value.
+/// The variable for how hooks use the daemon, and its value.
 pub(crate) fn find_daemon_variable() -> Option<(&'static str, String)> {
     DAEMON_VARIABLES.into_iter().find_map(|name| Some((name, read_variable(name)?)))
 }
@@ -61,37 +61,37 @@ pub(crate) struct HookRecorder {
     daemon_mode: DaemonMode,
     keep: RetentionPeriod,
     recorder: EventRecorder,
-    /// Where events are also sent, if anywhere.
+    /// Sends events to a remote receiver, if there is one.
     forwarder: Option<EventForwarder>,
     /// How the store was reached when it was queried.
     route: Option<StoreRoute>,
-    /// Why it could not be queried. It is printed unless recording fails, which says the same.
+    /// Why the query failed. It is printed unless recording fails for the same reason.
     warning: Option<String>,
 }
 
-/// The way of an event into the store.
+/// How an event gets into the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StoreRoute {
-    /// The daemon stores it, and the hook waits for that.
+    /// The daemon stores it, and the hook waits.
     Daemon,
-    /// The daemon stores it later: waiting for another process is cheap only while there is a processor for both.
+    /// The daemon stores it later: waiting for another process is cheap only while a processor is free.
     DaemonNowait,
     /// This process opens the database.
     InProcess,
-    /// It is left on disk, because the daemon did not answer.
+    /// It stays on disk, because the daemon did not answer.
     Pending,
-    /// It is left on disk, because another process holds the database.
+    /// It stays on disk, because another process holds the database.
     Locked,
 }
 
 /// Where an event is after it was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RecordResult {
-    /// In the database or in a new file, or it can never be stored. Its pending file is not needed.
+    /// In the database or in a new file, or it can never be stored. Its pending file can be removed.
     Stored,
-    /// With the daemon, which removes the pending file once the event is stored.
+    /// With the daemon, which removes the pending file when the event is stored.
     Queued,
-    /// Nowhere but in its pending file, from which the next process stores it.
+    /// Only in its pending file, from which the next process stores it.
     Failed,
 }
 
@@ -99,7 +99,7 @@ impl HookRecorder {
     pub(crate) fn new(caller: &CallerEnv, settings: &SnellSettings, findings: &[Diagnostic]) -> Self {
         Self {
             enabled: settings.handlers.is_enabled(BuiltinHandler::Track),
-            // A file that cannot be read may have said something else, and removed records do not come back.
+            // An unreadable file may set a longer period, and removed records do not come back.
             keep: if findings.iter().any(|finding| finding.severity == Severity::Error) {
                 RetentionPeriod::Forever
             } else {
@@ -114,8 +114,8 @@ impl HookRecorder {
         }
     }
 
-    /// What is known of a session before its agent is answered; nothing if that cannot be had, or nothing is recorded. A
-    /// warning is printed when the event is recorded.
+    /// The state of a session before the agent is answered; nothing if it cannot be read, or if recording is off. A warning is printed
+    /// when the event is recorded.
     pub(crate) fn load_session_snapshot(&mut self, query: &SnapshotQuery) -> Option<SessionSnapshot> {
         if !self.enabled {
             return None;
@@ -126,7 +126,7 @@ impl HookRecorder {
                     self.warning = Some(response.remarks.join("; ")).filter(|warning| !warning.is_empty());
                     return response.facts;
                 }
-                // The agent has waited for it once, which is enough.
+                // The agent has waited once, which is enough.
                 DeliveryOutcome::NoAnswer => {
                     self.route = Some(StoreRoute::Pending);
                     return None;
@@ -139,7 +139,7 @@ impl HookRecorder {
                 self.route = Some(StoreRoute::InProcess);
                 Some(snapshot)
             }
-            // The agent has waited for this once, too.
+            // The agent has waited once, which is enough.
             Err(StoreError::Locked) => {
                 self.route = Some(StoreRoute::Locked);
                 None
@@ -151,15 +151,14 @@ impl HookRecorder {
         }
     }
 
-    /// Writes an event down before its agent is answered, so that it is not lost if this process is ended right after.
+    /// Writes an event to disk before the agent is answered, so that it is not lost if this process is killed right after.
     pub(crate) fn write_pending(&self, record: &MaskedRecord) -> Option<PendingEvent> {
-        // If it cannot be written down it can still be recorded, and if not, a warning says so.
+        // On failure it can still be recorded, or a warning is printed.
         let write = || self.recorder.pending().push(record, PendingClaim::Owner).ok();
         self.enabled.then(write).flatten()
     }
 
-    /// Records an event, of which a pending file may have been written, and sends it to the user's receiver. If something
-    /// goes wrong, one line says so.
+    /// Records an event and sends it to the user's receiver. `pending` is its copy on disk, if there is one.
     pub(crate) fn record(mut self, record: MaskedRecord, pending: Option<PendingEvent>) {
         if !self.enabled {
             return;
@@ -173,7 +172,7 @@ impl HookRecorder {
             (RecordResult::Failed, Some(pending)) => pending.release(),
             (RecordResult::Queued, _) | (_, None) => {}
         }
-        // The store's fault is printed once.
+        // The store's problem is printed once.
         self.warning.take().iter().for_each(output::print_warning);
         if let Some(forwarder) = &forwarder {
             forwarder.spawn_worker();
@@ -198,7 +197,7 @@ impl HookRecorder {
         }
     }
 
-    /// The route of an event. If the store was queried, it is reached in the same way.
+    /// The route of an event: the one of the earlier query, if there was one.
     fn choose_route(&self) -> StoreRoute {
         self.route.unwrap_or_else(|| match self.daemon_mode {
             DaemonMode::Off => StoreRoute::InProcess,
@@ -208,7 +207,7 @@ impl HookRecorder {
         })
     }
 
-    /// Lets the daemon store an event. If that cannot be known the event is left on disk, because the agent has waited long
+    /// Sends an event to the daemon. If the daemon does not confirm it, the event stays on disk, because the agent has waited long
     /// enough.
     fn send_to_daemon(&mut self, mut request: DaemonRequest, copy: DiskCopy, route: StoreRoute) -> RecordResult {
         if route == StoreRoute::DaemonNowait && self.send_nowait(&mut request) {
@@ -228,10 +227,10 @@ impl HookRecorder {
         }
     }
 
-    /// Hands an event over without waiting; returns whether the daemon has it. A copy stays on disk until it is stored.
+    /// Sends an event without waiting. Returns whether the daemon has it. A copy stays on disk until it is stored.
     fn send_nowait(&self, request: &mut DaemonRequest) -> bool {
         if let DaemonRequest::Record { record, pending, is_spooled } = request {
-            // Later events may be stored before it.
+            // Later events may be stored first.
             record.mark_delayed();
             *is_spooled = pending.is_none();
             if *is_spooled && self.recorder.spool().append(record).is_err() {
@@ -239,7 +238,7 @@ impl HookRecorder {
                 return false;
             }
         }
-        // A daemon that is too busy to take it finds the copy when it has time.
+        // A busy daemon stores the copy later.
         matches!(daemon::send_nowait(&self.data, request), HandoffOutcome::Accepted | HandoffOutcome::Busy)
     }
 
@@ -248,9 +247,9 @@ impl HookRecorder {
         if self.recorder.pending().push(&record, PendingClaim::Anyone).is_err() {
             return self.store_in_process(record, copy);
         }
-        // A disk may be slow for a moment, and nothing is lost by it. A daemon that stores nothing for long needs a person.
+        // A disk may be slow for a moment, which loses nothing. If the daemon is stuck, the user must know.
         if self.recorder.pending().oldest_age().is_some_and(|age| age > STUCK_AFTER) {
-            print_warnings(&["the scribe does not answer; events wait on disk".to_owned()]);
+            print_warnings(&["the daemon does not answer, so events wait on disk".to_owned()]);
         }
         RecordResult::Stored
     }
@@ -262,7 +261,7 @@ impl HookRecorder {
         if self.daemon_mode != DaemonMode::Off {
             spawn_daemon(&self.data, self.keep);
         } else if is_stored {
-            // There is no daemon that would do it. A fault that kept this event from being stored would keep the others, too.
+            // Without a daemon, this process stores the pending events. If this event failed, they would fail too.
             self.recorder.drain_for(BACKLOG_TIME_LIMIT);
             self.recorder.checkpoint_before_exit();
         }
@@ -288,8 +287,8 @@ impl HookRecorder {
     }
 }
 
-/// Records how full the context of a session is, as its agent says. A session that is not known is not recorded, so one
-/// whose user wants no records has none of these either.
+/// Records the context usage that an agent reports. An unknown session is ignored, so nothing is recorded for a user who disabled
+/// recording.
 pub(crate) fn record_context_usage(
     store_handle: &mut StoreHandle,
     session_id: &str,
@@ -313,7 +312,7 @@ fn print_warnings(warnings: &[String]) {
     }
 }
 
-/// Starts a daemon that keeps the database open for the next hooks. Without one they are only slower.
+/// Starts a daemon that keeps the database open for the next hooks. Without one, they are slower.
 fn spawn_daemon(data: &Path, keep: RetentionPeriod) {
     let keep = match keep {
         RetentionPeriod::For(keep) => Some(format!("--keep={}", keep.as_secs()).into()),
@@ -322,7 +321,7 @@ fn spawn_daemon(data: &Path, keep: RetentionPeriod) {
     spawn_job(data, DaemonJob::Store, keep.into_iter().collect());
 }
 
-/// Starts a process of this program that does a job, with these options, unless one does it already.
+/// Starts a process of this program for a job, with these options, unless one is running.
 pub(crate) fn spawn_job(data: &Path, job: DaemonJob, options: Vec<OsString>) {
     if load::has_tight_limits() {
         return;

@@ -1,4 +1,4 @@
-//! A line that is typed into an agent's terminal, so that it wakes up and looks at what its workers have done.
+//! Types a line into an agent's terminal, so that the agent wakes up and reads its workers' results.
 
 mod wake_lock;
 
@@ -8,36 +8,36 @@ use snell_store::{AgentLocation, AgentState, ReconcileScope};
 
 use crate::commands::block_on;
 use crate::env::caller::CallerEnv;
-use crate::output::shorten_to_one_line;
 use crate::output::time::{format_elapsed, format_time};
+use crate::output::{CommandError, shorten_to_one_line};
 use crate::record::open_store::{self, StoreHandle};
 use crate::session_arg::load_session_row;
 use wake_lock::WakeLock;
 
-/// How much is told of why an agent waits.
+/// The reason why an agent waits is shown up to this width.
 const MAX_REASON_CELLS: usize = 100;
 
-/// How carefully it is looked who would read what is typed.
+/// Whether to check that the agent would read the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WakeMode {
-    /// Nothing is typed where the agent is not, or where it might answer for its user.
+    /// Types nothing if the agent is not in the pane, or if Enter might answer a question for its user.
     Checked,
-    /// The user says that it is right.
+    /// The user passed --force.
     Forced,
 }
 
-/// What can be seen of an agent's process.
+/// The state of an agent's process.
 #[derive(Clone, Copy, Debug)]
 enum AgentLiveness {
-    /// No process is known, or what was taken for one is gone.
+    /// No process is known, or the known one was not certain and has ended.
     Unknown,
-    /// It is gone.
+    /// It has ended.
     Gone,
-    /// It is there.
+    /// It runs.
     Alive {
-        /// Whether it lives in the pane, where that can be seen.
+        /// Whether it runs in the pane, if known.
         in_pane: Option<bool>,
-        /// Whether it reads what is typed, where that can be seen.
+        /// Whether it is in the foreground of the pane, if known.
         in_foreground: Option<bool>,
     },
 }
@@ -52,12 +52,12 @@ pub(crate) fn wake_session(
     let agent = locate_agent(store_handle, session.agent_id)?;
     let id = &session.session_id;
     if agent.conversation_id != Some(conversation_id) {
-        bail!("agent {} has left the session {id} for another one", agent.agent_id);
+        bail!("agent {} moved from session {id} to another session", agent.agent_id);
     }
     wake_agent(store_handle, session.agent_id, care)
 }
 
-/// Wakes up an agent. Whoever else does so at the same time waits, so that each line stays together with its Enter.
+/// Wakes up an agent. Other wake-ups of the agent wait, so that each line stays together with its Enter.
 pub(crate) fn wake_agent(store_handle: &mut StoreHandle, number: i64, care: WakeMode) -> anyhow::Result<String> {
     let _turn = WakeLock::acquire(store_handle.data_dir(), number)?;
     let mut agent = locate_agent(store_handle, number)?;
@@ -66,7 +66,7 @@ pub(crate) fn wake_agent(store_handle: &mut StoreHandle, number: i64, care: Wake
         store_handle.query(|store| open_store::reconcile_agents(store, ReconcileScope::Agent(number), now))?;
         agent = locate_agent(store_handle, number)?;
         if agent.state == AgentState::AwaitingInput {
-            bail!(explain_awaiting_user(&agent, store_handle));
+            return Err(explain_awaiting_user(&agent, store_handle).into());
         }
     }
     type_wake_line(&agent, care)
@@ -74,20 +74,20 @@ pub(crate) fn wake_agent(store_handle: &mut StoreHandle, number: i64, care: Wake
 
 fn locate_agent(store_handle: &mut StoreHandle, number: i64) -> anyhow::Result<AgentLocation> {
     let agent = store_handle.query(|store| store.find_agent_location(number))?;
-    agent.with_context(|| format!("agent {number} was removed, because it was old"))
+    agent.with_context(|| format!("agent {number} was removed, because it is too old"))
 }
 
-/// Why an agent is left alone that waits for its user.
-fn explain_awaiting_user(agent: &AgentLocation, store_handle: &StoreHandle) -> String {
+/// Why not to wake up an agent that waits for its user.
+fn explain_awaiting_user(agent: &AgentLocation, store_handle: &StoreHandle) -> CommandError {
     let (number, since) = (agent.agent_id, agent.state_since);
-    format!(
-        "agent {number} waits for a decision of its user, and Enter might make it ({} since {}, {} ago: {}); wake it up \
-         when that is done, or with `snell wake {number} --force`",
+    CommandError::new(format!(
+        "agent {number} waits for a decision of its user, and Enter might make it ({} since {}, {} ago: {})",
         agent.state,
         format_time(since),
         format_elapsed(since, store_handle.now()),
         shorten_to_one_line(&agent.why, MAX_REASON_CELLS)
-    )
+    ))
+    .with_hint(format!("wake it up after the decision, or run: snell wake {number} --force"))
 }
 
 fn type_wake_line(agent: &AgentLocation, care: WakeMode) -> anyhow::Result<String> {
@@ -97,30 +97,28 @@ fn type_wake_line(agent: &AgentLocation, care: WakeMode) -> anyhow::Result<Strin
     }
     if !agent.is_here {
         let host = agent.host.as_deref().unwrap_or("another host");
-        bail!("agent {number} runs on {host}; wake it up there");
+        return Err(CommandError::new(format!("agent {number} runs on {host}")).with_hint("wake it up there").into());
     }
     let Some(pane) = agent.tmux_pane.as_deref() else {
-        bail!("agent {number} sits in no tmux pane, so nothing can be typed for it");
+        bail!("agent {number} is not in a tmux pane");
     };
     let text = CallerEnv::load_user_settings()?.messages.wake_up_prompt();
     let server = TmuxServer::new(agent.tmux_server.clone());
     block_on(async {
         let panes = server.list_panes().await;
-        let panes = panes.with_context(|| format!("cannot look at the tmux pane {pane} of agent {number}"))?;
-        // Only an id that tmux itself gave is handed back to it.
+        let panes = panes.with_context(|| format!("cannot read the tmux pane {pane} of agent {number}"))?;
+        // Only an id that tmux reported is passed to tmux.
         let Some(found) = panes.into_iter().find(|found| found.pane.id == pane) else {
             bail!("the tmux pane {pane} of agent {number} is closed");
         };
         if found.pane.is_dead {
-            bail!("what ran in the tmux pane {pane} of agent {number} has ended");
+            bail!("the program in the tmux pane {pane} of agent {number} has ended");
         }
         if care == WakeMode::Checked
             && let Some(objection) = find_objection(check_liveness(agent, &found), &found)
         {
-            bail!(
-                "agent {number} would not read what is typed into the tmux pane {pane}: {objection}; --force types it all \
-                 the same"
-            );
+            let problem = format!("agent {number} would not read a line in the tmux pane {pane}: {objection}");
+            return Err(CommandError::new(problem).with_hint("pass --force to type it anyway").into());
         }
         let typed = server.type_line(&found, &text).await;
         typed.with_context(|| format!("cannot type into the tmux pane {pane} of agent {number}"))
@@ -129,12 +127,12 @@ fn type_wake_line(agent: &AgentLocation, care: WakeMode) -> anyhow::Result<Strin
 }
 
 fn check_liveness(agent: &AgentLocation, pane: &TmuxPaneDetails) -> AgentLiveness {
-    // Whoever tries a hook by hand is taken for an agent, and its shell for the agent's process.
+    // The shell of a user who tries a hook by hand looks like an agent's process.
     let Some(process) = agent.process.filter(|process| !process.is_interactive_shell()) else {
         return AgentLiveness::Unknown;
     };
     if process.is_gone() {
-        // What called once may have been a mere messenger, and its end says nothing.
+        // An uncertain process may have been a short-lived helper, so its end proves nothing.
         return if agent.process_is_certain { AgentLiveness::Gone } else { AgentLiveness::Unknown };
     }
     AgentLiveness::Alive {
@@ -143,21 +141,21 @@ fn check_liveness(agent: &AgentLocation, pane: &TmuxPaneDetails) -> AgentLivenes
     }
 }
 
-/// Why nothing should be typed into this pane; nothing if the agent reads it. Nothing here looks anywhere.
+/// Why not to type into this pane; nothing if the agent reads it. Pure: it reads no system state.
 fn find_objection(life: AgentLiveness, pane: &TmuxPaneDetails) -> Option<String> {
     if pane.is_synchronized {
-        return Some("the other panes of its window would get it, too (synchronize-panes)".into());
+        return Some("the other panes of its window would get the line too (synchronize-panes)".into());
     }
     if pane.takes_no_input {
         return Some("its input is turned off".into());
     }
     let shell = || {
         let shown = pane.pane.is_showing_shell();
-        shown.then(|| format!("a shell ({}) waits there", pane.pane.command))
+        shown.then(|| format!("a shell ({}) is waiting there", pane.pane.command))
     };
     match life {
-        AgentLiveness::Gone => Some("its process is gone".into()),
-        AgentLiveness::Alive { in_pane: Some(false), .. } => Some("its process does not live there".into()),
+        AgentLiveness::Gone => Some("its process has ended".into()),
+        AgentLiveness::Alive { in_pane: Some(false), .. } => Some("its process does not run there".into()),
         AgentLiveness::Alive { in_foreground: Some(false), .. } => {
             Some(format!("{} is in the foreground", pane.pane.command))
         }
@@ -189,14 +187,14 @@ mod tests {
     fn nothing_is_typed_where_the_agent_is_not() {
         let rows = [
             (AgentLiveness::Unknown, "claude", None),
-            (AgentLiveness::Unknown, "-zsh", Some("a shell (-zsh) waits there")),
-            (AgentLiveness::Gone, "claude", Some("its process is gone")),
+            (AgentLiveness::Unknown, "-zsh", Some("a shell (-zsh) is waiting there")),
+            (AgentLiveness::Gone, "claude", Some("its process has ended")),
             (alive_agent(Some(true), Some(true)), "bash", None),
             (alive_agent(Some(true), None), "bash", None),
             (alive_agent(Some(true), Some(false)), "vim", Some("vim is in the foreground")),
-            (alive_agent(Some(false), Some(true)), "claude", Some("its process does not live there")),
+            (alive_agent(Some(false), Some(true)), "claude", Some("its process does not run there")),
             (alive_agent(None, None), "claude", None),
-            (alive_agent(None, None), "fish", Some("a shell (fish) waits there")),
+            (alive_agent(None, None), "fish", Some("a shell (fish) is waiting there")),
         ];
         for (life, command, expected) in rows {
             assert_eq!(find_objection(life, &build_pane(command)).as_deref(), expected, "{life:?} {command}");

@@ -1,28 +1,30 @@
-//! One line at a time: whoever types for an agent has a turn, and the others wait for theirs.
+//! A lock per agent: one process types at a time, and others wait.
 
 use std::fs::{DirBuilder, File, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use snell::{FileAccess, RegularFile};
 
-/// How long somebody waits for a turn. Each takes a moment, unless tmux is slow.
+use crate::output::CommandError;
+
+/// How long to wait for the lock. Typing is quick unless tmux is slow.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long between two looks whether it is one's turn.
+/// The pause between two attempts to lock.
 const RETRY_PAUSE: Duration = Duration::from_millis(5);
 
-/// How many files there are to be locked. Agents that share one wait for each other, and no file is made for each.
+/// The number of lock files. Agents that share one wait for each other.
 const LOCK_FILE_COUNT: i64 = 64;
 
-/// A turn, which is over when this is dropped, or when the process ends in any way.
+/// A held lock. Dropping it, or the end of the process, releases it.
 #[derive(Debug)]
 pub(super) struct WakeLock(#[expect(dead_code, reason = "it is held, not used")] File);
 
 impl WakeLock {
-    /// Waits for a turn to type for this agent.
+    /// Waits for the lock of this agent.
     pub(super) fn acquire(data: &Path, agent: i64) -> anyhow::Result<Self> {
         let directory = data.join("waking");
         let path = directory.join(format!("{}.lock", agent.rem_euclid(LOCK_FILE_COUNT)));
@@ -37,7 +39,9 @@ impl WakeLock {
                 Err(TryLockError::Error(error)) => return Err(error).with_context(cannot),
                 Err(TryLockError::WouldBlock) if began.elapsed() < LOCK_TIMEOUT => std::thread::sleep(RETRY_PAUSE),
                 Err(TryLockError::WouldBlock) => {
-                    bail!("others have been waking up agent {agent} for {} seconds; try again", LOCK_TIMEOUT.as_secs())
+                    let seconds = LOCK_TIMEOUT.as_secs();
+                    let problem = format!("other processes have been waking up agent {agent} for {seconds} seconds");
+                    return Err(CommandError::new(problem).with_hint("try again").into());
                 }
             }
         }

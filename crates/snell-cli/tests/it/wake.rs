@@ -124,8 +124,8 @@ fn who_waits_for_a_decision_of_its_user_is_left_alone_unless_forced() {
     wait_for_agent_state(&sandbox, &number, "awaiting_input");
     let why = format!(
         "agent {number} waits for a decision of its user, and Enter might make it (awaiting_input since 2026-03-01 \
-         12:00:00 UTC, 0s ago: it asks for permission to use Bash: ls); wake it up when that is done, or with `snell wake \
-         {number} --force`\n"
+         12:00:00 UTC, 0s ago: it asks for permission to use Bash: ls)\nhint: wake it up after the decision, or run: \
+         snell wake {number} --force\n"
     );
     assert_refused(&sandbox.run_snell(&["wake", &number], ""), &format!("error: {why}"));
     assert_refused(&sandbox.run_snell(&["wake", "asker"], ""), &format!("error: {why}"));
@@ -193,7 +193,7 @@ fn a_shell_that_waits_in_the_pane_gets_nothing() {
     // Until the messenger is gone it may be the agent.
     wait_until(|| {
         let ran = sandbox.run_snell(&["wake", &number], "");
-        (ran.code == 1 && ran.stderr.contains("a shell (sh) waits there")).then_some(())
+        (ran.code == 1 && ran.stderr.contains("a shell (sh) is waiting there")).then_some(())
     });
     // Where no process is known, what runs there is taken for the agent if it is no shell.
     let other = tmux.open_pane("sh messenger.sh stayer; exec cat > stayer.typed");
@@ -214,7 +214,7 @@ fn who_does_not_read_what_is_typed_there_is_not_woken_up_unless_forced() {
     let pane = tmux.open_pane("exec cat > outsider.typed");
     let number = send_session_start(&sandbox, &tmux, "outsider", &pane);
     let refused = sandbox.run_snell(&["wake", &number], "");
-    assert_refused(&refused, "its process does not live there; --force types it all the same");
+    assert_refused(&refused, "its process does not run there\nhint: pass --force to type it anyway");
     assert_typed(&sandbox.run_snell(&["wake", &number, "--force"], ""), &pane);
     assert_eq!(sandbox.wait_for_content("outsider.typed"), format!("{TRIGGER}\n"));
     // The agent was put into the background, and something else reads.
@@ -302,24 +302,24 @@ fn who_cannot_be_woken_up_is_told_why() {
     sandbox.send_hook_event("11:00:00", "SessionStart", json!({"source": "startup"}));
     let wake = |args: &[&str]| sandbox.run_snell(&[&["wake"], args].concat(), "");
     let set = |sql: &str| drop(sandbox.open_database_with(sql));
-    assert_refused(&wake(&["1"]), "agent 1 sits in no tmux pane");
-    assert_refused(&wake(&["session-one", "--force"]), "agent 1 sits in no tmux pane");
+    assert_refused(&wake(&["1"]), "agent 1 is not in a tmux pane");
+    assert_refused(&wake(&["session-one", "--force"]), "agent 1 is not in a tmux pane");
     assert_refused(
         &wake(&["7"]),
-        "error: no agent has that number: no session begins with \"7\"; the latest ones are session-one",
+        "error: no agent has that number: no session id starts with \"7\"\nhint: latest sessions: session-one",
     );
     assert_refused(&wake(&["99999999999999999999"]), "no agent has that number");
-    assert_refused(&wake(&["zz"]), "error: no session begins with \"zz\"");
+    assert_refused(&wake(&["zz"]), "error: no session id starts with \"zz\"");
     let long = wake(&[&"z".repeat(100_000)]);
-    assert_refused(&long, "no session begins with \"zzz");
+    assert_refused(&long, "no session id starts with \"zzz");
     assert!(long.stderr.len() < 500, "{}", long.stderr);
-    assert_refused(&wake(&[""]), "the session's id is empty");
+    assert_refused(&wake(&[""]), "the session id is empty");
     set("UPDATE agents SET tmux_pane = '%1', tmux_server = '/nowhere/tmux.sock'");
     assert_refused(&wake(&["1"]), "no tmux server is running at /nowhere/tmux.sock");
     set("UPDATE agents SET host = 'elsewhere'");
-    assert_refused(&wake(&["1", "--force"]), "agent 1 runs on elsewhere; wake it up there");
+    assert_refused(&wake(&["1", "--force"]), "agent 1 runs on elsewhere\nhint: wake it up there");
     set("UPDATE agents SET host = NULL, conversation_id = 7");
-    assert_refused(&wake(&["session-one"]), "agent 1 has left the session session-one for another one");
+    assert_refused(&wake(&["session-one"]), "agent 1 moved from session session-one to another session");
     set("UPDATE agents SET conversation_id = 1");
     sandbox.send_hook_event("11:01:00", "SessionEnd", json!({"reason": "logout"}));
     assert_refused(&wake(&["1", "--force"]), "agent 1 has ended");

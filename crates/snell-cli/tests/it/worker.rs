@@ -113,7 +113,7 @@ fn what_makes_no_sense_is_refused_and_nothing_is_noted() {
         (&["done"], "error: "),
         (&["done", "build", "--summary", "x", "--summary-file", "-"], "error: "),
         (&["done", "build", "--summary-file", "nowhere.txt"], "error: cannot read the summary from nowhere.txt"),
-        (&["done", "build", "--session", "zz"], "error: no session begins with \"zz\""),
+        (&["done", "build", "--session", "zz"], "error: no session id starts with \"zz\""),
     ];
     for (args, expected) in rows {
         let ran = run_worker(&sandbox, "11:10:00", args, "");
@@ -162,7 +162,7 @@ fn a_worker_is_noted_even_if_its_agent_cannot_be_woken_up() {
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     assert_eq!(
         ran.stderr,
-        "error: the worker is noted, but its session's agent was not woken up: agent 1 sits in no tmux pane, so nothing \
+        "error: the worker is noted, but its session's agent was not woken up: agent 1 is not in a tmux pane, so nothing \
          can be typed for it\n"
     );
     assert_eq!(summarize_workers(&sandbox), ["build | done | - | -"]);

@@ -1,25 +1,24 @@
-//! The command line of `snell hook`, read as far as it can be understood. An invalid argument does not keep an event from being
-//! judged: an agent that gets a usage error goes on with its call, or refuses every one.
+//! The command line of `snell hook`. An invalid argument is reported and ignored, and the event is still judged: after a usage
+//! error some agents go on with their call, and others refuse every call.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
-use snell::{AgentProduct, SupportLevel};
+use snell::{AgentProduct, SupportLevel, UserMessage};
 
 use super::Args;
 use super::stdin_probe::has_payload_on_stdin;
 use crate::output;
 
-/// An argument that cannot be understood is shown up to this width.
+/// An unknown argument is shown up to this width.
 const MAX_SHOWN_CELLS: usize = 60;
 
 /// Options that every command has.
 const COMMON_OPTIONS: &[&str] = &["-h", "--help", "-V", "--version"];
 
 impl Args {
-    /// Reads `hook [--agent NAME]` without the parser of command lines, which takes longer than answering. Nothing if it is
-    /// another command, or if a person asks for help or made a mistake at a terminal. No argument at all means `hook` as well,
-    /// if there is a payload to judge.
+    /// Reads `hook [--agent NAME]` without clap, which takes longer than answering. Returns nothing for another command, and if a
+    /// person at a terminal asks for help or made a mistake. No argument at all means `hook` if stdin has a payload.
     pub(crate) fn parse_quickly(mut words: impl Iterator<Item = OsString>) -> Option<Self> {
         let Some(command) = words.next() else {
             return has_payload_on_stdin().then(Self::default);
@@ -35,13 +34,13 @@ impl Args {
             match word.to_str().map(|word| (word, word.strip_prefix("--agent="))) {
                 Some(("--agent", _)) => match words.next() {
                     Some(name) => args.set_agent(&name.to_string_lossy()),
-                    None => args.mistakes.push("--agent names no agent".into()),
+                    None => args.mistakes.push(UserMessage::new("--agent needs a value, ignored")),
                 },
                 Some((_, Some(name))) => args.set_agent(name),
-                _ => args.mistakes.push(format!(
-                    "\"{}\" is no argument of `snell hook`",
-                    output::shorten_to_one_line(&word.to_string_lossy(), MAX_SHOWN_CELLS)
-                )),
+                _ => {
+                    let word = output::shorten_to_one_line(&word.to_string_lossy(), MAX_SHOWN_CELLS);
+                    args.mistakes.push(UserMessage::new(format!("unknown argument \"{word}\", ignored")));
+                }
             }
         }
         (args.mistakes.is_empty() || !io::stdin().is_terminal()).then_some(args)
@@ -52,11 +51,9 @@ impl Args {
             self.agent = Some(name.to_owned());
         } else {
             let known: Vec<_> = AgentProduct::fully_supported().map(|product| product.name).collect();
-            self.mistakes.push(format!(
-                "--agent names \"{}\", which is none of: {}",
-                output::shorten_to_one_line(name, MAX_SHOWN_CELLS),
-                known.join(", ")
-            ));
+            let name = output::shorten_to_one_line(name, MAX_SHOWN_CELLS);
+            let message = UserMessage::new(format!("unknown agent \"{name}\" in --agent, ignored"));
+            self.mistakes.push(message.with_hint(format!("use one of: {}", known.join(", "))));
         }
     }
 }

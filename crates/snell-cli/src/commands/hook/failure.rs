@@ -1,7 +1,6 @@
-//! Answers if Snell itself fails: about a call that was not judged to the end the user is asked, or it is denied if the agent
-//! cannot ask.
+//! The answer if Snell itself fails: a call that was not judged is asked about, or denied if the agent cannot ask.
 
-use snell::{AgentProduct, AgentReply, Decision, Event, EventName, SupportLevel, Verdict};
+use snell::{AgentProduct, AgentReply, Decision, Event, EventName, SupportLevel, UserMessage, Verdict};
 
 use super::HookCall;
 use super::pipeline::write_reply;
@@ -10,9 +9,9 @@ use crate::output;
 
 const UNJUDGED_REASON: &str = "Snell failed before it could judge this call.";
 
-/// Reports where Snell failed. The message of the panic is left out: it may hold parts of the call.
+/// Reports where Snell failed. It does not print the message of the panic, which may hold parts of the call.
 pub(super) fn report_panic(place: &str) {
-    output::print_warning(format!("failed at {place}; please report it"));
+    output::print_warning(UserMessage::new(format!("Snell failed at {place}")).with_hint("please report this bug"));
 }
 
 /// Tells the agent that its call was not judged. The result is the exit code.
@@ -27,7 +26,7 @@ pub(super) fn reply_after_panic(call: &HookCall) -> u8 {
 
 fn reply_to_unjudged(product: &AgentProduct, event: &Event) -> (AgentReply, Verdict) {
     let mut verdict = Verdict::new(event.name.clone());
-    // A permission request is a question to the user already.
+    // A permission request already asks the user.
     if product.is_call_announced(event) {
         match product.support {
             SupportLevel::Full => verdict.ask(UNJUDGED_REASON),
@@ -37,12 +36,12 @@ fn reply_to_unjudged(product: &AgentProduct, event: &Event) -> (AgentReply, Verd
     (product.encode(event, &verdict), verdict)
 }
 
-/// Hooks did not run to their end, because a signal ended them or because the system has no descriptors left. Their opinion
-/// about a tool call is unknown, so the user is asked. A denial stays a denial.
+/// A signal ended the hooks, or the system has no descriptors left. Their decision about a tool call is unknown, so the user is
+/// asked. A denial stays a denial.
 pub(super) fn ask_after_hook_failure(error: &anyhow::Error, verdict: &mut Verdict) {
     output::print_error(error);
     if verdict.event == EventName::PreToolUse && verdict.decision < Decision::Ask {
-        verdict.ask(format!("The hooks for this call did not run to their end: {error:#}."));
+        verdict.ask(format!("The hooks for this call did not finish: {error:#}."));
     }
 }
 

@@ -1,12 +1,12 @@
 //! `snell hook`: the command that agents call. It judges the event, answers in the agent's own format, and records what
 //! happened.
 //!
-//! Failures of Snell must not become failures of the agent: they are one line on standard error, and the exit code stays 0.
+//! A failure of Snell must not become a failure of the agent: it is reported on standard error, and the exit code stays 0.
 //! Exit code 2 is for denials that cannot be delivered any other way: if the agent does not read the answer, or Snell does not
 //! know the agent's format.
 //!
-//! A tool call is always judged: `arguments` reads the command line as far as it can be understood, invalid variables have a
-//! default, and `failure` answers if Snell itself fails.
+//! A tool call is always judged: `arguments` ignores invalid arguments, invalid variables have a default, and `failure` answers
+//! if Snell itself fails.
 
 mod arguments;
 mod failure;
@@ -21,7 +21,7 @@ use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use snell::{AgentProduct, Event, SupportLevel};
+use snell::{AgentProduct, Event, SupportLevel, UserMessage};
 
 use super::{BLOCKED, DONE};
 use crate::env::env_vars::EnvVars;
@@ -33,20 +33,20 @@ use pipeline::{HookPipeline, HookSetup};
 
 /// Answer an agent that calls Snell as one of its hooks
 ///
-/// Reads the agent's payload from standard input, runs the built-in handlers and the hooks of snell.toml, records what
-/// happened, and answers as that agent expects. An event that nobody objects to gets no answer at all.
+/// Reads the agent's payload from standard input, runs the built-in handlers and the hooks of snell.toml, records the
+/// event, and answers in the agent's format. If there is nothing to say, it prints no answer.
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Example, in .claude/settings.json:\n  \
     {\"hooks\": {\"PreToolUse\": [\n    \
       {\"hooks\": [{\"type\": \"command\", \"command\": \"snell hook --agent claude\"}]}\n  \
     ]}}")]
 pub(crate) struct Args {
-    /// Which agent calls, unless the payload shows another [default: whoever payload and environment show]
+    /// The calling agent, unless the payload shows another [default: detected from the payload and the environment]
     #[arg(long, value_name = "NAME", value_parser = agent_names())]
     agent: Option<String>,
-    /// Arguments that cannot be understood.
+    /// Arguments that were ignored.
     #[arg(skip)]
-    mistakes: Vec<String>,
+    mistakes: Vec<UserMessage>,
 }
 
 fn agent_names() -> clap::builder::PossibleValuesParser {
@@ -85,13 +85,13 @@ impl HookCall {
     }
 }
 
-/// Judges the event on standard input. The result is the exit code. Neither a fault in the arguments nor a panic lets a tool
-/// call go unjudged.
+/// Judges the event on standard input. Returns the exit code. Neither an invalid argument nor a panic lets a tool call go
+/// unjudged.
 pub(crate) fn run(args: &Args) -> u8 {
     let started = Instant::now();
     output::set_called_by_agent();
     for mistake in &args.mistakes {
-        faults::report_fault(format!("{mistake}; the event is judged all the same"));
+        faults::report_fault(mistake.clone());
     }
     let call = match catch_panic::catch_panic(|| HookCall::from_stdin(args)) {
         Ok(Ok(call)) => call,

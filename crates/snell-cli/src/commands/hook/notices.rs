@@ -1,6 +1,6 @@
-//! What is added to a verdict after the hooks have run, in the order of [`NOTICES`].
+//! Additions to a verdict after the hooks have run, in the order of [`NOTICES`].
 
-use snell::{Decision, EventName, Severity};
+use snell::{Decision, EventName, Severity, UserMessage};
 
 use super::pipeline::HookPipeline;
 use super::stop_loop_guard::limit_stop_blocks;
@@ -18,12 +18,12 @@ pub(super) const NOTICES: &[fn(&mut HookPipeline<'_>)] = &[
     add_untrusted_notices,
     add_missing_file_notices,
     print_hook_warnings,
-    // Last, because the decision counts that the agent gets.
+    // Last, because it checks the final decision.
     limit_stop_blocks,
 ];
 
-/// Puts the reminder before all other context. Without a pending copy of the event the reminder would come again with every
-/// event, so it is dropped if none can be written; and if the agent does not get the answer to this event.
+/// Puts the reminder before all other context. It is dropped if the agent does not get the answer to this event, and if no
+/// pending copy of the event can be written: without that copy it would repeat on every event.
 fn add_reminder(run: &mut HookPipeline<'_>) {
     let is_recorded = !run.reminder.record.is_empty();
     if is_recorded && run.pending.is_none() {
@@ -36,8 +36,8 @@ fn add_reminder(run: &mut HookPipeline<'_>) {
     run.verdict.context.splice(0..0, std::mem::take(&mut run.reminder.texts));
 }
 
-/// Reports, once in each session, files that cannot be read, and variables and arguments that cannot be used: the user
-/// believes that hooks of such a file run.
+/// Reports, once in each session, files that cannot be read, and invalid variables and arguments: the user believes that the
+/// hooks of such a file run.
 fn add_fault_notices(run: &mut HookPipeline<'_>) {
     let errors = run.setup.findings.iter().filter(|finding| finding.severity == Severity::Error);
     errors.clone().for_each(output::print_finding);
@@ -62,21 +62,21 @@ fn add_untrusted_notices(run: &mut HookPipeline<'_>) {
         let key = [run.call.session_id(), &file.path.to_string_lossy(), content.unwrap_or_default(), status];
         if run.setup.markers.claim_once(&key) {
             let finding = run.setup.findings.iter().find(|finding| finding.path == file.display_path);
-            let why = finding.map_or("is not trusted", |finding| finding.message.as_str());
+            let why = finding.map_or("is not trusted".to_owned(), |finding| finding.user_message().to_string());
             run.verdict.add_message(format!("Snell: {} {why}", file.display_path));
         }
     }
 }
 
-/// Reports, when a session starts, trusted files that are gone: their hooks do not run any more.
+/// Reports, when a session starts, trusted files that do not exist: their hooks do not run.
 fn add_missing_file_notices(run: &mut HookPipeline<'_>) {
     if run.call.event.name != EventName::SessionStart {
         return;
     }
     let project = &run.call.project;
     for path in ConfigArgs::for_guest(project.clone()).trust_file().missing_files(project) {
-        let (message, remedy) = (missing_file_message(&path), missing_file_remedy(project));
-        run.verdict.add_message(format!("Snell: {message}; {remedy}"));
+        let message = UserMessage::new(missing_file_message(&path)).with_hint(missing_file_remedy(project));
+        run.verdict.add_message(format!("Snell: {message}"));
     }
 }
 

@@ -1,5 +1,4 @@
-//! The payload on standard input, as far as it can be read. An agent that is about to do something is answered even if its
-//! payload is broken.
+//! The payload on standard input. A payload that is only partly readable is still judged and answered.
 
 use std::io::{self, ErrorKind, IsTerminal, Read};
 
@@ -13,11 +12,11 @@ use crate::payload::json_depth::{drop_deep_values, drop_long_members};
 use crate::payload::salvage::{MAX_SALVAGE_BYTES, salvage_fields};
 use crate::process::stdin::wait_for_stdin;
 
-/// So many bytes beyond the limit are read and thrown away: an agent that cannot write its whole payload may not read the
-/// answer either.
+/// This many bytes beyond the limit are read and discarded: an agent that cannot write its whole payload may not read the answer
+/// either.
 const MAX_DISCARDED_BYTES: u64 = 1 << 30;
 
-/// The name of an event of which only the session can be read.
+/// The event's name if only the session can be read.
 const UNREADABLE_EVENT_NAME: &str = "Unreadable";
 
 /// The fields of a payload.
@@ -37,13 +36,13 @@ pub(super) fn read_payload() -> anyhow::Result<HookPayload> {
     if !stdin.0.is_terminal() {
         let mut within = (&mut stdin).take(MAX_PAYLOAD_BYTES + 1);
         if let Err(error) = within.read_to_end(&mut bytes) {
-            return salvage_payload(&bytes, format!("reading it from stdin ended too early ({error})"));
+            return salvage_payload(&bytes, format!("stdin ended too early ({error})"));
         }
     }
     if bytes.len() as u64 > MAX_PAYLOAD_BYTES {
         bytes.truncate(MAX_SALVAGE_BYTES);
         bytes.shrink_to_fit();
-        // An error only means that the agent gave up writing.
+        // An error only means that the agent stopped writing.
         let _ = io::copy(&mut stdin.take(MAX_DISCARDED_BYTES), &mut io::sink());
         let why = format!("it is larger than {MAX_PAYLOAD_BYTES} bytes");
         return Ok(salvage_oversized_payload(&bytes, why));
@@ -51,7 +50,7 @@ pub(super) fn read_payload() -> anyhow::Result<HookPayload> {
     parse_payload(&bytes)
 }
 
-/// Standard input. Reading from it waits for bytes, also if the descriptor is set not to block.
+/// Standard input. Reading waits for bytes even if the descriptor is non-blocking.
 struct BlockingStdin(io::StdinLock<'static>);
 
 impl Read for BlockingStdin {
@@ -68,7 +67,7 @@ impl Read for BlockingStdin {
 fn parse_payload(bytes: &[u8]) -> anyhow::Result<HookPayload> {
     match parse_payload_object(bytes) {
         Ok(fields) => Ok(HookPayload { fields, event_name: None, problem: None }),
-        // The tool may read values that are nested too deeply for Snell, or too many.
+        // A value that is too deep or too long for Snell may be fine for the tool.
         Err(EventError::NotJson(error @ (JsonError::TooDeep | JsonError::TooManyValues))) => {
             parse_trimmed_payload(bytes, &error)
         }
@@ -76,7 +75,7 @@ fn parse_payload(bytes: &[u8]) -> anyhow::Result<HookPayload> {
     }
 }
 
-/// The payload without the parts of it that are too deep or too long.
+/// The payload without the parts that are too deep or too long.
 fn parse_trimmed_payload(bytes: &[u8], excess: &JsonError) -> anyhow::Result<HookPayload> {
     match parse_payload_object(&drop_long_members(&drop_deep_values(bytes))) {
         Ok(fields) if AgentProduct::find_event_name(&fields).is_some() => {
@@ -90,18 +89,18 @@ fn parse_trimmed_payload(bytes: &[u8], excess: &JsonError) -> anyhow::Result<Hoo
     }
 }
 
-/// The fields at the beginning. Without the event or the session there, the payload cannot be used.
+/// The fields at the beginning. Without the event or the session, the payload cannot be used.
 fn salvage_payload(bytes: &[u8], why: String) -> anyhow::Result<HookPayload> {
     let fields = salvage_fields(bytes);
     let event_name = (!fields.contains_key("hook_event_name")).then_some(UNREADABLE_EVENT_NAME);
     if event_name.is_some() && !fields.contains_key("session_id") {
-        bail!("cannot read the event, and nothing in it says which one it is, so nothing was judged: {why}");
+        bail!("cannot read the event, so it was not judged: {why}");
     }
     Ok(HookPayload { fields, event_name, problem: Some(DecodeProblem::unreadable(why)) })
 }
 
-/// The fields at the beginning of a payload that is too large to be read as a whole. Without the event's name there it can be
-/// any event, so it counts as one that must be judged.
+/// The fields at the beginning of a payload that exceeds the size limit. If the event's name is not among them, it may be a
+/// tool call, so it is judged as one.
 fn salvage_oversized_payload(bytes: &[u8], why: String) -> HookPayload {
     let fields = salvage_fields(bytes);
     let event_name = (!fields.contains_key("hook_event_name")).then_some("PreToolUse");

@@ -21,10 +21,10 @@ use crate::output;
 use crate::process::faults;
 use crate::record::record_event::HookRecorder;
 
-/// Set by launchers.
+/// A variable that launchers set.
 const PROJECT_PATH: &str = "PROJECT_PATH";
 
-/// The configuration that applies to a call, and what else does not change while it is handled.
+/// The configuration for a call, and other values that do not change while it is handled.
 pub(super) struct HookSetup<'a> {
     caller: CallerEnv,
     pub(super) markers: OnceMarkers,
@@ -33,7 +33,7 @@ pub(super) struct HookSetup<'a> {
     settings: SnellSettings,
     sender: EventSender,
     now: Timestamp,
-    /// The event that handlers judge; none if the agent announces nothing that could be judged.
+    /// The event that handlers judge; none if there is nothing to judge.
     judged: Option<Cow<'a, Event>>,
     launcher_project_path: Option<String>,
     /// Whether hooks may run for the event.
@@ -87,13 +87,13 @@ fn load_engine(call: &HookCall) -> (Engine, Vec<Diagnostic>) {
         .unwrap_or_else(|_| Engine::builder());
     let builder = match call.product.support {
         SupportLevel::Full => builder.guest(call.product),
-        // No hook runs, because the agent could not get its answer; the settings apply all the same.
+        // No hook runs, because the agent cannot receive a hook's answer. The settings still apply.
         SupportLevel::DenyOnly => builder.survey(),
     };
     builder.load()
 }
 
-/// The event that handlers judge. A call that cannot be read is judged as it is.
+/// The event that handlers judge. An unreadable tool call is judged as it is.
 fn select_judged_event(call: &HookCall) -> Option<Cow<'_, Event>> {
     let event = &call.event;
     if call.decode_problem.is_some() && matches!(event.name, EventName::PreToolUse | EventName::PermissionRequest) {
@@ -129,7 +129,7 @@ impl<'a> HookPipeline<'a> {
             ));
         }
         Self {
-            // Hooks take their time, and the agent may end this process meanwhile.
+            // Hooks take time, and the agent may end this process meanwhile.
             pending: setup.has_hooks.then(|| recorder.write_pending(&record)).flatten(),
             verdict: Verdict::new(call.event.name.clone()),
             reminder: AgentReminder::default(),
@@ -156,16 +156,16 @@ impl<'a> HookPipeline<'a> {
             return;
         }
         adopt_orphans();
-        // Without descriptors the runtime panics, and the guard's verdict must not be lost to that.
+        // Without free descriptors the runtime panics. The guard's verdict must survive that.
         let failure = match catch_panic::catch_panic(|| block_on(setup.engine.fire(event.clone()))) {
             Ok(Ok(verdict)) => {
                 let before = std::mem::replace(&mut self.verdict, Verdict::new(event.name.clone()));
                 self.verdict = before.merge_later(verdict);
                 let is_too_deep = setup.engine.is_too_deep();
-                is_too_deep.then(|| anyhow!("SNELL_DEPTH says that hooks called each other"))
+                is_too_deep.then(|| anyhow!("hooks called each other too often (SNELL_DEPTH)"))
             }
             Ok(Err(error)) => Some(error),
-            Err(place) => Some(anyhow!("failed at {place}")),
+            Err(place) => Some(anyhow!("Snell failed at {place}")),
         };
         if let Some(error) = failure {
             failure::ask_after_hook_failure(&error, &mut self.verdict);
@@ -174,17 +174,17 @@ impl<'a> HookPipeline<'a> {
         handlers::rerun_on_changed_input(&context, self.guard_run.as_mut(), &mut self.verdict);
     }
 
-    /// Notices need an agent that can show them.
+    /// Adds notices, if the agent can show them.
     pub(super) fn append_notices(&mut self) {
         if self.call.product.support == SupportLevel::Full {
             NOTICES.iter().for_each(|add_notice| add_notice(self));
         }
     }
 
-    /// Answers the agent. The result is the exit code.
+    /// Answers the agent. Returns the exit code.
     pub(super) fn reply(&mut self, started: Instant) -> u8 {
         let Some(event) = self.setup.judged.as_deref() else {
-            self.print_caller_note("whom it cannot answer; the event is only recorded");
+            self.print_caller_note("event recorded");
             return DONE;
         };
         let reply = self.call.product.encode(event, &self.verdict);
@@ -197,7 +197,7 @@ impl<'a> HookPipeline<'a> {
         if reply != AgentReply::default() {
             self.write_pending_decision();
         } else if self.call.product.support == SupportLevel::DenyOnly {
-            self.print_caller_note("who can be told nothing but a \"no\"; nothing speaks against this call");
+            self.print_caller_note("call allowed");
         }
         reply.stderr.iter().for_each(|reason| output::print_denial(reason));
         let undelivered = reply.stdout.and_then(|line| write_reply(&line, &self.verdict));
@@ -218,17 +218,20 @@ impl<'a> HookPipeline<'a> {
         decision
     }
 
-    /// Once the agent has its answer it may end this process at any moment.
+    /// Once the agent has its answer, it may end this process at any moment.
     fn write_pending_decision(&mut self) {
         if let Some(pending) = self.recorder.write_pending(&self.record) {
             self.pending.replace(pending).into_iter().for_each(PendingEvent::remove);
         }
     }
 
-    fn print_caller_note(&self, note: &str) {
+    fn print_caller_note(&self, outcome: &str) {
         let problem = self.call.decode_problem.as_ref();
-        let problem = problem.map(|problem| format!(", as far as it can be read ({})", problem.why));
-        output::print_warning(format!("called by {}, {note}{}", self.call.product.title, problem.unwrap_or_default()));
+        let problem = problem.map_or(String::new(), |problem| format!(" (cannot read all of it: {})", problem.why));
+        let title = self.call.product.title;
+        output::print_warning(format!(
+            "called by {title}, which is only partly supported (deny only); {outcome}{problem}"
+        ));
     }
 
     pub(super) fn record(self) {
@@ -236,12 +239,12 @@ impl<'a> HookPipeline<'a> {
     }
 }
 
-/// Writes the answer. If a decision or a change cannot be delivered this way, the exit code must block; then the result is the
+/// Writes the answer. If a decision or a change cannot be delivered this way, the exit code must block, and this returns the
 /// reason.
 pub(super) fn write_reply(line: &str, verdict: &Verdict) -> Option<String> {
     let matters = verdict.decision > Decision::Allow || verdict.tool_input.is_some();
     let error = if matters && output::is_stdout_discarded() {
-        anyhow!("cannot write the answer: standard output is closed, or leads nowhere")
+        anyhow!("cannot write the answer: standard output is closed or discarded")
     } else {
         output::write_answer(line).err()?
     };
@@ -251,8 +254,8 @@ pub(super) fn write_reply(line: &str, verdict: &Verdict) -> Option<String> {
     }
     let default_reason = match verdict.decision {
         Decision::Deny => "blocked",
-        Decision::Ask => "blocked, because nobody can be asked",
-        Decision::None | Decision::Allow => "blocked, because a hook has changed the tool's input",
+        Decision::Ask => "blocked, because the user cannot be asked",
+        Decision::None | Decision::Allow => "blocked, because a hook changed the tool's input",
     };
     let reason = verdict.reason.clone().unwrap_or_else(|| default_reason.into());
     output::print_error(&error.context(reason.clone()));

@@ -1,4 +1,4 @@
-//! The project of an event: as the agent names it, else the nearest directory that looks like one.
+//! The project of an event: the directory that the agent names, or else the nearest one that looks like a project.
 
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,8 @@ pub(super) fn find_event_project(event: &Event, product: &AgentProduct, vars: &E
     named.or_else(|| event.project_dir.clone()).unwrap_or_else(|| find_config_project(cwd))
 }
 
-/// Whether a directory that the variable names can be the project of an agent that works in `cwd`. In its project an agent may
-/// delete files, so the variable must not make one of any directory. It can be the project if
+/// Whether a directory from the variable can be the project of an agent that works in `cwd`. An agent may delete files in its
+/// project, so the variable cannot make every directory a project. It can be the project if
 /// - `cwd` lies in it, and the home directory does not, or
 /// - it has `.git` or `snell.toml`.
 fn is_credible_project(named: &Path, cwd: &Path, home: Option<&Path>) -> bool {
@@ -26,7 +26,7 @@ fn is_credible_project(named: &Path, cwd: &Path, home: Option<&Path>) -> bool {
     if is_around_agent(named, cwd) || has_project_marker(named, ProjectMarkers::Configuration) {
         return true;
     }
-    // Agents name a project behind a symlink in both ways.
+    // Agents name a project behind a symlink by either path.
     match (named.canonicalize(), cwd.canonicalize()) {
         (Ok(named), Ok(cwd)) => is_around_agent(&named, &cwd),
         _ => false,

@@ -1,16 +1,16 @@
-//! `snell` without arguments, called by an agent. Some agents read the settings of Claude Code and drop the arguments of a
-//! command: they mean `snell hook`.
+//! `snell` without arguments, called by an agent. Some agents read Claude Code's settings and drop the arguments of a command,
+//! so this means `snell hook`.
 
 use std::io::{self, BufRead, IsTerminal};
 use std::time::{Duration, Instant};
 
 use crate::process::stdin::wait_for_stdin;
 
-/// An agent writes its payload at once. A script that leaves its standard input open, and writes nothing, gets the help after
+/// Agents write the payload immediately. A script that leaves its standard input open and writes nothing gets the help after
 /// this time.
 const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Whether standard input begins as a hook payload does. Nothing of the payload is taken from it.
+/// Whether standard input begins like a hook payload. It consumes nothing of the payload.
 pub(super) fn has_payload_on_stdin() -> bool {
     let mut stdin = io::stdin().lock();
     if stdin.is_terminal() {
@@ -33,13 +33,13 @@ pub(super) fn has_payload_on_stdin() -> bool {
     false
 }
 
-/// A payload is an object with members. One that is broken or too large counts as well: such a call must be judged too.
+/// A payload is an object with members. A broken or oversized one is a payload too, and must be judged.
 fn is_payload_start(text: &[u8]) -> bool {
     let members = text.strip_prefix(b"{").map(strip_padding);
     members.is_some_and(|members| matches!(members.first(), None | Some(b'"')))
 }
 
-/// The bytes without what stands before a payload and says nothing: blanks, other control characters, a byte order mark.
+/// The bytes without the padding before a payload: blanks, other control characters, a byte order mark.
 fn strip_padding(bytes: &[u8]) -> &[u8] {
     let is_padding = |byte: &u8| *byte <= b' ' || BYTE_ORDER_MARK.contains(byte);
     let padding = bytes.iter().take_while(|byte| is_padding(byte)).count();

@@ -1,4 +1,4 @@
-//! Removes what a self-test has made if a signal ends the doctor in the middle of it.
+//! Cleans up a self-test if a signal ends the doctor.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use tokio::signal::unix::SignalKind;
 use super::run::SelfTestSandbox;
 use crate::process::end_signals::{CaughtSignals, exit_code_after};
 
-/// What would be left behind.
+/// Things to remove.
 #[derive(Debug, Default)]
 struct PendingCleanup {
     sandbox_dir: Option<PathBuf>,
@@ -21,17 +21,17 @@ struct PendingCleanup {
     group: Option<Pid>,
 }
 
-/// A signal that ends the doctor also ends the program under test.
+/// Ends the program under test if a signal ends the doctor.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SelfTestCleanup(Arc<Mutex<PendingCleanup>>);
 
 impl SelfTestCleanup {
-    /// Begins to listen for signals. The doctor works as well if that fails.
+    /// Starts to listen for signals. If that fails, the doctor still works.
     pub(super) fn listen() -> Self {
         let cleanup = Self::default();
         let own = cleanup.clone();
         if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() {
-            // They are caught before anything runs, so that none of them comes too early.
+            // They are caught before anything runs, so that no signal comes too early.
             let requests = {
                 let _inside = runtime.enter();
                 CaughtSignals::end_requests()
@@ -44,7 +44,7 @@ impl SelfTestCleanup {
         cleanup
     }
 
-    /// Makes a sandbox that a signal removes with everything in it.
+    /// Creates a sandbox that is removed after a signal.
     pub(super) fn create_sandbox(
         &self,
         make: impl FnOnce() -> io::Result<SelfTestSandbox>,
@@ -55,7 +55,7 @@ impl SelfTestCleanup {
         Ok(sandbox)
     }
 
-    /// Starts a process group that a signal ends.
+    /// Starts a process group that is ended after a signal.
     pub(super) fn spawn_process(&self, command: &mut Command) -> io::Result<Child> {
         let mut pending = self.lock_pending();
         let child = command.spawn()?;

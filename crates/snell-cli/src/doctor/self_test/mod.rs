@@ -1,7 +1,7 @@
-//! The self-test: runs what is registered exactly as the agent would, and shows what comes of it.
+//! The self-test: runs the registered commands as the agent would, and checks the result.
 //!
-//! It is run in a home directory of its own. So nothing of the user's is called, recorded or forwarded by it; only which
-//! files of the project are trusted is taken along.
+//! It runs in a temporary home directory, so it calls, records and forwards nothing of the user's. Only the list of trusted
+//! files is copied.
 
 mod cleanup;
 mod receiver;
@@ -20,31 +20,31 @@ use crate::install::handler::InstallMode;
 use crate::install::scan::RegisteredHandler;
 use crate::output;
 
-/// The session that all this happens in.
+/// The session of all self-tests.
 const SESSION_ID: &str = "snell-doctor";
 
-/// Something that is shown of what is registered.
+/// A self-test.
 struct SelfTestCase {
     way: InstallMode,
-    /// The events to show it by: the first that is registered, and that no hook of the project waits for.
+    /// The events to test with: the first that is registered, and that no hook of the project uses.
     events: &'static [&'static str],
     aim: SelfTestAim,
-    /// What the agent tells.
+    /// Fills in the payload.
     payload: fn(&mut Value),
-    /// Whether that is what should come of it.
+    /// Checks the outcome.
     verify: fn(&SelfTestOutcome) -> Result<String, String>,
 }
 
-/// What a case is about.
+/// The aim of a self-test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SelfTestAim {
-    /// That events arrive. Any other event shows it as well, if none of these is registered. The agent is in the project.
+    /// Events arrive. If none of the events is registered, any other does. The agent is in the project.
     Delivery,
-    /// That calls are judged. The agent is in a directory of its own, in which no hook waits for anything.
+    /// Calls are judged. The agent is in a temporary directory without hooks.
     Decision,
 }
 
-/// What there is to show, way by way.
+/// All self-tests, by the way of installation.
 const SELF_TESTS: &[SelfTestCase] = &[
     SelfTestCase {
         way: InstallMode::Hook,
@@ -69,7 +69,7 @@ const SELF_TESTS: &[SelfTestCase] = &[
     },
 ];
 
-/// Events after which an agent does the same as before, whatever it is answered.
+/// Events whose answer does not change the agent's behaviour.
 const HARMLESS_EVENTS: &[&str] =
     &["Notification", "SubagentStart", "PostCompact", "InstructionsLoaded", "SessionStart"];
 
@@ -78,7 +78,7 @@ fn fill_notification(payload: &mut Value) {
     payload["notification_type"] = "auth_success".into();
 }
 
-/// A call that must be denied. It is reported, and never run.
+/// A call that must be denied. It never runs.
 fn fill_forbidden_call(payload: &mut Value) {
     payload["tool_name"] = "Bash".into();
     payload["tool_input"] = json!({"command": FORBIDDEN_COMMAND});
@@ -86,12 +86,12 @@ fn fill_forbidden_call(payload: &mut Value) {
 
 const FORBIDDEN_COMMAND: &str = "rm -rf /";
 
-/// What came of a trial.
+/// The outcome of a self-test.
 struct SelfTestOutcome {
     end: SelfTestEnd,
     sandbox: SelfTestSandbox,
     receiver: SelfTestReceiver,
-    /// The receiver that it would have been told to.
+    /// The receiver in the script, which the test replaces.
     named_receiver: Option<String>,
 }
 
@@ -103,7 +103,7 @@ pub(super) fn run_self_tests(subject: &DoctorSubject) -> Vec<DoctorFinding> {
         for case in SELF_TESTS {
             let mut tried: Vec<&str> = Vec::new();
             for handler in file.own_handlers().filter(|handler| handler.way == Some(case.way)) {
-                // Handlers differ by their event. It is enough to see each program work once.
+                // Handlers differ only in their event, so each program is tested once.
                 if !tried.contains(&handler.program()) {
                     tried.push(handler.program());
                     findings.push(run_self_test(
@@ -118,20 +118,20 @@ pub(super) fn run_self_tests(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     }
     if !findings.is_empty() {
         findings.push(note_finding(
-            "all of this was run in a home directory of its own: nothing of yours was called, recorded or forwarded",
+            "this ran in a temporary home directory: nothing of yours was called, recorded or forwarded",
         ));
     }
     findings
 }
 
-/// The events that hooks of the project wait for.
+/// The events that the project's hooks use.
 fn find_awaited_events(subject: &DoctorSubject) -> Vec<EventName> {
     let engine = subject::load_engine(&subject.project);
     let hooks = engine.map(|(engine, _)| engine.hooks()).unwrap_or_default();
     hooks.iter().flat_map(|hook| hook.events.clone()).collect()
 }
 
-/// The handler of this program by which a thing is best shown.
+/// The best handler of this program for a self-test.
 fn choose_handler<'a>(
     file: &'a InspectedSettingsFile,
     case: &SelfTestCase,
@@ -156,20 +156,20 @@ fn run_self_test(
 ) -> DoctorFinding {
     let Some((handler, call)) = handler.and_then(|handler| Some((handler, handler.call.as_ref()?))) else {
         return note_finding(match case.aim {
-            SelfTestAim::Delivery => "nothing is registered that could be shown".to_owned(),
+            SelfTestAim::Delivery => "no event is registered that could be tested".to_owned(),
             SelfTestAim::Decision => {
-                format!("nothing is registered on {}, where it is decided", case.events.join(", "))
+                format!("{} is not registered, so decisions cannot be tested", case.events.join(", "))
             }
         });
     };
     let what = format!("{} by {call}", handler.event);
-    let again = "if nothing above says why, run `snell install` again";
+    let again = "if no finding above explains it, run `snell install` again";
     let prepared = cleanup
         .create_sandbox(|| SelfTestSandbox::new(&subject.data))
         .and_then(|sandbox| Ok((sandbox, SelfTestReceiver::open()?)));
     let (sandbox, listener) = match prepared {
         Ok(prepared) => prepared,
-        Err(error) => return problem_finding(format!("{what}: cannot be tried: {error}"), again),
+        Err(error) => return problem_finding(format!("{what}: cannot test it: {error}"), again),
     };
     let project = match case.aim {
         SelfTestAim::Delivery => &subject.directory,
@@ -187,7 +187,7 @@ fn run_self_test(
     };
     let named = trial.named_receiver();
     if let Some(Err(fault)) = named.as_deref().map(normalize_receiver_url) {
-        return problem_finding(format!("{what}: the receiver that is named {fault}"), again);
+        return problem_finding(format!("{what}: the address of the receiver {fault}"), again);
     }
     let end = trial.run(cleanup);
     let shown = SelfTestOutcome { end, sandbox, receiver: listener, named_receiver: named };
@@ -198,26 +198,26 @@ fn run_self_test(
 }
 
 impl SelfTestOutcome {
-    /// How it ended and what the agent was answered, if that is as it should be.
+    /// The exit code and the answer, if both are correct.
     fn check_exit(&self) -> Result<String, String> {
         match &self.end {
-            SelfTestEnd::NotStarted(error) => Err(format!("cannot be started: {error}")),
-            SelfTestEnd::TimedOut(after) => Err(format!("did not end within {} s, and was ended", after.as_secs())),
+            SelfTestEnd::NotStarted(error) => Err(format!("cannot start it: {error}")),
+            SelfTestEnd::TimedOut(after) => Err(format!("it did not end within {} s, and was killed", after.as_secs())),
             SelfTestEnd::Exited { code, took, stdout, stderr } => {
                 let answer = output::shorten_to_one_line(stdout, 200);
                 let answer = if answer.is_empty() { "no answer".to_owned() } else { format!("answers {answer}") };
                 let shown_code = code.map_or("none (killed)".to_owned(), |code| code.to_string());
-                let said = format!("exit code {shown_code}, {answer}, {} ms", took.as_millis());
+                let result = format!("exit code {shown_code}, {answer}, {} ms", took.as_millis());
                 match code {
-                    Some(0) => Ok(said),
-                    _ => Err(format!("{said}: {}", output::shorten_to_one_line(stderr, 200))),
+                    Some(0) => Ok(result),
+                    _ => Err(format!("{result}: {}", output::shorten_to_one_line(stderr, 200))),
                 }
             }
         }
     }
 }
 
-/// The event is in the store.
+/// Checks that the event is in the store.
 fn verify_recorded(shown: &SelfTestOutcome) -> Result<String, String> {
     let mut recorder = EventRecorder::new(shown.sandbox.data_dir());
     let recorded = recorder.open_store_for_reading().and_then(|store| store.count_totals());
@@ -228,14 +228,14 @@ fn verify_recorded(shown: &SelfTestOutcome) -> Result<String, String> {
     }
 }
 
-/// The agent was told not to, and what the guard said is in the store.
+/// Checks that the call was denied, and that the guard's finding is in the store.
 fn verify_denied(shown: &SelfTestOutcome) -> Result<String, String> {
     let SelfTestEnd::Exited { stdout, .. } = &shown.end else {
         return Err("it did not answer".into());
     };
     let answer: Value = serde_json::from_str(stdout).unwrap_or_default();
     if answer["hookSpecificOutput"]["permissionDecision"] != "deny" {
-        return Err(format!("`{FORBIDDEN_COMMAND}` is not denied: the guard of that program does not work"));
+        return Err(format!("`{FORBIDDEN_COMMAND}` is not denied, so the guard of that program does not work"));
     }
     let mut recorder = EventRecorder::new(shown.sandbox.data_dir());
     let said = recorder
@@ -243,23 +243,23 @@ fn verify_denied(shown: &SelfTestOutcome) -> Result<String, String> {
         .and_then(|store| store.query_guard_log(&GuardFilter { limit: 1, ..GuardFilter::default() }));
     let rules: Vec<_> = said.into_iter().flatten().map(|entry| entry.verdict.rule).collect();
     match rules.first() {
-        Some(rule) => Ok(format!("`{FORBIDDEN_COMMAND}` is denied because of {rule}, and that is recorded")),
-        None => Err(format!("`{FORBIDDEN_COMMAND}` is denied, and that is not recorded")),
+        Some(rule) => Ok(format!("`{FORBIDDEN_COMMAND}` is denied by {rule}, and that is recorded")),
+        None => Err(format!("`{FORBIDDEN_COMMAND}` is denied, but that is not recorded")),
     }
 }
 
-/// The event is at the receiver.
+/// Checks that the event is at the receiver.
 fn verify_received(shown: &SelfTestOutcome) -> Result<String, String> {
     let Some(request) = shown.receiver.wait_for_request() else {
-        return Err("nothing arrived at a receiver that waited for it".into());
+        return Err("no event arrived at the test receiver".into());
     };
     let fields: Vec<_> = request.body.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     if request.body["session_id"] != SESSION_ID {
-        return Err(format!("something else arrived: {} with {}", request.line, fields.join(", ")));
+        return Err(format!("another event arrived: {} with {}", request.line, fields.join(", ")));
     }
-    let usual = "the usual receiver".to_owned();
+    let usual = "the default receiver".to_owned();
     Ok(format!(
-        "arrived as {} with {}, at a receiver of the doctor's that stood in for {}",
+        "arrived as {} with {}, at a test receiver in place of {}",
         request.line,
         fields.join(", "),
         shown.named_receiver.clone().unwrap_or(usual)

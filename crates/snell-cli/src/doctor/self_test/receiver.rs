@@ -1,4 +1,4 @@
-//! A receiver that waits for one event, to prove that it arrives.
+//! A test receiver that waits for one event.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -8,20 +8,20 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// More is no event.
+/// A larger body is not an event.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
 
-/// How long a client may take over anything.
+/// How long a client may take.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A receiver that waits for one event.
+/// A test receiver that waits for one event.
 #[derive(Debug)]
 pub(super) struct SelfTestReceiver {
     address: SocketAddr,
     received: mpsc::Receiver<SelfTestRequest>,
 }
 
-/// What arrived.
+/// A received request.
 #[derive(Debug)]
 pub(super) struct SelfTestRequest {
     /// The method and the path: `POST /hook/stop`.
@@ -51,13 +51,13 @@ impl SelfTestReceiver {
         format!("http://{}", self.address)
     }
 
-    /// What arrived first, if anything does.
+    /// The first request, if one arrives.
     pub(super) fn wait_for_request(&self) -> Option<SelfTestRequest> {
         self.received.recv_timeout(CLIENT_TIMEOUT).ok()
     }
 }
 
-/// Takes one request, and says that all is well.
+/// Reads one request, and answers 200.
 fn read_request(stream: TcpStream) -> Option<SelfTestRequest> {
     stream.set_read_timeout(Some(CLIENT_TIMEOUT)).ok()?;
     let mut reader = BufReader::new(stream);

@@ -1,4 +1,4 @@
-//! One run of a registered command line, as the agent would run it.
+//! Runs a registered command as the agent would.
 
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
@@ -17,20 +17,20 @@ use crate::install::atomic_file;
 use crate::install::handler::HandlerCommand;
 use crate::install::notify_script;
 
-/// Nothing that is tried takes longer, even where little runs as fast as it should.
+/// No run takes longer, even on a slow machine.
 const RUN_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A larger file is neither a script of ours nor pins.
+/// A larger file is neither a script of Snell nor a trust file.
 const MAX_COPIED_BYTES: u64 = 16 * 1024 * 1024;
 
-/// A home directory of its own.
+/// A temporary home directory.
 #[derive(Debug)]
 pub(super) struct SelfTestSandbox {
     directory: TempDir,
 }
 
 impl SelfTestSandbox {
-    /// A sandbox that trusts what the user trusts.
+    /// A sandbox with the user's trusted files.
     pub(super) fn new(data: &Path) -> io::Result<Self> {
         let sandbox = Self { directory: tempfile::Builder::new().prefix("snell-doctor-").tempdir()? };
         std::fs::create_dir(sandbox.data_dir())?;
@@ -46,13 +46,13 @@ impl SelfTestSandbox {
         self.directory.path()
     }
 
-    /// Where what happens in it is recorded.
+    /// The data directory of the sandbox.
     pub(super) fn data_dir(&self) -> PathBuf {
         self.home_dir().join("data")
     }
 }
 
-/// What is to be run.
+/// A run of a command.
 #[derive(Debug)]
 pub(super) struct SelfTestRun<'a> {
     pub(super) call: &'a HandlerCommand,
@@ -60,12 +60,12 @@ pub(super) struct SelfTestRun<'a> {
     pub(super) words: &'a [String],
     pub(super) sandbox: &'a SelfTestSandbox,
     pub(super) project: &'a Path,
-    /// The receiver that everything is forwarded to.
+    /// The receiver that gets the event.
     pub(super) receiver: String,
     pub(super) payload: String,
 }
 
-/// How it ended.
+/// The end of a run.
 #[derive(Debug)]
 pub(super) enum SelfTestEnd {
     NotStarted(io::Error),
@@ -124,7 +124,7 @@ impl SelfTestRun<'_> {
             .env("XDG_CONFIG_HOME", self.sandbox.home_dir().join("config"))
             .env("SNELL_HOME", self.sandbox.data_dir())
             .env("SNELL_URL", &self.receiver)
-            // A scribe would outlive the sandbox.
+            // A daemon would outlive the sandbox.
             .env("SNELL_SCRIBE", "off")
             .process_group(0)
             .stdin(Stdio::piped())
@@ -133,14 +133,14 @@ impl SelfTestRun<'_> {
         Ok(command)
     }
 
-    /// The receiver that the script itself names, if it is one and does.
+    /// The receiver in the notify script, if the command is one.
     pub(super) fn named_receiver(&self) -> Option<String> {
         let program = Path::new(self.words.first()?);
         program.file_name().filter(|name| *name == notify_script::SCRIPT_NAME)?;
         notify_script::read_assignment(&atomic_file::read_text(program)?, "url").filter(|url| !url.is_empty())
     }
 
-    /// The same call, by a copy of the script where the script itself names a receiver.
+    /// The same call, with a copy of the script if the script names a receiver.
     fn redirected_call(&self) -> io::Result<HandlerCommand> {
         let (Some((program, args)), Some(_)) = (self.words.split_first(), self.named_receiver()) else {
             return Ok(self.call.clone());
@@ -161,7 +161,7 @@ impl SelfTestRun<'_> {
     }
 }
 
-/// Copies a file into a sandbox, with its permissions: pins that others may write to are none.
+/// Copies a file into a sandbox with its permissions: a trust file that others can write to is ignored.
 fn copy_file(file: RegularFile, to: &Path) -> io::Result<()> {
     let permissions = file.metadata().permissions();
     std::fs::write(to, file.read_all(MAX_COPIED_BYTES)?)?;

@@ -1,4 +1,4 @@
-//! Files on disk: which may be read, and how much of them.
+//! Which files may be read, and how much of them.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -8,20 +8,19 @@ use snell_guard::paths::normalize_path;
 
 use super::render::FileExcerpt;
 
-/// Where files may lie: in these directories, or as these very files.
+/// Directories and files from which context may come.
 ///
-/// A repository that was cloned a minute ago can hold any link and any role. Whatever it names is handed to a model, and
-/// thereby leaves the machine. So a file must lie, when all links are resolved, in the project or where its user said.
+/// A cloned repository can hold any symlink and any role. Files that it names are sent to a model, and so leave the machine.
+/// So a file must be, with all symlinks resolved, in the project or in a place that the user allowed.
 #[derive(Debug)]
 pub(super) struct AllowedRoots {
     roots: Vec<PathBuf>,
 }
 
 impl AllowedRoots {
-    /// The project, the directory that the session is about, and whatever the user allows. Those that are not there hold
-    /// no files.
+    /// The project, the directory of the session, and the places that the user allows. Missing directories hold no files.
     pub(super) fn new(project: &Path, project_path: Option<&Path>, allow: &[PathBuf]) -> Self {
-        // What lies in the project by its name is the project's word: if it is a link, it must lead to where files may lie.
+        // A symlink in the project is the project's choice: its target must be allowed too.
         let normalize = |path: &Path| PathBuf::from(normalize_path(path));
         let elsewhere = project_path.filter(|path| !normalize(path).starts_with(normalize(project)));
         let named = [Some(project), elsewhere];
@@ -29,18 +28,18 @@ impl AllowedRoots {
         Self { roots: named.filter_map(|place| place.canonicalize().ok()).collect() }
     }
 
-    /// Whether this file or directory, whose links are resolved, lies there.
+    /// Whether this resolved path is allowed.
     pub(super) fn contains(&self, resolved: &Path) -> bool {
         self.roots.iter().any(|place| resolved.starts_with(place))
     }
 }
 
-/// The file behind all links; none where there is nothing.
+/// The path with all symlinks resolved; none if it does not exist.
 pub(super) fn resolve_links(path: &Path) -> io::Result<Option<PathBuf>> {
     none_if_absent(path.canonicalize())
 }
 
-/// Nothing there, or a file where a directory should be.
+/// Turns "not found", or a file in place of a directory, into none.
 pub(in crate::handlers) fn none_if_absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(there) => Ok(Some(there)),
@@ -49,33 +48,32 @@ pub(in crate::handlers) fn none_if_absent<T>(result: io::Result<T>) -> io::Resul
     }
 }
 
-/// Opens a file by its resolved path. A symlink that has taken its place since is not followed.
+/// Opens a file by its resolved path. A symlink that has replaced it is not followed.
 pub(super) fn open_resolved(resolved: &Path) -> io::Result<RegularFile> {
     RegularFile::open(resolved, FileAccess::ReadNoFollow)
 }
 
-/// As much of a file as there is room for.
+/// As much of a file as fits into the room.
 pub(super) fn read_within(file: RegularFile, room: u64) -> io::Result<FileExcerpt> {
     let size = file.metadata().len();
-    // The byte behind the room tells whether a character ends there.
+    // One more byte shows whether a character ends at the limit.
     let (mut bytes, _) = file.read_prefix(room + 1)?;
     let mut cut = None;
     if bytes.len() as u64 > room {
-        // It may have grown in the meantime.
+        // It may have grown.
         let size = size.max(bytes.len() as u64);
         bytes.truncate(find_cut_point(&bytes, room as usize));
         cut = Some((bytes.len() as u64, size));
     }
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
-    // Looking for what is not UTF-8 costs several times as much as finding that there is nothing.
+    // Checking for UTF-8 is several times faster than replacing invalid bytes.
     let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Into::into);
-    // No text has NULs. A file with holes would have nothing else, and each is six characters on its way to the agent.
+    // Text has no NULs. A sparse file has many, and each becomes six characters in JSON.
     let text = text.replace('\0', "");
     Ok(FileExcerpt { text, cut })
 }
 
-/// How many of the bytes fit into the room: whole lines, or whole characters if a long line would leave half of the room
-/// empty.
+/// How many bytes fit into the room: whole lines, or whole characters if a long line would leave half of the room empty.
 fn find_cut_point(bytes: &[u8], room: usize) -> usize {
     let within = &bytes[..room.min(bytes.len())];
     let lines = within.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -109,7 +107,7 @@ mod tests {
             ("äöü".as_bytes(), 3, 2),
             ("ä".as_bytes(), 1, 0),
             ("a😀".as_bytes(), 4, 1),
-            // What is no text at all is cut where the room ends.
+            // Bytes that are not text are cut at the limit.
             (&[0x80; 9], 6, 6),
         ];
         for (bytes, room, expected) in cases {

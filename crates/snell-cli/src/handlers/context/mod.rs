@@ -1,5 +1,4 @@
-//! What an agent gets when its session starts: the content of the files that every session gets, and of those that its
-//! role asks for.
+//! The context of a session at its start: the files that every session gets, and the files of its role.
 
 mod allowed_files;
 mod include;
@@ -13,7 +12,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use snell::{AgentMessage, ContextSettings, CoreFile, MessageTemplates};
+use snell::{AgentMessage, ContextSettings, CoreFile, MessageTemplates, UserMessage};
 
 use self::allowed_files::AllowedRoots;
 pub(super) use self::allowed_files::none_if_absent;
@@ -21,39 +20,39 @@ use self::include::{FileSearch, IncludeBase, IncludePattern};
 use self::render::{ContextSection, LoadRemarks, replace_control_chars};
 use self::role::{HeadExtent, RoleFilePosition, RoleIncludeEntry, RoleIncludes};
 
-/// How many files a session gets at most.
+/// A session gets at most this many files.
 const MAX_FILES: usize = 200;
 
-/// How many faults are told: whoever has more knows that something is wrong.
+/// At most this many faults are reported.
 const MAX_FAULTS: usize = 20;
 
-/// For whom files are loaded.
+/// The session for which files are loaded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ContextRequest<'a> {
-    /// The directory in which files are looked for.
+    /// The directory in which files are searched.
     pub(crate) project: &'a Path,
     /// The role of the session.
     pub(crate) role: Option<&'a str>,
-    /// What `${PROJECT_PATH}` stands for in a role.
+    /// The value of `${PROJECT_PATH}` in a role.
     pub(crate) project_path: Option<&'a str>,
     pub(crate) home: Option<&'a Path>,
     pub(crate) settings: &'a ContextSettings,
     pub(crate) messages: &'a MessageTemplates,
 }
 
-/// What became of it.
+/// The result of loading.
 #[derive(Debug, Default)]
 pub(crate) struct LoadedContext {
-    /// What the agent gets, if there is anything.
+    /// The text for the agent, if there are files.
     pub(crate) text: Option<String>,
-    /// What is wrong, one line each.
-    pub(crate) faults: Vec<String>,
+    /// Problems.
+    pub(crate) faults: Vec<UserMessage>,
 }
 
-/// The rule that keeps agents from reading a file whose links are resolved, if one does.
+/// The rule that forbids agents to read a resolved path, if there is one.
 pub(crate) type ReadRuleLookup<'a> = dyn Fn(&Path) -> Option<&'static str> + 'a;
 
-/// Loads the files of a session. Whatever is wrong with one of them does not cost the others.
+/// Loads the files of a session. A problem with one file does not affect the others.
 pub(crate) fn load_context(request: &ContextRequest<'_>, forbidden: &ReadRuleLookup<'_>) -> LoadedContext {
     let mut loading = ContextLoader::new(request, forbidden);
     for file in request.settings.core_files().iter() {
@@ -69,18 +68,18 @@ pub(crate) fn load_context(request: &ContextRequest<'_>, forbidden: &ReadRuleLoo
 struct ContextLoader<'a> {
     request: &'a ContextRequest<'a>,
     forbidden: &'a ReadRuleLookup<'a>,
-    /// What lines begin with that are Snell's own word.
+    /// Prefixes of Snell's own lines.
     beginnings: Vec<String>,
     base: IncludeBase<'a>,
-    /// Found out once there is a file at all.
+    /// Initialized with the first file.
     allowed_roots: OnceCell<AllowedRoots>,
-    /// The files that were looked at, without links.
+    /// The resolved paths of files that were checked.
     seen: HashSet<PathBuf>,
     sections: Vec<ContextSection>,
     remarks: LoadRemarks,
-    /// How many bytes all further files together may have.
+    /// How many bytes the remaining files may have together.
     bytes_left: u64,
-    faults: Vec<String>,
+    faults: Vec<UserMessage>,
     omitted_faults: usize,
 }
 
@@ -110,7 +109,7 @@ impl<'a> ContextLoader<'a> {
         let first_line = self.request.messages.render_message(AgentMessage::ContextLoaded);
         if self.omitted_faults > 0 {
             let more = self.omitted_faults;
-            self.faults.push(format!("and {more} more faults with context files"));
+            self.faults.push(UserMessage::new(format!("{more} more problems with context files")));
         }
         LoadedContext {
             text: render::compose_context(first_line.as_deref(), &self.sections, &self.remarks),
@@ -120,7 +119,7 @@ impl<'a> ContextLoader<'a> {
 
     fn load_core_file(&mut self, file: &CoreFile) {
         let path = self.request.project.join(&file.path);
-        // Where nobody knows the home directory, a path that begins there is one in the project after all.
+        // Without a home directory, a path below it is in the project.
         let anywhere = file.may_be_outside_project && file.path.is_absolute();
         self.load_file(&path, file.about.as_deref(), anywhere);
     }
@@ -130,9 +129,8 @@ impl<'a> ContextLoader<'a> {
             Ok(places) => places,
             Err(why) => {
                 let role: String = role.chars().take(80).collect();
-                self.add_fault(format!(
-                    "the name of the role \"{role}\" {why}, so only core files are loaded; name a role such as \"chief\""
-                ));
+                let problem = format!("the name of the role \"{role}\" {why}; only core files are loaded");
+                self.add_fault(UserMessage::new(problem).with_hint("use a name such as \"chief\""));
                 return;
             }
         };
@@ -144,7 +142,7 @@ impl<'a> ContextLoader<'a> {
         }
     }
 
-    /// The file of a role, if this is one, and what it asks for.
+    /// The file of a role and its includes, if this is one.
     fn read_role_file(&mut self, path: &Path) -> Option<(String, RoleIncludes)> {
         let shown = self.display_path(path);
         let resolved = self.resolve_allowed(path, false)?;
@@ -162,10 +160,10 @@ impl<'a> ContextLoader<'a> {
         }
     }
 
-    /// Loads what a role asks for.
+    /// Loads the files of a role.
     fn load_role_includes(&mut self, role_file: &str, includes: RoleIncludes) {
         for fault in includes.faults {
-            self.add_fault(format_at_position(role_file, fault.at, &fault.message));
+            self.add_fault(prefix_position(role_file, fault.at, fault.message));
         }
         let mut search = FileSearch::default();
         for entry in &includes.entries {
@@ -173,7 +171,7 @@ impl<'a> ContextLoader<'a> {
         }
         for (directory, error) in std::mem::take(&mut search.unreadable) {
             let shown = self.display_path(&directory);
-            self.add_fault(format!("{shown} cannot be searched for context files: {error}"));
+            self.add_fault(format!("cannot search {shown} for context files: {error}"));
         }
         for bound in &search.bounds {
             self.add_remark(bound.to_remark());
@@ -182,12 +180,9 @@ impl<'a> ContextLoader<'a> {
 
     fn load_entry(&mut self, role_file: &str, entry: &RoleIncludeEntry, search: &mut FileSearch) {
         if let Some(variable) = include::find_unknown_variable(&entry.text) {
-            let message = format!(
-                "\"{}\" is left out, because only ${{PROJECT_PATH}} is replaced, not ${{{variable}}}; write what it stands \
-                 for",
-                entry.text
-            );
-            self.add_fault(format_at_position(role_file, entry.at, &message));
+            let problem = format!("\"{}\" is ignored, because ${{{variable}}} is not supported", entry.text);
+            let message = UserMessage::new(problem).with_hint("write the value; only ${PROJECT_PATH} is replaced");
+            self.add_fault(prefix_position(role_file, entry.at, message));
             return;
         }
         let Some(named) = include::resolve_entry(&entry.text, &self.base) else {
@@ -204,7 +199,7 @@ impl<'a> ContextLoader<'a> {
         } else if let Some(start) = self.resolve_search_start(role_file, entry, &pattern) {
             let found = search.find_files(&pattern);
             for path in &found {
-                // What is not taken any more need not be looked at.
+                // If no more files fit, there is no need to check symlinks.
                 if self.is_full() || !has_direct_name(path, &found, (&pattern.start, &start)) {
                     self.load_file(path, None, false);
                 }
@@ -212,8 +207,7 @@ impl<'a> ContextLoader<'a> {
         }
     }
 
-    /// Where a pattern begins behind all links, if files may lie there: elsewhere there could be nothing but files that
-    /// are allowed by their names, and those can be named.
+    /// The resolved start of a pattern, if it is allowed. Elsewhere only files could be allowed, and those need no pattern.
     fn resolve_search_start(
         &mut self,
         role_file: &str,
@@ -224,14 +218,18 @@ impl<'a> ContextLoader<'a> {
             Ok(None) => None,
             Ok(Some(start)) if self.allowed_roots().contains(&start) => Some(start),
             Ok(Some(start)) => {
-                let what = format!("\"{}\" begins in {}", entry.text, self.display_path(&start));
-                let message = format!("{what}, {}", self.explain_how_to_allow(&start));
-                self.add_fault(format_at_position(role_file, entry.at, &message));
+                let problem = format!(
+                    "\"{}\" is ignored, because {} is outside the project",
+                    entry.text,
+                    self.display_path(&start)
+                );
+                let message = UserMessage::new(problem).with_hint(self.explain_how_to_allow(&start));
+                self.add_fault(prefix_position(role_file, entry.at, message));
                 None
             }
             Err(error) => {
                 let shown = self.display_path(&pattern.start);
-                self.add_fault(format!("{shown} cannot be searched for context files: {error}"));
+                self.add_fault(format!("cannot search {shown} for context files: {error}"));
                 None
             }
         }
@@ -241,10 +239,10 @@ impl<'a> ContextLoader<'a> {
         self.sections.len() + self.remarks.left_out.len() >= MAX_FILES
     }
 
-    /// Loads a file, if it is there, may be read, and is not loaded already.
+    /// Loads a file, if it exists, is allowed, and is not loaded already.
     fn load_file(&mut self, path: &Path, about: Option<&str>, anywhere: bool) {
         if self.is_full() {
-            self.add_remark(format!("no more than {MAX_FILES} files are loaded; there may be more"));
+            self.add_remark(format!("only {MAX_FILES} files are loaded; there may be more"));
             return;
         }
         let Some(resolved) = self.resolve_allowed(path, anywhere) else {
@@ -280,7 +278,7 @@ impl<'a> ContextLoader<'a> {
         });
     }
 
-    /// The file behind all links, if there is one, and if it lies where files may lie.
+    /// The resolved path of a file, if it exists and is allowed.
     fn resolve_allowed(&mut self, path: &Path, anywhere: bool) -> Option<PathBuf> {
         match allowed_files::resolve_links(path) {
             Ok(None) => None,
@@ -288,8 +286,8 @@ impl<'a> ContextLoader<'a> {
             Ok(Some(resolved)) if self.allowed_roots().contains(&resolved) => self.reject_if_forbidden(path, resolved),
             Ok(Some(resolved)) => {
                 let (shown, target) = (self.display_path(path), resolved.display());
-                let how = self.explain_how_to_allow(&resolved);
-                self.add_fault(format!("{shown} leads to {target}, {how}"));
+                let problem = format!("{shown} is ignored, because {target} is outside the project");
+                self.add_fault(UserMessage::new(problem).with_hint(self.explain_how_to_allow(&resolved)));
                 None
             }
             Err(error) => {
@@ -299,8 +297,8 @@ impl<'a> ContextLoader<'a> {
         }
     }
 
-    /// The file, unless agents may not read it. A project can name any file of its own, and needs no trust for that; what its
-    /// user names by its whole path may be given to agents.
+    /// Returns the file, unless the guard forbids agents to read it. A project can name any of its own files without trust. A file
+    /// that the user allowed by its path passes.
     fn reject_if_forbidden(&mut self, path: &Path, resolved: PathBuf) -> Option<PathBuf> {
         let allow = self.request.settings.allowed_paths().iter();
         let mut allowed = allow.filter_map(|place| place.canonicalize().ok());
@@ -311,10 +309,8 @@ impl<'a> ContextLoader<'a> {
             return Some(resolved);
         };
         let (shown, target) = (self.display_path(path), resolved.display().to_string());
-        self.add_fault(format!(
-            "{shown} is left out, because the guard does not let agents read {target} ({rule}); if its content may be given to \
-             agents, write allow = [\"{target}\"] below [context] in your own snell.toml"
-        ));
+        let problem = format!("{shown} is ignored, because the guard denies reading {target} ({rule})");
+        self.add_fault(UserMessage::new(problem).with_hint(suggest_allow(&target)));
         None
     }
 
@@ -325,38 +321,32 @@ impl<'a> ContextLoader<'a> {
         })
     }
 
-    /// Why a file, or what lies in a directory, is left out, and what to do about it. Both are without links.
+    /// How to allow a resolved file or directory.
     fn explain_how_to_allow(&self, place: &Path) -> String {
-        let why = "outside of the project, so it is left out";
         let home = self.base.home.and_then(|home| home.canonicalize().ok());
-        // Whoever allowed that much would allow every key and every password.
+        // This would allow every key and every password.
         if place.parent().is_none() || home.is_some_and(|home| home.starts_with(place)) {
-            return format!(
-                "{why}; name the files instead, and those that may be given to agents in allow as well, below [context] in \
-                 your own snell.toml"
-            );
+            return "name the files instead, and add them to allow in [context] of your own snell.toml".into();
         }
-        let place = self.display_path(place);
-        format!(
-            "{why}; if its content may be given to agents, write allow = [\"{place}\"] below [context] in your own \
-             snell.toml"
-        )
+        suggest_allow(&self.display_path(place))
     }
 
     fn report_unreadable(&mut self, shown: &str, error: &io::Error) {
-        self.add_fault(format!("{shown} is left out, because it cannot be read: {error}"));
+        self.add_fault(format!("cannot read {shown}, so it is ignored: {error}"));
     }
 
-    /// Tells whoever looks after the files, and the agent.
+    /// Reports a problem to the user and to the agent.
     fn add_remark(&mut self, remark: String) {
         if !self.remarks.search.contains(&remark) {
-            self.add_fault(remark.clone());
+            self.add_fault(remark.as_str());
             self.remarks.search.push(remark);
         }
     }
 
-    fn add_fault(&mut self, fault: String) {
-        let fault = replace_control_chars(&fault);
+    fn add_fault(&mut self, fault: impl Into<UserMessage>) {
+        let UserMessage { text, hint } = fault.into();
+        let fault =
+            UserMessage { text: replace_control_chars(&text), hint: hint.as_deref().map(replace_control_chars) };
         if self.faults.len() == MAX_FAULTS {
             self.omitted_faults += 1;
         } else if !self.faults.contains(&fault) {
@@ -364,9 +354,9 @@ impl<'a> ContextLoader<'a> {
         }
     }
 
-    /// A path as people are shown it: from the project, from `~`, or whole.
+    /// A path for people: relative to the project, from `~`, or absolute.
     fn display_path(&self, path: &Path) -> String {
-        // Without slashes that were written twice.
+        // Removes repeated slashes.
         let path: PathBuf = path.components().collect();
         if let Ok(inside) = path.strip_prefix(self.base.project) {
             return inside.display().to_string();
@@ -379,8 +369,8 @@ impl<'a> ContextLoader<'a> {
     }
 }
 
-/// Whether what was found is a link, or lies behind one, and the file that it leads to was found by its own name as well.
-/// The search began in this directory, as it is written and without links.
+/// Whether a found path is or contains a symlink, and its target was found by its own path as well. `start` is where the search
+/// began, as written and resolved.
 fn has_direct_name(path: &Path, found: &[PathBuf], (start, resolved_start): (&Path, &Path)) -> bool {
     let Ok(Some(resolved)) = allowed_files::resolve_links(path) else {
         return false;
@@ -392,8 +382,12 @@ fn has_direct_name(path: &Path, found: &[PathBuf], (start, resolved_start): (&Pa
     own != path && found.binary_search(&own).is_ok()
 }
 
-fn format_at_position(file: &str, at: RoleFilePosition, message: &str) -> String {
-    format!("{file}:{}:{}: {message}", at.line, at.column)
+fn suggest_allow(place: &str) -> String {
+    format!("to load it anyway, write allow = [\"{place}\"] in [context] of your own snell.toml")
+}
+
+fn prefix_position(file: &str, at: RoleFilePosition, message: UserMessage) -> UserMessage {
+    UserMessage { text: format!("{file}:{}:{}: {}", at.line, at.column, message.text), hint: message.hint }
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
-//! Whose word a line is. What Snell says to an agent begins with its own prefix, and a file that anybody may have written is
-//! shown beside it: so a line of a file that begins like that is shown as quoted.
+//! Quotes lines of context files that look like Snell's own messages. Those begin with a prefix, and any author of a file could
+//! write the same prefix.
 
 use std::borrow::Cow;
 
 use snell::mark_invisible_chars;
 
-/// What marks a line as quoted.
+/// Marks a line as quoted.
 const QUOTE_PREFIX: &str = "> ";
 
-/// A file's text, in which no line begins like this. Any other text stays as it is, to the last byte.
+/// The text with each line that begins with one of the prefixes quoted. All other text stays the same.
 pub(super) fn quote_spoofed_lines<'a>(text: &'a str, beginnings: &[String]) -> Cow<'a, str> {
     let beginnings: Vec<Vec<char>> = beginnings.iter().map(|text| normalize_visible(text).collect()).collect();
     let is_borrowed = |line: &str| beginnings.iter().any(|beginning| starts_with_normalized(line, beginning));
@@ -25,8 +25,8 @@ pub(super) fn quote_spoofed_lines<'a>(text: &'a str, beginnings: &[String]) -> C
     Cow::Owned(shown)
 }
 
-/// The lines of a text, each with what ends it, by whatever anybody takes for an end. Bytes are looked at rather than characters:
-/// this goes over all that an agent is given.
+/// The lines of a text with their line ends, by any common line end. It works on bytes for speed, because it reads all context
+/// files.
 fn split_lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -49,7 +49,7 @@ fn starts_with_normalized(line: &str, beginning: &[char]) -> bool {
     !beginning.is_empty() && beginning.iter().all(|c| said.next() == Some(*c))
 }
 
-/// What is left of a text for someone who reads over blanks, capital letters and what nobody sees.
+/// The text as a reader sees it: without blanks and invisible characters, in lower case.
 fn normalize_visible(text: &str) -> impl Iterator<Item = char> {
     mark_invisible_chars(text)
         .filter(|(c, is_seen)| *is_seen && !c.is_whitespace() && !c.is_control())

@@ -1,42 +1,42 @@
-//! The files of a session as the one text that its agent gets.
+//! The context files as one text for the agent.
 
-/// A file that is loaded.
+/// A loaded file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ContextSection {
     /// The file's name.
     pub(super) name: String,
-    /// What it is, or where.
+    /// Its description or its path.
     pub(super) about: String,
     pub(super) body: FileExcerpt,
 }
 
-/// What is shown of a file.
+/// The shown part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FileExcerpt {
     pub(super) text: String,
-    /// If this is not all of it: how many bytes are shown, and of how many.
+    /// The shown and the total number of bytes, if the file is cut.
     pub(super) cut: Option<(u64, u64)>,
 }
 
 impl FileExcerpt {
-    /// How many bytes it takes.
+    /// Its size in bytes.
     pub(super) fn size(&self) -> u64 {
         self.text.len() as u64
     }
 }
 
-/// What is said beside the files themselves.
+/// Remarks beside the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LoadRemarks {
-    /// What the search for files did not get to, each in a few words.
+    /// Limits of the search.
     pub(super) search: Vec<String>,
-    /// Files for which there was no room left.
+    /// Files that did not fit.
     pub(super) left_out: Vec<String>,
-    /// How many bytes all files together may have.
+    /// How many bytes all files may have together.
     pub(super) max_all: u64,
 }
 
-/// The whole text; none where there is nothing to load.
+/// The whole text; none if there is nothing to load.
 pub(super) fn compose_context(
     first_line: Option<&str>,
     sections: &[ContextSection],
@@ -74,7 +74,7 @@ fn format_file_list(headings: &[String], search: &[String]) -> String {
     lines.join("\n")
 }
 
-/// The text without the line breaks at its end: what follows brings its own.
+/// The text without line breaks at its end.
 fn trim_content(body: &FileExcerpt) -> Option<String> {
     let text = body.text.trim_end_matches(['\n', '\r']);
     (!text.is_empty()).then(|| text.to_owned())
@@ -85,7 +85,7 @@ fn format_cut_notice(body: &FileExcerpt) -> Option<String> {
     Some(format!("[cut: the first {shown} of {all} bytes are shown]"))
 }
 
-/// A name that cannot be taken for several lines: a file may be called anything.
+/// A file name without control characters, which could look like several lines.
 pub(super) fn replace_control_chars(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
 }

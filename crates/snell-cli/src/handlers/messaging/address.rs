@@ -1,17 +1,17 @@
-//! Addresses: reads them from texts, and says which two are the same.
+//! Parses addresses, and compares them.
 
-/// Prefixes of an address that name its kind.
+/// Prefixes for a kind of address.
 const SCHEMES: &[&str] = &["mailto:", "sms:", "tel:", "whatsapp:"];
 
-/// WhatsApp's names for a person are telephone numbers.
+/// WhatsApp ids of people are telephone numbers.
 const WHATSAPP_PEOPLE: &[&str] = &["@s.whatsapp.net", "@c.us"];
 
-/// A number with fewer digits is no telephone number.
+/// A shorter number is not a telephone number.
 const MIN_PHONE_DIGITS: usize = 5;
 
-/// What an address is. Two that are equal reach the same.
+/// An address. Equal addresses have the same recipient.
 ///
-/// Case is ignored for ASCII only: `K` (U+212A, the Kelvin sign) is no `k`.
+/// Case is ignored for ASCII only: `K` (U+212A, the Kelvin sign) is not `k`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum MessageAddress {
     /// `ann@example.com`.
@@ -24,12 +24,12 @@ pub(super) enum MessageAddress {
     Handle(String),
     /// `#team`.
     Channel(String),
-    /// Anything else: a number of a chat, a name, a handle or channel without its sign.
+    /// Any other address: a chat number, a name, or a handle or channel without its sign.
     Word(String),
 }
 
 impl MessageAddress {
-    /// Reads one address, without a display name. Nothing if there is none.
+    /// Parses one address without a display name. Nothing if it is empty.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let text = strip_scheme(text.trim()).to_ascii_lowercase();
         if let Some(digits) = WHATSAPP_PEOPLE.iter().find_map(|of| parse_phone_digits(text.strip_suffix(of)?)) {
@@ -51,7 +51,7 @@ impl MessageAddress {
         }
     }
 
-    /// Reads an address of a contact, which may stand for a whole domain.
+    /// Parses an address of a contact, which may be a whole domain.
     pub(super) fn parse_contact(text: &str) -> Option<Self> {
         let domain = strip_scheme(text.trim()).strip_prefix("*@");
         match domain.filter(|domain| split_mailbox(&format!("a@{domain}")).is_some() && !domain.contains('*')) {
@@ -60,7 +60,7 @@ impl MessageAddress {
         }
     }
 
-    /// The addresses of contacts that mean exactly this one.
+    /// The addresses of contacts that match exactly this one.
     pub(super) fn equivalents(&self) -> Vec<Self> {
         match self {
             Self::Handle(name) | Self::Channel(name) => vec![self.clone(), Self::Word(name.clone())],
@@ -69,18 +69,18 @@ impl MessageAddress {
         }
     }
 
-    /// The domain that a contact may stand for.
+    /// The domain of a mail address, for contacts with a whole domain.
     pub(super) fn mail_domain(&self) -> Option<Self> {
         let Self::Mail(mail) = self else {
             return None;
         };
         let (local, domain) = split_mailbox(mail)?;
-        // A mailbox such as a%elsewhere@example.com asks its server to pass it on.
+        // A mailbox such as a%elsewhere@example.com asks its server to forward the mail.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+-='&~".contains(c);
         local.chars().all(is_plain).then(|| Self::Domain(domain.to_owned()))
     }
 
-    /// What it is, without its sign.
+    /// The address without its sign.
     pub(super) fn text(&self) -> &str {
         match self {
             Self::Mail(text)
@@ -92,7 +92,7 @@ impl MessageAddress {
         }
     }
 
-    /// The key under which a contacts file would have it.
+    /// Its key in a contacts file.
     pub(super) fn contact_key(&self) -> &'static str {
         match self {
             Self::Mail(_) | Self::Domain(_) => "email",
@@ -103,7 +103,7 @@ impl MessageAddress {
     }
 }
 
-/// A name without regard to case. A letter stays as it is if its lower case has a different upper case.
+/// A name in lower case. A letter stays as it is if its lower case has a different upper case.
 pub(super) fn fold_case(name: &str) -> String {
     let fold = |c: char| {
         let mut lower = c.to_lowercase();
@@ -118,8 +118,8 @@ pub(super) fn split_addresses(text: &str) -> impl Iterator<Item = &str> {
     split_pieces(text).flat_map(strip_display_name)
 }
 
-/// Whether a text is an address beyond doubt, whatever field it stands in: of mail, or of a telephone that can be called
-/// from abroad. A shorter number may be anything.
+/// Whether a text is certainly an address in any field: a mail address, or an international telephone number. A shorter number
+/// may be anything.
 pub(super) fn is_evident_address(text: &str) -> bool {
     let bare = strip_scheme(text.trim());
     match MessageAddress::parse(text) {
@@ -147,7 +147,7 @@ fn strip_scheme(text: &str) -> &str {
     SCHEMES.iter().find_map(strip).unwrap_or(text)
 }
 
-/// The two sides of a mail address.
+/// The local part and the domain of a mail address.
 fn split_mailbox(text: &str) -> Option<(&str, &str)> {
     let (local, domain) = text.split_once('@')?;
     let is_odd = |c: char| c.is_whitespace() || c.is_control() || "@<>()\",;\\".contains(c);
@@ -155,7 +155,7 @@ fn split_mailbox(text: &str) -> Option<(&str, &str)> {
     (is_side(local) && is_side(domain)).then_some((local, domain))
 }
 
-/// The digits of a telephone number, without what stands for "abroad".
+/// The digits of a telephone number, without the international prefix.
 fn parse_phone_digits(text: &str) -> Option<String> {
     let begins = text.starts_with(|c: char| c.is_ascii_digit() || c == '+' || c == '(');
     let rest = text.strip_prefix('+').unwrap_or(text);
@@ -171,7 +171,7 @@ fn parse_phone_digits(text: &str) -> Option<String> {
     (digits.len() >= MIN_PHONE_DIGITS).then_some(digits)
 }
 
-/// Parts between separators. One inside of quotes is part of a display name, if the quotes are balanced.
+/// Parts between separators. A separator inside balanced quotes is part of a display name.
 fn split_pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut all = QuoteTracker::default();
     text.chars().for_each(|c| all.advance(c));
@@ -186,7 +186,7 @@ fn split_pieces(text: &str) -> impl Iterator<Item = &str> {
     pieces.filter(|piece| !piece.is_empty())
 }
 
-/// Quotation marks on the way through a text.
+/// Tracks quotation marks in a text.
 #[derive(Debug, Default)]
 struct QuoteTracker {
     are_open: bool,
@@ -203,8 +203,8 @@ impl QuoteTracker {
     }
 }
 
-/// The address of `"Ann, A." <ann@example.com>`. A display name that looks like an address counts as one as well,
-/// because a careless mail program would write to it. A text of another form stays whole, and matches no contact.
+/// The address of `"Ann, A." <ann@example.com>`. A display name that looks like an address is returned too, because a careless
+/// mail program would write to it. A text in another form stays whole, and matches no contact.
 fn strip_display_name(piece: &str) -> Vec<&str> {
     let parts = piece.strip_suffix('>').and_then(|head| head.rsplit_once('<'));
     match parts {

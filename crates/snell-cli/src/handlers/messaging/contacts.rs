@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use snell::{Diagnostic, DocumentValue, SpannedDocument, read_file};
+use snell::{Diagnostic, DocumentValue, SpannedDocument, UserMessage, read_file};
 
 use super::address::{MessageAddress, fold_case, split_addresses};
 use super::recipients::MessageRecipient;
@@ -11,10 +11,10 @@ use super::rule::ContactStanding;
 use crate::handlers::context::none_if_absent;
 use crate::install::jsonc::line_and_column;
 
-/// A larger file is no list of contacts.
+/// A larger file is rejected.
 const MAX_CONTACTS_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Tags that say what an agent may do.
+/// Tags that allow messages.
 pub(super) const DIRECT_TAG: &str = "claude_direct";
 pub(super) const DRAFT_TAG: &str = "claude_draft";
 
@@ -23,12 +23,12 @@ const NAME: &str = "name";
 const TAGS: &str = "tags";
 const NOTE: &str = "note";
 
-/// Keys of a file that are about no contact.
+/// Keys of a file that are not contacts.
 const FILE_KEYS: &[&str] = &["$schema", "version", NOTE];
 
-const CONTACT_HINT: &str = "write [[contact]] and email = \"…\" below it (TOML) or {\"email\": \"…\"} (JSON)";
+const CONTACT_HINT: &str = "write [[contact]] with email = \"…\" below it (TOML) or {\"email\": \"…\"} (JSON)";
 
-/// A number up to here is written in a document as it was meant.
+/// Larger integers are not exact as a floating-point number.
 const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_991.0;
 
 /// The contacts of a file.
@@ -37,7 +37,7 @@ pub(super) struct ContactList {
     entries: Vec<ContactEntry>,
     by_address: HashMap<MessageAddress, Vec<usize>>,
     by_name: HashMap<String, Vec<usize>>,
-    /// What grants nothing because it cannot be understood, and where it stands.
+    /// Invalid parts, which allow nothing, with their positions.
     pub(super) faults: Vec<String>,
     /// Whether there is a file.
     pub(super) exists: bool,
@@ -48,21 +48,21 @@ pub(super) struct ContactList {
 struct ContactEntry {
     name: Option<String>,
     standing: ContactStanding,
-    /// Where it stands and, if it cannot be understood, what is wrong with it.
+    /// Its position and, if it is invalid, the problem.
     place: Diagnostic,
     is_broken: bool,
 }
 
-/// What the contacts file says about a recipient.
+/// The contact of a recipient.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ContactMatch {
     pub(super) standing: ContactStanding,
-    /// The entry that decides: its name, where it stands, what is wrong with it.
+    /// The entry that decides: its name, its position, and its problem.
     pub(super) entry: Option<String>,
 }
 
 impl ContactList {
-    /// Reads the file. One that is not there has no contacts; one that cannot be read is an error that says what to do.
+    /// Reads the file. A missing file has no contacts; an unreadable one is an error.
     pub(super) fn open(path: &Path) -> Result<Self, String> {
         let shown = path.display().to_string();
         let Some(text) = read_contacts_file(path)? else {
@@ -84,12 +84,12 @@ impl ContactList {
         Ok(contacts)
     }
 
-    /// Adds one contact. A faulty part of it grants nothing, and its addresses count as those of a contact without tags:
-    /// the user mentioned them in order to treat them differently from others.
+    /// Adds one contact. Its invalid parts allow nothing, and its addresses are those of a contact without tags: the user listed
+    /// them to treat them differently.
     fn add_contact(&mut self, part: DocumentValue<'_>) {
         let Some(members) = part.members() else {
-            let message = format!("a contact must be an object, not {}; {CONTACT_HINT}", part.kind_name());
-            self.faults.push(format_diagnostic(&part.make_error(message)));
+            let message = UserMessage::new(format!("a contact must be an object, not {}", part.kind_name()));
+            self.faults.push(format_diagnostic(&part.make_error(message.with_hint(CONTACT_HINT))));
             return;
         };
         let place = part.make_error("");
@@ -98,7 +98,8 @@ impl ContactList {
         let mut keys = HashSet::new();
         for (key, value) in members {
             if !keys.insert(key) {
-                faults.push(value.make_error(format!("\"{key}\" is there twice; write it once, as a list if need be")));
+                let message = UserMessage::new(format!("\"{key}\" is written twice"));
+                faults.push(value.make_error(message.with_hint("write it once, as a list if it has several values")));
             }
             match (key, value.as_text()) {
                 (NOTE, _) => {}
@@ -117,7 +118,8 @@ impl ContactList {
             }
         }
         if keys.iter().all(|key| matches!(*key, TAGS | NOTE)) {
-            faults.push(part.make_error(format!("a contact must have a name or an address; {CONTACT_HINT}")));
+            let message = UserMessage::new("a contact must have a name or an address").with_hint(CONTACT_HINT);
+            faults.push(part.make_error(message));
         }
         self.faults.extend(faults.iter().map(format_diagnostic));
         if let Some(fault) = faults.into_iter().next() {
@@ -131,7 +133,7 @@ impl ContactList {
         let at = self.entries.len();
         for (text, place) in collect_texts(key, value, faults) {
             let addresses: Vec<_> = split_addresses(&text).filter_map(MessageAddress::parse_contact).collect();
-            faults.extend(find_address_fault(&addresses).map(|why| place.make_error(format!("\"{key}\" {why}"))));
+            faults.extend(find_address_fault(key, &addresses).map(|message| place.make_error(message)));
             for address in addresses {
                 let holders = self.by_address.entry(address).or_default();
                 if holders.last() != Some(&at) {
@@ -141,8 +143,7 @@ impl ContactList {
         }
     }
 
-    /// What the file says about a recipient. An entry that names them counts before one that names their domain; of
-    /// several that do, the strictest counts.
+    /// The contact of a recipient. An entry for the recipient precedes one for the domain; of several entries, the strictest applies.
     pub(super) fn look_up(&self, recipient: &MessageRecipient) -> ContactMatch {
         let address = &recipient.address;
         let mut named: Vec<usize> = address.equivalents().iter().flat_map(|same| self.find_by_address(same)).collect();
@@ -173,13 +174,14 @@ impl ContactEntry {
     }
 }
 
-/// The text of the file; nothing if there is none.
+/// The text of the file; nothing if it does not exist.
 fn read_contacts_file(path: &Path) -> Result<Option<String>, String> {
     let shown = path.display();
-    let unreadable = |error: std::io::Error| format!("{shown}: cannot be read: {error}");
-    // It would begin wherever the agent works, and be the project's.
+    let unreadable = |error: std::io::Error| format!("cannot read {shown}: {error}");
+    // A relative path would be in the project.
     if path.is_relative() {
-        return Err(format!("{shown}: the home directory is not known; write an absolute path"));
+        let message = UserMessage::new(format!("{shown} is relative, because the home directory is unknown"));
+        return Err(message.with_hint("write an absolute path").to_string());
     }
     let Some(bytes) = none_if_absent(read_file(path, MAX_CONTACTS_BYTES)).map_err(unreadable)? else {
         return Ok(None);
@@ -188,24 +190,25 @@ fn read_contacts_file(path: &Path) -> Result<Option<String>, String> {
         let bytes = error.as_bytes();
         let before = String::from_utf8_lossy(&bytes[..error.utf8_error().valid_up_to()]).into_owned();
         let (line, column) = line_and_column(&before, before.len());
-        format!("{shown}:{line}:{column}: is not UTF-8 text; save it as UTF-8")
+        let message = UserMessage::new(format!("{shown}:{line}:{column}: not UTF-8 text"));
+        message.with_hint("save it as UTF-8").to_string()
     })?;
     Ok(Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)))
 }
 
-/// Whether a contacts file is written in JSON, rather than TOML.
+/// Whether a contacts file is JSON rather than TOML.
 pub(super) fn is_json_file(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
 
 fn format_diagnostic(fault: &Diagnostic) -> String {
-    let Diagnostic { path, line, column, message, .. } = fault;
-    format!("{path}:{line}:{column}: {message}")
+    let Diagnostic { path, line, column, .. } = fault;
+    format!("{path}:{line}:{column}: {}", fault.user_message())
 }
 
-/// The contacts of a document: an array, or what stands under `contact` or `contacts`; and what stands beside them and is
-/// nobody. In JSON, an object without such a key is a contact itself. In TOML it is a contact whose `[[contact]]` was
-/// forgotten, and above the first one it cannot be told to whom a key belongs.
+/// The contacts of a document, and its invalid keys. The contacts are an array, or the value of `contact` or `contacts`. In
+/// JSON, an object without such a key is itself a contact. In TOML, other keys are invalid, because the `[[contact]]` above
+/// them is missing.
 fn find_contacts(
     root: DocumentValue<'_>,
     is_json: bool,
@@ -214,7 +217,7 @@ fn find_contacts(
         return Ok((items.collect(), Vec::new()));
     }
     let Some(members) = root.members() else {
-        return Err(root.make_error(format!("must be a list of contacts, not {}", root.kind_name())));
+        return Err(root.make_error(format!("the file must be a list of contacts, not {}", root.kind_name())));
     };
     let (lists, others): (Vec<_>, Vec<_>) = members.partition(|(key, _)| matches!(*key, "contact" | "contacts"));
     let is_stray = |(key, _): &(&str, DocumentValue<'_>)| !FILE_KEYS.contains(key);
@@ -223,7 +226,7 @@ fn find_contacts(
         return Ok((vec![root], Vec::new()));
     }
     let stray = |(key, value): &(&str, DocumentValue<'_>)| {
-        value.make_error(format!("\"{key}\" belongs to no contact; {CONTACT_HINT}"))
+        value.make_error(UserMessage::new(format!("\"{key}\" belongs to no contact")).with_hint(CONTACT_HINT))
     };
     let faults: Vec<_> = strays.iter().map(stray).collect();
     if let (true, Some(fault)) = (lists.is_empty(), faults.first()) {
@@ -232,11 +235,9 @@ fn find_contacts(
     let mut entries = Vec::new();
     for (key, value) in lists {
         let Some(items) = value.items() else {
-            let message = format!(
-                "\"{key}\" must be a list, not {}; write [[{key}]] (TOML) or \"{key}\": [ … ] (JSON)",
-                value.kind_name()
-            );
-            return Err(value.make_error(message));
+            let message = UserMessage::new(format!("\"{key}\" must be a list, not {}", value.kind_name()));
+            let hint = format!("write [[{key}]] (TOML) or \"{key}\": [ … ] (JSON)");
+            return Err(value.make_error(message.with_hint(hint)));
         };
         entries.extend(items);
     }
@@ -244,22 +245,21 @@ fn find_contacts(
 }
 
 /// Why these addresses of a contact match no recipient.
-fn find_address_fault(addresses: &[MessageAddress]) -> Option<String> {
+fn find_address_fault(key: &str, addresses: &[MessageAddress]) -> Option<UserMessage> {
     if addresses.is_empty() {
-        return Some("is empty; write an address".to_owned());
+        return Some(UserMessage::new(format!("\"{key}\" is empty")).with_hint("write an address"));
     }
     let is_pattern = |address: &&MessageAddress| address.text().contains('*');
     let pattern = addresses.iter().find(is_pattern)?;
-    Some(format!(
-        "has a pattern that matches nobody (\"{}\"): * may only stand for all mailboxes of one domain; write \"*@example.com\"",
-        pattern.text().escape_debug()
-    ))
+    let pattern = pattern.text().escape_debug();
+    let message = UserMessage::new(format!("\"{key}\" has a pattern that matches no address: \"{pattern}\""));
+    Some(message.with_hint("write \"*@example.com\" for all mailboxes of a domain"))
 }
 
 fn parse_tags(tags: DocumentValue<'_>) -> Result<ContactStanding, Diagnostic> {
     let wrong = |part: DocumentValue<'_>| {
-        let kind = part.kind_name();
-        part.make_error(format!("\"tags\" must be a list of strings, not {kind}; write tags = [\"{DIRECT_TAG}\"]"))
+        let message = UserMessage::new(format!("\"tags\" must be a list of strings, not {}", part.kind_name()));
+        part.make_error(message.with_hint(format!("write tags = [\"{DIRECT_TAG}\"]")))
     };
     let mut texts = Vec::new();
     match (tags.as_text(), tags.items()) {
@@ -279,7 +279,7 @@ fn parse_tags(tags: DocumentValue<'_>) -> Result<ContactStanding, Diagnostic> {
     })
 }
 
-/// The texts of a key that holds addresses, and where they stand. A whole number is one as well: telephone numbers are written so.
+/// The texts of an address key, and their positions. An integer is allowed too, because telephone numbers are written so.
 fn collect_texts<'d>(
     key: &str,
     value: DocumentValue<'d>,
@@ -295,10 +295,12 @@ fn collect_texts<'d>(
         match (part.as_text(), whole) {
             (Some(text), _) => texts.push((text.to_owned(), part)),
             (None, Some(number)) => texts.push((format!("{number}"), part)),
-            (None, None) => faults.push(part.make_error(format!(
-                "\"{key}\" must be an address or a list of them, not {}; what is no address belongs into \"note\"",
-                part.kind_name()
-            ))),
+            (None, None) => {
+                let kind = part.kind_name();
+                let message =
+                    UserMessage::new(format!("\"{key}\" must be an address or a list of addresses, not {kind}"));
+                faults.push(part.make_error(message.with_hint("put other information into \"note\"")));
+            }
         }
     }
     texts

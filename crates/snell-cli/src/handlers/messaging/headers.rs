@@ -7,7 +7,7 @@ pub(super) struct MessageHeader {
     pub(super) value: String,
 }
 
-/// A longer text is not decoded further than this: headers stand at its beginning.
+/// Only this much of a text is decoded: headers are at its beginning.
 const MAX_ENCODED_BYTES: usize = 64 * 1024;
 
 /// The headers of a whole message, which may be in base64.

@@ -1,8 +1,8 @@
-//! Decides who may send messages, and to whom.
+//! Decides whether an agent may send a message to its recipients.
 //!
 //! - `tools` classifies calls by the `words` of their names;
-//! - `recipients` finds whom they address, by the `fields` of their input and the `headers` in it;
-//! - `contacts` looks recipients up in the contacts file; `address` says which two addresses are the same;
+//! - `recipients` finds the recipients by the `fields` of the input and the `headers` in it;
+//! - `contacts` looks recipients up in the contacts file; `address` compares addresses;
 //! - `rule` decides, and `reason` explains the decision.
 //!
 //! Only `contacts` touches a disk, and only for calls that send or draft.
@@ -34,7 +34,7 @@ pub(super) struct MessageCall<'a> {
     pub(super) mode: &'a SessionMode,
 }
 
-/// Why a call should not simply run.
+/// Why a call is not allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MessageObjection {
     /// `Ask` or `Deny`.
@@ -42,10 +42,10 @@ pub(super) struct MessageObjection {
     pub(super) reason: String,
 }
 
-/// The objection to this call, if there is one. `default_contacts` is the contacts file if the settings name none; without a
-/// home directory there is none.
+/// The objection to this call, if there is one. `default_contacts` is the contacts file if the settings name none; it is `None`
+/// without a home directory.
 ///
-/// A call without an objection gets no opinion: allowing it would skip the user's own permissions.
+/// A call without an objection gets no decision: allowing it would skip the user's own permissions.
 pub(super) fn judge_call(
     call: &MessageCall<'_>,
     settings: &CommsSettings,
@@ -67,7 +67,7 @@ pub(super) fn judge_call(
         return build_objection(rule::decide_without_recipient(what), explain);
     }
     let Some(file) = settings.contacts.as_deref().or(default_contacts) else {
-        return build_denial(reason::explain_contacts_file(call.tool, "there is no home directory to look for it in"));
+        return build_denial(reason::explain_contacts_file(call.tool, "there is no home directory"));
     };
     let contacts = match ContactList::open(file) {
         Ok(contacts) => contacts,

@@ -1,4 +1,4 @@
-//! The reasons for which a message is held back, for the agent and its user.
+//! The reasons why a message is not allowed, for the agent and its user.
 
 use std::path::Path;
 
@@ -9,17 +9,17 @@ use super::contacts::{ContactList, ContactMatch, DIRECT_TAG, DRAFT_TAG, is_json_
 use super::recipients::{MAX_DEPTH, MAX_JSON_BYTES, MAX_PARTS, MessageRecipient, SHOWN_FIELDS};
 use super::rule::ContactStanding;
 
-/// The reason names this many recipients and suggests this many entries; the others are counted.
+/// How many recipients and entries a reason lists; the others are counted.
 const MAX_NAMED: usize = 10;
 const MAX_ENTRIES: usize = 5;
-/// The reason lists this many faults of the contacts file.
+/// How many faults of the contacts file a reason lists.
 const MAX_FAULTS: usize = 5;
-/// The reason repeats this much of a text from the call.
+/// A text from the call is shortened to this length.
 const MAX_TEXT_CHARS: usize = 200;
-/// The reason names this many fields of the input.
+/// How many fields of the input a reason lists.
 const MAX_FIELDS: usize = 12;
 
-/// A recipient who is in the way, and why.
+/// A recipient who is not allowed, and the contact.
 #[derive(Debug)]
 pub(super) struct RecipientObstacle {
     pub(super) recipient: MessageRecipient,
@@ -29,24 +29,24 @@ pub(super) struct RecipientObstacle {
 pub(super) fn explain_mode(tool: &str, mode: &str) -> String {
     let (tool, mode) = (quote_for_display(tool), quote_for_display(mode));
     format!(
-        "{tool} is not for a session in mode {mode}: only interactive sessions may send or draft messages. Leave what was to \
-         be said for the user."
+        "{tool} may not run in a session in mode {mode}. Only interactive sessions may send or draft messages. Leave the \
+    message for the user."
     )
 }
 
 pub(super) fn explain_contacts_file(tool: &str, fault: &str) -> String {
     let tool = quote_for_display(tool);
     format!(
-        "{tool} is held back, because the contacts file says who may be written to and cannot be used: {fault}. The user \
-         (not the agent) must mend it, or name another one in snell.toml: [comms] contacts = \"…\""
+        "{tool} cannot be checked, because the contacts file cannot be used: {fault}. The user (not the agent) must fix it, \
+    or name another file in snell.toml: [comms] contacts = \"…\""
     )
 }
 
 pub(super) fn explain_too_large(tool: &str) -> String {
     let tool = quote_for_display(tool);
     format!(
-        "{tool} is held back, because its input is too large or too deep to see to whom it goes (more than {MAX_PARTS} \
-         values and addresses, {MAX_DEPTH} levels, or {MAX_JSON_BYTES} bytes of JSON in a text); write to fewer at a time"
+        "{tool} cannot be checked, because its input is too large to find the recipients. The limits are {MAX_PARTS} values \
+    and addresses, {MAX_DEPTH} levels, and {MAX_JSON_BYTES} bytes of JSON in a text. Write to fewer recipients at a time."
     )
 }
 
@@ -56,18 +56,18 @@ pub(super) fn explain_no_recipient(tool: &str, input: &Value, further: &[String]
     let fields: Vec<_> = input.as_object().into_iter().flat_map(|members| members.keys()).collect();
     let there: Vec<_> = fields.iter().take(MAX_FIELDS).map(|field| quote_for_display(field)).collect();
     let there = match there.as_slice() {
-        [] => "it has no fields".to_owned(),
-        _ => format!("it has {}", there.join(", ")),
+        [] => "It has no fields".to_owned(),
+        _ => format!("It has {}", there.join(", ")),
     };
     let tool = quote_for_display(tool);
     format!(
-        "{tool} is held back, because nothing in its input says to whom it sends: {there}; looked for {SHOWN_FIELDS}{further}. \
-         If the tool can be told its recipient, do so. Else the user (not the agent) may say in snell.toml which field \
-         names it ([comms] recipients = [\"FIELD\"]), or that this tool sends nothing to people ([comms] except = [{tool}])."
+        "The input of {tool} names no recipient. {there}. Snell looked for {SHOWN_FIELDS}{further}. If the tool has a field \
+    for the recipient, fill it in. Otherwise the user (not the agent) can name that field in snell.toml: [comms] \
+    recipients = [\"FIELD\"]. If the tool sends nothing to people: [comms] except = [{tool}]."
     )
 }
 
-/// A call that may not simply run, and the recipients because of whom it may not.
+/// A call that is not allowed, and the recipients because of whom.
 pub(super) struct MessageRefusal<'a> {
     pub(super) tool: &'a str,
     pub(super) what: MessageUse,
@@ -75,7 +75,7 @@ pub(super) struct MessageRefusal<'a> {
     pub(super) obstacles: &'a [RecipientObstacle],
 }
 
-/// Names the recipients who are in the way, and what the user can do about it.
+/// Lists the recipients who are not allowed, and what the user can do.
 pub(super) fn explain_obstacles(refusal: &MessageRefusal<'_>, file: &Path, contacts: &ContactList) -> String {
     let MessageRefusal { tool, what, decision, obstacles } = refusal;
     let doing = if *what == MessageUse::Drafts { "draft for" } else { "send to" };
@@ -85,13 +85,13 @@ pub(super) fn explain_obstacles(refusal: &MessageRefusal<'_>, file: &Path, conta
     let with = |standing| obstacles.iter().filter(move |obstacle| obstacle.contact.standing == standing);
     if with(ContactStanding::Untagged).next().is_some() {
         lines.push(format!(
-            "Tags are for the user to give, not for the agent: tags = [\"{DIRECT_TAG}\"] in that entry, or [\"{DRAFT_TAG}\"]."
+            "Only the user may add a tag, not the agent: tags = [\"{DIRECT_TAG}\"] or [\"{DRAFT_TAG}\"] in that entry."
         ));
     }
     let unknown: Vec<_> = with(ContactStanding::Unknown).collect();
     if !unknown.is_empty() {
         if !contacts.faults.is_empty() {
-            lines.push("These parts of the contacts file cannot be understood and grant nothing:".to_owned());
+            lines.push("These parts of the contacts file are invalid and allow nothing:".to_owned());
             lines.extend(list_some(contacts.faults.iter().cloned(), MAX_FAULTS));
         }
         lines.extend(suggest_contacts(&unknown, file, contacts.exists));
@@ -106,16 +106,16 @@ fn list_some(items: impl ExactSizeIterator<Item = String>, most: usize) -> Vec<S
     first.chain((more > 0).then(|| format!("- and {more} more"))).collect()
 }
 
-/// How the user adds unknown recipients to the contacts file, which may exist or not.
+/// How the user adds unknown recipients to the contacts file, or creates the file.
 fn suggest_contacts(unknown: &[&RecipientObstacle], file: &Path, exists: bool) -> Vec<String> {
     let is_json = is_json_file(file);
     let change = match (exists, is_json) {
         (true, true) => "adds to the list in",
         (true, false) => "adds to",
-        (false, _) => "makes",
+        (false, _) => "creates",
     };
     let mut lines = vec![format!(
-        "Who may be written to is for the user to say, not for the agent. To allow it, the user {change} {}{}",
+        "Only the user decides who may get messages, not the agent. To allow it, the user {change} {}{}",
         file.display(),
         if exists { ":" } else { " with:" },
     )];
@@ -127,7 +127,7 @@ fn suggest_contacts(unknown: &[&RecipientObstacle], file: &Path, exists: bool) -
         (true, false) => lines.extend(["[".to_owned(), entries.join(",\n"), "]".to_owned()]),
     }
     lines.push(format!(
-        "({DIRECT_TAG}: messages are sent; {DRAFT_TAG}: drafts are written, and sending asks the user.)"
+        "({DIRECT_TAG}: the agent may send messages. {DRAFT_TAG}: it may write drafts, and sending asks the user.)"
     ));
     lines
 }
@@ -138,12 +138,12 @@ fn explain_obstacle(obstacle: &RecipientObstacle, file: &Path) -> String {
     match obstacle.contact.standing {
         ContactStanding::Unknown => format!("{who}: not in {}", file.display()),
         ContactStanding::Untagged => format!("{who} ({entry}): tagged neither {DIRECT_TAG} nor {DRAFT_TAG}"),
-        ContactStanding::Draft => format!("{who} ({entry}): tagged {DRAFT_TAG}, so sending is for the user to confirm"),
+        ContactStanding::Draft => format!("{who} ({entry}): tagged {DRAFT_TAG}, so the user must confirm sending"),
         ContactStanding::Direct => format!("{who} ({entry})"),
     }
 }
 
-/// What to write into the file for these.
+/// Entries of the contacts file for these recipients.
 fn suggest_entries(unknown: &[&RecipientObstacle], is_json: bool) -> Vec<String> {
     let entry = |obstacle: &&RecipientObstacle| {
         let key = obstacle.recipient.address.contact_key();
@@ -158,7 +158,7 @@ fn suggest_entries(unknown: &[&RecipientObstacle], is_json: bool) -> Vec<String>
     unknown.iter().filter(can_be_written).take(MAX_ENTRIES).map(entry).collect()
 }
 
-/// A text from the call, for people: short, in quotes, and with unusual characters escaped, so that nothing in it is hidden.
+/// A text from the call in quotes: shortened, and with unusual characters escaped, so that nothing is hidden.
 fn quote_for_display(text: &str) -> String {
     let mut shown: String = text.chars().take(MAX_TEXT_CHARS).flat_map(|c| escape_if_unusual(c, text)).collect();
     if text.chars().nth(MAX_TEXT_CHARS).is_some() {
@@ -167,7 +167,7 @@ fn quote_for_display(text: &str) -> String {
     format!("\"{shown}\"")
 }
 
-/// A character as it is, or its number. In an address only ASCII counts as usual.
+/// The character, or its escape. In an address only ASCII is usual.
 fn escape_if_unusual(c: char, text: &str) -> Vec<char> {
     let is_plain = c.is_ascii_graphic() || c == ' ' || (c.is_alphanumeric() && !text.contains('@'));
     if is_plain { vec![c] } else { c.escape_unicode().collect() }

@@ -2,7 +2,7 @@
 
 use snell::{Decision, MessageUse};
 
-/// What a recipient is to the user, from the most to the least trusted. Of several entries, the greatest counts.
+/// The trust in a recipient, from the most to the least. Of several entries, the greatest applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ContactStanding {
     /// A contact tagged `claude_direct`.

@@ -2,11 +2,11 @@
 
 include!(concat!(env!("OUT_DIR"), "/messaging_words.rs"));
 
-/// What a verb does, as far as messages are concerned.
+/// The effect of a verb on messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ToolVerb {
     Sends,
-    /// It makes something. A messenger sends it as soon as it is made.
+    /// It creates something. A messenger sends it as soon as it is created.
     Creates,
     DoesNotSend,
 }

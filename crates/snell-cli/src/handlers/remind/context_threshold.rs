@@ -1,22 +1,21 @@
-//! Which threshold of context use has been crossed, and whether the agent knows.
+//! Which threshold of context usage was crossed since the last reminder.
 
-/// A context that is emptier by so many points than when its agent was last told has been emptied: from then on the agent
-/// is told again. Less may be chance, because the figure goes up and down a little.
+/// If the usage fell by this many points since the last reminder, the context was emptied, and reminders start again. A smaller
+/// fall may be noise.
 const EMPTIED_BY: f64 = 10.0;
 
-/// What becomes of the level that counts as told.
+/// The change of the last reminded level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ThresholdStep {
-    /// Nothing.
+    /// No change.
     Stay,
-    /// It rises, and the agent is told.
+    /// It rises, and the agent gets a reminder.
     Rise { index: usize, level: u8 },
-    /// It falls, in silence.
+    /// It falls, without a reminder.
     Fall { level: u8 },
 }
 
-/// The step from what was told to how full the context is now. Of several thresholds that were crossed at once the highest
-/// counts.
+/// The step from the last reminded level to the current usage. If several thresholds were crossed at once, the highest is used.
 pub(super) fn next_threshold_step(percent: f64, told: u8, thresholds: &[u8]) -> ThresholdStep {
     let crossed = thresholds.iter().rposition(|threshold| percent >= f64::from(*threshold));
     match crossed.map(|index| (index, thresholds[index])) {

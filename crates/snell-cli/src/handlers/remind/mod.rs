@@ -1,8 +1,8 @@
-//! What an agent is reminded of: how full its context is, that it should say what it is working on, that it should give
-//! a sign of itself before it ends, and which of its workers have finished.
+//! Reminders for an agent: its context fills up, its status is missing, it should ping before it ends, or its workers have
+//! finished.
 //!
-//! Nothing here looks anywhere: what is known of the session is asked for beforehand, and what the agent was told is
-//! recorded afterwards, so that it is told once.
+//! These functions are pure: the caller reads the session's state before, and records each reminder after, so that the agent
+//! gets it once.
 
 mod context_threshold;
 mod wake_up;
@@ -14,13 +14,13 @@ use snell_store::{ReminderRecord, SessionSnapshot, SnapshotQuery};
 use super::{HandlerContext, SessionMode};
 use context_threshold::ThresholdStep;
 
-/// What an agent is told with a prompt when a threshold is crossed, the lowest first. There is no message for the last two.
+/// Messages with a prompt, one for each threshold, the lowest first. There is none for the last two.
 const PROMPT_MESSAGES: [AgentMessage; 2] = [AgentMessage::PromptNotice, AgentMessage::PromptWarning];
-/// The same when it stops.
+/// Messages at a stop, one for each threshold.
 const STOP_MESSAGES: [AgentMessage; 4] =
     [AgentMessage::MemoryCheck, AgentMessage::Reset, AgentMessage::Urgent, AgentMessage::Critical];
 
-/// What the agent is told.
+/// Reminders for one event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AgentReminder {
     pub(crate) texts: Vec<String>,
@@ -28,12 +28,12 @@ pub(crate) struct AgentReminder {
     pub(crate) record: ReminderRecord,
 }
 
-/// What must be known of the session; nothing if there is nothing to be reminded of.
+/// The query for the session's state; nothing if this event has no reminders.
 pub(super) fn build_snapshot_query(context: &HandlerContext<'_>) -> Option<SnapshotQuery> {
     let event = context.event;
     let counts = match event.name {
         EventName::UserPromptSubmit => true,
-        // An agent that goes on because of a hook has been told already.
+        // An agent that goes on because of a hook has had its reminders.
         EventName::Stop => event.stop_hook_active != Some(true),
         _ => false,
     };
@@ -50,7 +50,7 @@ pub(super) fn build_snapshot_query(context: &HandlerContext<'_>) -> Option<Snaps
     })
 }
 
-/// What the agent is told, from what is known of its session. Without that, nothing could be told once.
+/// The reminders for this event. Without the session's state there are none, because they would repeat.
 pub(super) fn build_reminder(context: &HandlerContext<'_>, snapshot: Option<&SessionSnapshot>) -> AgentReminder {
     let mut reminder = AgentReminder::default();
     let messages = &context.settings.messages;
@@ -62,7 +62,7 @@ pub(super) fn build_reminder(context: &HandlerContext<'_>, snapshot: Option<&Ses
                 add_finished_workers(&mut reminder, context, facts);
             }
         }
-        // It was woken for this, so it must hear something.
+        // The agent was woken up for this, so it needs an answer.
         (EventName::UserPromptSubmit, None) if is_wake_up_prompt(context) => {
             reminder.texts.extend(messages.render_message(AgentMessage::WorkersUnknown));
         }
@@ -78,7 +78,7 @@ pub(super) fn build_reminder(context: &HandlerContext<'_>, snapshot: Option<&Ses
     reminder
 }
 
-/// Whether this prompt is the one by which an agent is woken. Sessions in the background are not.
+/// Whether this prompt is the wake-up prompt. Background sessions are never woken up.
 fn is_wake_up_prompt(context: &HandlerContext<'_>) -> bool {
     let prompt = context.event.prompt.as_deref().unwrap_or_default();
     context.event.name == EventName::UserPromptSubmit

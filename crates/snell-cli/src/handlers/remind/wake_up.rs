@@ -1,19 +1,19 @@
-//! The prompt by which an agent is woken because its workers have finished, and the answer to it.
+//! The prompt that wakes up an agent after its workers have finished, and the answer to it.
 
 use std::fmt::Write as _;
 
 use snell_store::FinishedWorker;
 
-/// How long what stands before the trigger may be and still be a time.
+/// A longer text before the trigger is not a time.
 const MAX_TIME_BYTES: usize = 64;
 
-/// How many digits the seconds since 1970 have had for a long time.
+/// Seconds since 1970 have at least this many digits.
 const MIN_EPOCH_DIGITS: usize = 9;
 
-/// How much of a worker's last words the agent is told, in characters: half of it from the beginning, half from the end.
+/// A worker's last words are shortened to this length: half from the beginning, half from the end.
 const MAX_SUMMARY_CHARS: usize = 600;
 
-/// How much it is told in all, in bytes. The workers that do not fit are told with the next wake-up.
+/// The list is at most this long. Other workers follow with the next wake-up.
 const MAX_LIST_BYTES: usize = 8 * 1024;
 
 /// Words that occur in written times.
@@ -21,7 +21,7 @@ const TIME_WORDS: &str = "am pm t z utc gmt est edt cst cdt mst mdt pst pdt cet 
     tuesday wednesday thursday friday saturday sunday jan feb mar apr may jun jul aug sep oct nov dec january \
     february march april june july august september october november december";
 
-/// Whether a prompt is the trigger, which may have a time before it. Somebody who only mentions it does not mean it.
+/// Whether a prompt is the trigger, perhaps with a time before it. A prompt that only mentions the trigger is not.
 pub(super) fn is_wake_up_trigger(prompt: &str, trigger: &str) -> bool {
     if trigger.is_empty() {
         return false;
@@ -34,21 +34,21 @@ pub(super) fn is_wake_up_trigger(prompt: &str, trigger: &str) -> bool {
     after.trim().is_empty() && (before.is_empty() || is_written_time(before))
 }
 
-/// Whether a text is a written time and nothing else.
+/// Whether a text is only a time.
 fn is_written_time(text: &str) -> bool {
     let is_mark = |c: char| " -:/.,+[]()|".contains(c);
-    // One number alone may be anything, unless it counts the seconds since 1970.
+    // One number alone may be anything, unless it counts seconds since 1970.
     let numbers: Vec<_> = text.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty()).collect();
     let counts_seconds = numbers.iter().any(|number| number.len() >= MIN_EPOCH_DIGITS);
     let is_of_day = ["am", "pm"].iter().any(|half| text.to_ascii_lowercase().contains(half));
     let fits =
         text.len() <= MAX_TIME_BYTES && !numbers.is_empty() && (numbers.len() > 1 || counts_seconds || is_of_day);
-    // A number may be glued to a word: `10:00Z`, `2026-01-03T10:00`, `10am`.
+    // A number and a word may be joined: `10:00Z`, `2026-01-03T10:00`, `10am`.
     let mut words = text.split(|c: char| is_mark(c) || c.is_ascii_digit());
     fits && words.all(|word| word.is_empty() || TIME_WORDS.split(' ').any(|known| known.eq_ignore_ascii_case(word)))
 }
 
-/// The list of workers that have finished, and the numbers of those on it.
+/// The list of finished workers, and their numbers.
 pub(super) fn format_worker_list(workers: &[FinishedWorker]) -> (String, Vec<i64>) {
     let mut list = String::new();
     let mut told = Vec::new();
@@ -65,12 +65,12 @@ pub(super) fn format_worker_list(workers: &[FinishedWorker]) -> (String, Vec<i64
     }
     let rest = workers.len() - told.len();
     if rest > 0 {
-        let _ = write!(list, "\n(of {rest} more you are told with the next wake-up)");
+        let _ = write!(list, "\n({rest} more will follow with the next wake-up)");
     }
     (list, told)
 }
 
-/// One worker: what it is, how it ended, how long it took, and its last words below.
+/// One worker: its name, result and duration, and its last words below.
 fn format_worker(worker: &FinishedWorker) -> String {
     let name = replace_control_chars(&worker.name);
     let what = match (&worker.label, worker.kind.as_str()) {
@@ -82,7 +82,7 @@ fn format_worker(worker: &FinishedWorker) -> String {
     let outcome = if worker.succeeded { "done" } else { "failed" };
     let took = worker.took_us.map(|us| format!(" after {}", format_duration(us))).unwrap_or_default();
     let mut entry = format!("- {what}: {outcome}{took}");
-    // Its words stand apart, so that they are not taken for ours.
+    // The worker's words are indented, to keep them apart from Snell's.
     for line in shorten_summary(worker.summary.as_deref().unwrap_or_default()).lines() {
         let _ = write!(entry, "\n  {}", replace_control_chars(line));
     }
@@ -99,7 +99,7 @@ fn format_duration(us: u64) -> String {
     }
 }
 
-/// A worker's last words; of many, the first ones and the last ones, in whole lines if those are not too long.
+/// A worker's last words. A long text keeps its first and last lines, or parts of them if they are too long.
 fn shorten_summary(text: &str) -> String {
     let text = text.trim();
     let half = MAX_SUMMARY_CHARS / 2;
@@ -114,7 +114,7 @@ fn shorten_summary(text: &str) -> String {
     format!("{}\n…\n{}", begin.trim_end(), end.trim_start())
 }
 
-/// A text without what would break its line or steer a terminal.
+/// A text without control characters.
 fn replace_control_chars(text: &str) -> String {
     let visible = |c: char| if c.is_control() { ' ' } else { c };
     text.trim().chars().map(visible).collect()
@@ -221,7 +221,7 @@ mod tests {
         let (list, told) = format_worker_list(&workers);
         assert!(list.len() < MAX_LIST_BYTES + 200, "{}", list.len());
         assert!(told.len() > 5 && told.len() < 40);
-        assert!(list.ends_with(&format!("(of {} more you are told with the next wake-up)", 40 - told.len())));
+        assert!(list.ends_with(&format!("({} more will follow with the next wake-up)", 40 - told.len())));
     }
 
     #[test]

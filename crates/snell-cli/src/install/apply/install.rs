@@ -1,9 +1,9 @@
-//! Putting Snell into an agent's settings.
+//! Installs Snell in an agent's settings.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::bail;
 use serde::Serialize;
+use snell::UserMessage;
 
 use super::script_file::{NotifyScript, ScriptFate};
 use super::{InstallTarget, fault_to_error, unified_diff};
@@ -13,42 +13,43 @@ use crate::install::backup::{InstallLog, InstallRecord, determine_prior_content}
 use crate::install::exe_path;
 use crate::install::handler::{HandlerEntry, InstallMode};
 use crate::install::plan::{self, DesiredRegistration, InstallPlan};
+use crate::output::CommandError;
 
-/// What is asked for.
+/// A request to install.
 #[derive(Debug)]
 pub(crate) struct InstallRequest {
     pub(crate) way: InstallMode,
-    /// The receiver that the script forwards to, if one was named.
+    /// The receiver of the script, if one was given.
     pub(crate) url: Option<String>,
-    /// Whether to install although it is installed elsewhere.
+    /// Whether to install even if it is installed elsewhere.
     pub(crate) force: bool,
     /// Whether to write nothing.
     pub(crate) dry_run: bool,
 }
 
-/// What was done, or would be.
+/// The changes.
 #[derive(Debug, Serialize)]
 pub(crate) struct InstallReport {
     pub(crate) agent: &'static str,
     pub(crate) way: InstallMode,
     pub(crate) file: PathBuf,
-    /// What is registered: the program, or the script.
+    /// The registered program or script.
     pub(crate) command: String,
     pub(crate) events: Vec<&'static str>,
     pub(crate) changed: bool,
-    /// Whether the file was not there before.
+    /// Whether the file is new.
     pub(crate) created: bool,
-    /// The copy that was made of it.
+    /// Its backup.
     pub(crate) backup: Option<PathBuf>,
     /// The script that was written.
     pub(crate) script: Option<PathBuf>,
-    /// The script that is not needed any more.
+    /// The script that was removed.
     pub(crate) removed_script: Option<PathBuf>,
-    /// The script that is again what it was before Snell.
+    /// The script that was restored.
     pub(crate) restored_script: Option<PathBuf>,
     pub(crate) warnings: Vec<String>,
     pub(crate) dry_run: bool,
-    /// What changes, as a unified diff.
+    /// The change as a unified diff.
     pub(crate) diff: String,
 }
 
@@ -62,7 +63,7 @@ pub(crate) fn install_snell(target: &InstallTarget, request: &InstallRequest) ->
     Ok(done)
 }
 
-/// Everything that has to be known before anything is written.
+/// Everything that must be known before the first write.
 struct InstallJob<'a> {
     target: &'a InstallTarget,
     request: &'a InstallRequest,
@@ -73,7 +74,7 @@ struct InstallJob<'a> {
     seen: FileSnapshot,
     plan: InstallPlan,
     script: NotifyScript,
-    /// What becomes of the script, if the file does not call it any more.
+    /// The script's fate, if the file does not call it any more.
     fate: ScriptFate,
 }
 
@@ -87,19 +88,17 @@ impl<'a> InstallJob<'a> {
         };
         if request.way == InstallMode::Notify && !request.force && script.is_foreign() {
             let shown = script.path().display();
-            bail!(
-                "{shown} is not Snell's, so it is left as it is; move it away, or say --force to have it replaced, and put \
-                 back by `snell uninstall`"
-            );
+            let hint = "move it away, or pass --force to replace it; `snell uninstall` restores it";
+            return Err(CommandError::new(format!("{shown} was not written by Snell")).with_hint(hint).into());
         }
-        // What is only looked at needs no lock, and leaves no trace.
+        // A dry run needs no lock, and creates no files.
         let installed =
             if request.dry_run { InstallLog::open_read_only(&target.data) } else { InstallLog::open(&target.data)? };
         let leaves_script = request.way == InstallMode::Hook
             && target.installed_mode(&target.settings_path()) == Some(InstallMode::Notify);
         let fate = if leaves_script { script.decide_fate(target, &installed)? } else { ScriptFate::default() };
         let (now, then) = match request.way {
-            // A script that is taken over takes along whoever calls it.
+            // If a script is replaced, its callers call Snell.
             InstallMode::Notify => (script.recognizer_when_written(target), script.recognizer_when_written(target)),
             InstallMode::Hook => (target.recognizer(), script.recognizer_after(&fate, target, &installed)),
         };
@@ -134,7 +133,7 @@ impl<'a> InstallJob<'a> {
         self.request.way == InstallMode::Notify && self.script.needs_write()
     }
 
-    /// What will have been done.
+    /// The report before the changes.
     fn preview_report(&self) -> anyhow::Result<InstallReport> {
         let current = self.seen.text.as_deref();
         let mut diff = unified_diff(&self.seen.path, current, Some(&self.plan.after));
@@ -163,7 +162,7 @@ impl<'a> InstallJob<'a> {
     }
 
     fn execute(&self, done: &mut InstallReport) -> anyhow::Result<()> {
-        // The script may lie in a directory that is made for both.
+        // The script may be in a directory that is created for both.
         let made = self.seen.missing_directories();
         let written = self.changes_script().then(|| self.script.write(&self.installed)).transpose()?;
         if self.changes_file() {
@@ -181,12 +180,12 @@ impl<'a> InstallJob<'a> {
         Ok(())
     }
 
-    /// Whether a copy of the file is to be kept: not of one that holds something of ours.
+    /// Whether to keep a backup: not of a file that contains entries of Snell.
     fn needs_backup(&self) -> bool {
         self.changes_file() && !self.plan.was_ours
     }
 
-    /// Writes the file, having remembered first how to undo it. Answers where a copy of it was made.
+    /// Writes the file after its record. Returns the path of the backup.
     fn write_settings(&self, made: Vec<PathBuf>) -> anyhow::Result<Option<PathBuf>> {
         let backup = if self.needs_backup() { self.seen.back_up()? } else { None };
         let mut remembered = InstallRecord::new(&self.seen.path, self.plan.before.clone(), &self.plan.after);
@@ -196,7 +195,7 @@ impl<'a> InstallJob<'a> {
         remembered.backup.clone_from(&backup);
         remembered.made = made;
         let access = match self.target.scope {
-            // Whoever shares a project reads its files.
+            // The other users of a project read its files.
             SettingsScope::Project => FileModePolicy::Usual,
             SettingsScope::User | SettingsScope::Local | SettingsScope::Managed => FileModePolicy::Private,
         };
@@ -205,7 +204,7 @@ impl<'a> InstallJob<'a> {
             .save_record(&remembered.inherit_from(self.known.as_ref()))
             .and_then(|()| self.seen.replace(&self.plan.after, access));
         if let Err(error) = written {
-            // Why the file could not be written is what people are told; the rest is only tidying up.
+            // Cleanup: the user gets the error of the write.
             self.installed.restore_record(&self.seen.path, self.known.as_ref());
             if let Some(backup) = backup {
                 let _ = std::fs::remove_file(backup);
@@ -215,28 +214,34 @@ impl<'a> InstallJob<'a> {
         Ok(backup)
     }
 
-    /// What people should know. Installed in two files at once, every event would be told twice.
+    /// The warnings. If two files call Snell, every event would be recorded twice.
     fn collect_warnings(&self, changed: bool) -> anyhow::Result<Vec<String>> {
         let mut warnings = Vec::new();
-        let told_twice = self.target.find_other_installations(&self.installed).into_iter().map(|other| {
-            let (path, way, undo) = (other.path.display(), other.way.title(), other.undo);
-            format!("{path} calls {way} too, so events may be told twice; to end that: {undo}")
-        });
-        let told_twice: Vec<_> = told_twice.collect();
-        if changed && !self.request.force && !told_twice.is_empty() {
-            bail!("{}; or say --force to install it here as well", told_twice.join("; "));
+        let others = self.target.find_other_installations(&self.installed);
+        let problem = |path: &Path, way: InstallMode| {
+            format!("{} calls {} too, so events may be recorded twice", path.display(), way.title())
+        };
+        if changed && !self.request.force && !others.is_empty() {
+            let problems: Vec<_> = others.iter().map(|other| problem(&other.path, other.way)).collect();
+            let undo: Vec<_> = others.into_iter().map(|other| other.undo).collect();
+            let hint = format!("remove it there ({}), or pass --force", undo.join("; "));
+            return Err(CommandError::new(problems.join("; ")).with_hint(hint).into());
         }
-        warnings.extend(told_twice);
+        warnings.extend(others.into_iter().map(|other| {
+            let hint = format!("to remove it there: {}", other.undo);
+            UserMessage::new(problem(&other.path, other.way)).with_hint(hint).to_string()
+        }));
         if let Some(why) = exe_path::explain_unstable_path(&self.target.program) {
-            warnings.push(format!("{} {why}", self.target.program.display()));
+            let message = UserMessage::new(format!("{} {why}", self.target.program.display()));
+            warnings.push(message.with_hint(exe_path::UNSTABLE_PATH_HINT).to_string());
         }
         if self.changes_file() && self.seen.link_count > 1 {
             let shown = self.seen.path.display();
-            warnings.push(format!("{shown} has other names (hard links), and is replaced only under this one"));
+            warnings.push(format!("{shown} has other hard links, which keep the old content"));
         }
         if let Some(other) = self.seen.find_backup_conflict().filter(|_| self.needs_backup()) {
             let shown = other.display();
-            warnings.push(format!("{shown} is there already, and stays; no copy of the file as it was is kept"));
+            warnings.push(format!("{shown} already exists, so Snell makes no backup"));
         }
         Ok(warnings)
     }

@@ -1,5 +1,4 @@
-//! Installing and removing, step by step. Nothing is written before everything is known, and what cannot be finished is
-//! taken back.
+//! Installs and removes Snell step by step. Nothing is written before everything is known, and a failed installation is undone.
 
 mod install;
 mod script_file;
@@ -7,7 +6,7 @@ mod uninstall;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::anyhow;
 
 pub(crate) use install::{InstallReport, InstallRequest, install_snell};
 pub(crate) use uninstall::{UninstallReport, uninstall_snell};
@@ -21,16 +20,17 @@ use super::notify_script;
 use super::recognize::EntryRecognizer;
 use super::scan;
 use crate::env::ConfigArgs;
+use crate::output::CommandError;
 
-/// One file of one agent, and what surrounds it.
+/// One file of one agent, and its environment.
 #[derive(Debug)]
 pub(crate) struct InstallTarget {
     pub(crate) agent: InstallAgent,
     pub(crate) scope: SettingsScope,
     pub(crate) dirs: AgentDirs,
-    /// Where Snell keeps what it records.
+    /// The data directory.
     pub(crate) data: PathBuf,
-    /// The program, as it is registered.
+    /// The path of the program to register.
     pub(crate) program: PathBuf,
 }
 
@@ -41,33 +41,36 @@ pub(crate) enum ChangeMode {
     DryRun,
 }
 
-/// What surrounds a command that looks into an agent's files.
+/// The directories of an agent's files.
 pub(crate) fn locate_agent_dirs(agent: InstallAgent, project: Option<PathBuf>) -> anyhow::Result<AgentDirs> {
     let around = ConfigArgs::new(project, None).with_current_dir_as_project();
     Ok(AgentDirs {
-        home: around.home_dir().context("HOME says nothing; set it to your home directory")?,
+        home: around
+            .home_dir()
+            .ok_or_else(|| CommandError::new("HOME is not set").with_hint("set it to your home directory"))?,
         project: around.resolve_project()?,
         directory: read_agent_dir_variable(agent)?,
     })
 }
 
-/// The directory that the agent's variable names.
+/// The directory in the agent's variable.
 fn read_agent_dir_variable(agent: InstallAgent) -> anyhow::Result<Option<PathBuf>> {
     let name = agent.directory_variable();
     let named = std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(relative) = named.as_ref().filter(|path| path.is_relative()) {
-        // The agent takes it from wherever it is started, so nobody can say which directory that is.
-        bail!("{name} is \"{}\"; write an absolute path, or unset it", relative.display());
+        // It depends on the directory in which the agent is started.
+        let problem = format!("{name} is relative (\"{}\")", relative.display());
+        return Err(CommandError::new(problem).with_hint("use an absolute path, or unset it").into());
     }
     Ok(named)
 }
 
-/// Another file in which Snell is installed.
+/// Another file that calls Snell.
 #[derive(Debug)]
 pub(crate) struct OtherInstallation {
     pub(crate) path: PathBuf,
     pub(crate) way: InstallMode,
-    /// What to do to remove it there.
+    /// How to remove it there.
     pub(crate) undo: String,
 }
 
@@ -76,13 +79,12 @@ impl InstallTarget {
         self.agent.settings_path_in_scope(self.scope, &self.dirs)
     }
 
-    /// By what entries of ours are known now.
+    /// Recognizes the current entries of Snell.
     fn recognizer(&self) -> EntryRecognizer {
         EntryRecognizer::new(self.agent, &self.dirs, &self.program)
     }
 
-    /// Other files of the agent in which Snell is installed, and that are read where this one is: those around here, and
-    /// those elsewhere that are remembered.
+    /// Other files of the agent that call Snell and are read together with this one: those here, and recorded ones elsewhere.
     pub(crate) fn find_other_installations(&self, installed: &InstallLog) -> Vec<OtherInstallation> {
         let own = self.settings_path();
         let nearby = self.agent.all_settings_paths(&self.dirs).into_iter();
@@ -104,17 +106,17 @@ impl InstallTarget {
         found
     }
 
-    /// What to do to remove Snell from another file here.
+    /// How to remove Snell from another file here.
     pub(crate) fn undo_hint(&self, scope: SettingsScope) -> String {
         self.undo_hint_for_path(scope, &self.agent.settings_path_in_scope(scope, &self.dirs))
     }
 
-    /// What to do to remove Snell from this file.
+    /// How to remove Snell from this file.
     fn undo_hint_for_path(&self, scope: SettingsScope, path: &Path) -> String {
         let (agent, directory) = (self.agent.name, path.parent().unwrap_or(path));
         let quoted = |path: &Path| notify_script::shell_quote(&path.to_string_lossy());
         let project = quoted(directory.parent().unwrap_or(directory));
-        // Whoever does it later may do it in a shell that knows nothing of a variable.
+        // The user may run it in a shell without the variable.
         let needs_variable =
             directory != self.agent.config_dir(&self.dirs) || directory != self.agent.default_config_dir(&self.dirs);
         match scope {
@@ -125,11 +127,11 @@ impl InstallTarget {
             SettingsScope::User => format!("snell uninstall {agent}"),
             SettingsScope::Project => format!("snell uninstall {agent} --project {project}"),
             SettingsScope::Local => format!("snell uninstall {agent} --local --project {project}"),
-            SettingsScope::Managed => "ask whoever manages this machine".to_owned(),
+            SettingsScope::Managed => "ask the administrator of this machine".to_owned(),
         }
     }
 
-    /// How Snell is installed in a file, if it is. What cannot be read says nothing.
+    /// How a file calls Snell, if it does. An unreadable file does not.
     fn installed_mode(&self, path: &Path) -> Option<InstallMode> {
         let seen = FileSnapshot::load(path).ok()?;
         let document = SettingsDocument::parse(seen.text.as_deref()?).ok()?;
@@ -138,19 +140,19 @@ impl InstallTarget {
     }
 }
 
-/// A fault in a file, as `path:line:column: what is wrong`.
+/// A problem in a file, as `path:line:column: problem`.
 fn fault_to_error(seen: &FileSnapshot, fault: &SettingsFault) -> anyhow::Error {
     let (line, column) = jsonc::line_and_column(seen.text.as_deref().unwrap_or_default(), fault.at);
     anyhow!("{}:{line}:{column}: {}", seen.path.display(), fault.message)
 }
 
-/// What changes in a file, as a unified diff; nothing if nothing does.
+/// The change of a file as a unified diff; empty if there is none.
 fn unified_diff(path: &Path, old: Option<&str>, new: Option<&str>) -> String {
     let shown = path.display().to_string();
-    // Behind a name with blanks in it a tab says where it ends.
+    // A tab marks the end of a name with blanks.
     let end = if shown.contains(' ') { "\t" } else { "" };
     let name = |text: Option<&str>| text.map_or("/dev/null".to_owned(), |_| format!("{shown}{end}"));
-    // To those who read a diff, nothing else ends a line.
+    // In a diff, only a line feed ends a line.
     let lines = [old, new].map(|text| text.unwrap_or_default().split_inclusive('\n').collect::<Vec<_>>());
     similar::TextDiff::configure()
         .newline_terminated(true)

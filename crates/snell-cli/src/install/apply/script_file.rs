@@ -1,8 +1,8 @@
-//! The script of a machine that only forwards, on disk.
+//! The notify script on disk.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
 use super::{InstallTarget, unified_diff};
 use crate::install::atomic_file::{self, FileModePolicy, FileSnapshot};
@@ -11,26 +11,27 @@ use crate::install::exe_path;
 use crate::install::handler::InstallMode;
 use crate::install::notify_script;
 use crate::install::recognize::EntryRecognizer;
+use crate::output::CommandError;
 
-/// The script as it is, and as it should be.
+/// The current and the wanted script.
 #[derive(Debug)]
 pub(super) struct NotifyScript {
     path: PathBuf,
     text: String,
 }
 
-/// What was there before a script was written.
+/// The state before a script was written.
 #[derive(Debug)]
 pub(super) struct ScriptRollback {
     was: InstallRecord,
     known: Option<InstallRecord>,
 }
 
-/// What becomes of the script.
+/// The fate of the script.
 #[derive(Debug, Default)]
 pub(super) struct ScriptFate {
     pub(super) removed: Option<PathBuf>,
-    /// It is again what somebody else wrote.
+    /// The script of another author is restored.
     pub(super) restored: Option<PathBuf>,
     pub(super) keep_reason: Option<String>,
 }
@@ -42,7 +43,7 @@ impl ScriptFate {
 }
 
 impl NotifyScript {
-    /// The script that forwards to this receiver; if none is named, to the one that it forwards to already.
+    /// The script for this receiver; without one, for the receiver of the current script.
     pub(super) fn for_target(target: &InstallTarget, program: &str, url: Option<&str>) -> Self {
         let own_path = target.agent.script_path(&target.dirs);
         let url = url.map(str::to_owned).or_else(|| read_receiver_url(&own_path));
@@ -57,10 +58,10 @@ impl NotifyScript {
         &self.path
     }
 
-    /// The path as it is registered.
+    /// The path to register.
     pub(super) fn path_text(&self) -> anyhow::Result<&str> {
         let shown = self.path.display();
-        self.path.to_str().with_context(|| format!("{shown} is not UTF-8 text, which a settings file has to be"))
+        self.path.to_str().with_context(|| format!("{shown} is not UTF-8, and settings files must be UTF-8"))
     }
 
     pub(super) fn needs_write(&self) -> bool {
@@ -73,17 +74,17 @@ impl NotifyScript {
         unified_diff(&self.path, current.as_deref(), Some(&self.text))
     }
 
-    /// Whether somebody else has written what is in its place.
+    /// Whether another author wrote the current script.
     pub(super) fn is_foreign(&self) -> bool {
         atomic_file::read_script_head(&self.path).is_some_and(|text| !notify_script::is_own_script(&text))
     }
 
-    /// Whether it is there as some Snell of this version wrote it.
+    /// Whether the current script is as this version of Snell wrote it.
     pub(super) fn is_unmodified(&self) -> bool {
         atomic_file::read_text(&self.path).is_some_and(|text| notify_script::is_unmodified_script(&text))
     }
 
-    /// The signs by which entries are known once this has become of it.
+    /// Recognizes entries after this fate of the script.
     pub(super) fn recognizer_after(
         &self,
         fate: &ScriptFate,
@@ -94,12 +95,12 @@ impl NotifyScript {
         restored.into_iter().fold(target.recognizer(), |signs, text| signs.with_script_text(&text))
     }
 
-    /// The signs by which entries are known once it is written.
+    /// Recognizes entries after the script is written.
     pub(super) fn recognizer_when_written(&self, target: &InstallTarget) -> EntryRecognizer {
         target.recognizer().with_script_text(&self.text)
     }
 
-    /// Writes it, having remembered first what was there.
+    /// Writes the script after its record.
     pub(super) fn write(&self, installed: &InstallLog) -> anyhow::Result<ScriptRollback> {
         let seen = FileSnapshot::load(&self.path)?;
         let known = installed.find_record(&self.path);
@@ -123,20 +124,20 @@ impl NotifyScript {
         if !exe_path::is_runnable(&self.path) {
             self.roll_back(installed, &replaced);
             let shown = self.path.display();
-            bail!("{shown} cannot be run where it is, so it is not registered; is its disk mounted noexec?");
+            let problem = format!("{shown} cannot be run, so Snell does not register it");
+            return Err(CommandError::new(problem).with_hint("check whether its disk is mounted with noexec").into());
         }
         Ok(replaced)
     }
 
-    /// Undoes [`NotifyScript::write`], because the rest could not be done.
+    /// Undoes [`NotifyScript::write`] after a failure.
     pub(super) fn roll_back(&self, installed: &InstallLog, replaced: &ScriptRollback) {
-        // Why the rest could not be done is what people are told; this is only tidying up.
+        // Cleanup: the user gets the error of the failed step.
         let _ = self.restore_script(&replaced.was);
         installed.restore_record(&self.path, replaced.known.as_ref());
     }
 
-    /// What becomes of it once this file does not call it any more: it goes, if nobody else needs it and nobody has
-    /// changed it.
+    /// The fate of the script when this file stops calling it: it is removed if no other file calls it, and if it is unchanged.
     pub(super) fn decide_fate(&self, target: &InstallTarget, installed: &InstallLog) -> anyhow::Result<ScriptFate> {
         let kept = |why: String| ScriptFate { keep_reason: Some(why), ..ScriptFate::default() };
         let shown = self.path.display();
@@ -155,13 +156,13 @@ impl NotifyScript {
         Ok(match known {
             Some(known) if known.before.is_some() => ScriptFate { restored: path, ..ScriptFate::default() },
             None if !notify_script::is_unmodified_script(text) => {
-                kept(format!("{shown} stays, because it is not as Snell wrote it"))
+                kept(format!("{shown} stays, because it was changed after Snell wrote it"))
             }
             _ => ScriptFate { removed: path, ..ScriptFate::default() },
         })
     }
 
-    /// Puts back what was there before Snell.
+    /// Restores the file from before Snell.
     pub(super) fn restore_original(&self, installed: &InstallLog) -> anyhow::Result<()> {
         self.restore_script(&installed.find_record(&self.path).unwrap_or_default())?;
         installed.delete_record(&self.path);
@@ -182,7 +183,7 @@ impl NotifyScript {
     }
 }
 
-/// The receiver that a script of ours forwards to, if it names one.
+/// The receiver in a script of Snell, if it has one.
 fn read_receiver_url(path: &Path) -> Option<String> {
     let text = atomic_file::read_text(path)?;
     let url = notify_script::read_assignment(&text, "url").filter(|_| notify_script::is_own_script(&text));

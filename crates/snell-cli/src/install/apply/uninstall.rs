@@ -1,8 +1,9 @@
-//! Taking Snell out of an agent's settings.
+//! Removes Snell from an agent's settings.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
+use snell::UserMessage;
 
 use super::script_file::{NotifyScript, ScriptFate};
 use super::{ChangeMode, InstallTarget, fault_to_error, unified_diff};
@@ -14,23 +15,23 @@ use crate::install::jsonc::SettingsDocument;
 use crate::install::plan::{self, PriorContent};
 use crate::install::scan;
 
-/// What was undone, or would be.
+/// The changes.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct UninstallReport {
     pub(crate) agent: &'static str,
     pub(crate) file: PathBuf,
     pub(crate) changed: bool,
-    /// Whether the file says again, to the last byte, what it said before; not if somebody has changed it since.
+    /// Whether the file is exactly as before Snell; not if it was changed since.
     pub(crate) restored: bool,
-    /// Whether the file is gone, because it was not there before.
+    /// Whether the file was removed, because it did not exist before.
     pub(crate) removed: bool,
     /// The script that was removed.
     pub(crate) script: Option<PathBuf>,
-    /// The script that is again what it was before Snell.
+    /// The script that was restored.
     pub(crate) restored_script: Option<PathBuf>,
     pub(crate) warnings: Vec<String>,
     pub(crate) dry_run: bool,
-    /// What changes, as a unified diff.
+    /// The change as a unified diff.
     pub(crate) diff: String,
 }
 
@@ -43,7 +44,7 @@ pub(crate) fn uninstall_snell(target: &InstallTarget, mode: ChangeMode) -> anyho
         dry_run,
         ..UninstallReport::default()
     };
-    // Where nothing is to be done, nothing is made for the sake of looking.
+    // If there is nothing to remove, no files are created.
     let looked = UninstallJob::prepare(target, InstallLog::open_read_only(&target.data))?;
     if !looked.has_work() {
         done.warnings = format_other_installations(target, &looked.installed);
@@ -59,15 +60,15 @@ pub(crate) fn uninstall_snell(target: &InstallTarget, mode: ChangeMode) -> anyho
     Ok(done)
 }
 
-/// Everything that has to be known before anything is written.
+/// Everything that must be known before the first write.
 struct UninstallJob<'a> {
     target: &'a InstallTarget,
     installed: InstallLog,
     known: Option<InstallRecord>,
     seen: FileSnapshot,
-    /// Whether nobody has changed the file since Snell came.
+    /// Whether the file is unchanged since the installation.
     is_as_left: bool,
-    /// What the file is to say; nothing if it is not to be there.
+    /// The new text; nothing if the file is removed.
     text: Option<String>,
     script: NotifyScript,
     fate: ScriptFate,
@@ -83,7 +84,7 @@ impl<'a> UninstallJob<'a> {
         let known = installed.find_record(&path);
         let mut was = determine_prior_content(known.as_ref(), seen.text.as_deref());
         if matches!(was, PriorContent::Known(None)) && seen.is_link() {
-            // It was made by Snell, and its owner has moved it elsewhere since: it is his now.
+            // Snell created the file, and its owner replaced it by a symlink since.
             was = PriorContent::Unknown;
         }
         let is_as_left = matches!(was, PriorContent::Known(_));
@@ -97,7 +98,7 @@ impl<'a> UninstallJob<'a> {
         let script = NotifyScript::for_target(target, &target.program.to_string_lossy(), None);
         let has_called_it = own.iter().any(|handler| handler.way == Some(InstallMode::Notify))
             || known.as_ref().is_some_and(|known| known.way == Some(InstallMode::Notify));
-        // One that nobody calls any more is the user's to have removed.
+        // A script without callers is removed with the user's installation.
         let is_left_over = target.scope == SettingsScope::User && script.is_unmodified();
         let fate =
             if has_called_it || is_left_over { script.decide_fate(target, &installed)? } else { ScriptFate::default() };
@@ -112,7 +113,7 @@ impl<'a> UninstallJob<'a> {
         self.changes_file() || self.known.is_some() || self.fate.is_decided()
     }
 
-    /// Says what will have been done.
+    /// Fills in the report.
     fn fill_report(&self, done: &mut UninstallReport) -> anyhow::Result<()> {
         done.changed = true;
         done.restored = self.is_as_left;
@@ -122,14 +123,13 @@ impl<'a> UninstallJob<'a> {
         done.restored_script.clone_from(&self.fate.restored);
         done.warnings.extend(self.fate.keep_reason.clone());
         if self.is_as_left && self.has_older_entries()? {
-            done.warnings.push(
-                "entries of Snell that were there before are there again; to take them out, too, run this again".into(),
-            );
+            let message = UserMessage::new("entries of Snell from before this installation are restored");
+            done.warnings.push(message.with_hint("to remove them too, run this again").to_string());
         }
         Ok(())
     }
 
-    /// Whether entries of ours come back that were there before.
+    /// Whether earlier entries of Snell are restored.
     fn has_older_entries(&self) -> anyhow::Result<bool> {
         let signs = self.script.recognizer_after(&self.fate, self.target, &self.installed);
         let text = self.text.as_deref().unwrap_or_default();
@@ -144,7 +144,7 @@ impl<'a> UninstallJob<'a> {
             None => self.seen.remove()?,
         }
         if let Some(known) = &self.known {
-            // Whoever has removed the file himself has no use for a copy of it.
+            // If the user removed the file, its backup is not needed.
             let is_gone = !self.seen.exists();
             clean_up_backup(known, self.text.as_deref(), is_gone, done);
         }
@@ -153,15 +153,14 @@ impl<'a> UninstallJob<'a> {
             self.script.restore_original(&self.installed)?;
         }
         if let Some(known) = &self.known {
-            // The script may have been the last thing in them.
+            // The script may have been the last file in them.
             atomic_file::remove_directories(&known.made);
         }
         Ok(())
     }
 }
 
-/// A copy that says nothing else than the file itself is not needed any more, nor is one of a file that its owner has
-/// removed.
+/// Removes a backup that equals the file, or whose file the user removed.
 fn clean_up_backup(known: &InstallRecord, text: Option<&str>, is_gone: bool, done: &mut UninstallReport) {
     let Some(backup) = &known.backup else {
         return;
@@ -169,12 +168,12 @@ fn clean_up_backup(known: &InstallRecord, text: Option<&str>, is_gone: bool, don
     match atomic_file::read_text(backup) {
         Some(copy) if is_gone || Some(copy.as_str()) == text => {
             if let Err(error) = std::fs::remove_file(backup) {
-                done.warnings.push(format!("{} stays: {error}", backup.display()));
+                done.warnings.push(format!("cannot remove {}: {error}", backup.display()));
             }
         }
         Some(_) => {
             let shown = backup.display();
-            done.warnings.push(format!("the file as it was before Snell is still in {shown}"));
+            done.warnings.push(format!("the file from before Snell is still in {shown}"));
         }
         None => {}
     }
@@ -183,7 +182,9 @@ fn clean_up_backup(known: &InstallRecord, text: Option<&str>, is_gone: bool, don
 fn format_other_installations(target: &InstallTarget, installed: &InstallLog) -> Vec<String> {
     let found = target.find_other_installations(installed).into_iter().map(|other| {
         let (path, undo) = (other.path.display(), other.undo);
-        format!("Snell is installed in {path}; to remove it there: {undo}")
+        UserMessage::new(format!("{path} still calls Snell"))
+            .with_hint(format!("to remove it there: {undo}"))
+            .to_string()
     });
     found.collect()
 }

@@ -1,4 +1,4 @@
-//! How a file is laid out, so that what is added looks as if its owner had written it.
+//! The layout of a file, so that additions look like the rest.
 
 use serde_json::Value;
 use snell::SpannedNode;
@@ -6,15 +6,15 @@ use snell::SpannedNode;
 use super::SettingsDocument;
 use super::trivia::{is_line_start, line_indentation};
 
-/// How a file is laid out.
+/// The layout of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct JsonLayout {
     pub(super) newline: &'static str,
-    /// What each level is indented by.
+    /// The indentation of one level.
     pub(super) indentation: String,
-    /// Whether all of it stands on one line.
+    /// Whether the whole file is on one line.
     pub(super) is_one_line: bool,
-    /// Whether blanks stand behind colons and commas.
+    /// Whether a blank follows colons and commas.
     is_spaced: bool,
 }
 
@@ -34,7 +34,7 @@ impl JsonLayout {
         }
     }
 
-    /// What stands behind colons and commas.
+    /// The text after colons and commas.
     pub(super) fn separator_blank(&self) -> &'static str {
         if self.is_spaced { " " } else { "" }
     }
@@ -47,7 +47,7 @@ impl JsonLayout {
     }
 }
 
-/// A value on one line: thirty events are read more easily on thirty lines than on three hundred.
+/// A value on one line: thirty events are easier to read on thirty lines than on three hundred.
 pub(in crate::install) fn render_value(value: &Value, blank: &str) -> String {
     let between = format!(",{blank}");
     match value {

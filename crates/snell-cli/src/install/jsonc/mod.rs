@@ -1,7 +1,6 @@
-//! Edits a settings file as text: entries are spliced in and out, and the rest, down to the last blank, is not touched.
+//! Edits a settings file as text: adds and removes entries, and keeps every other byte.
 //!
-//! `remove` is the inverse of `append`, in every layout. Both work on the file as it is now, so changes by others in between
-//! do no harm.
+//! `remove` is the inverse of `append`, in every layout. Both work on the current text, so other changes in between do no harm.
 
 mod layout;
 mod trivia;
@@ -16,14 +15,14 @@ use trivia::{
     line_indentation,
 };
 
-/// One step down into a file.
+/// One step of a path in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JsonPathStep<'a> {
     Key(&'a str),
     Item(usize),
 }
 
-/// What is wrong with a text, and where.
+/// A problem in a text, and its offset.
 #[derive(Debug)]
 pub(crate) struct SettingsFault {
     pub(crate) at: usize,
@@ -33,7 +32,7 @@ pub(crate) struct SettingsFault {
 /// A settings file.
 #[derive(Clone, Debug)]
 pub(crate) struct SettingsDocument {
-    /// Whether a byte order mark stands before the text.
+    /// Whether the text begins with a byte order mark.
     has_bom: bool,
     text: String,
     root: Option<SpannedNode>,
@@ -56,7 +55,7 @@ impl SettingsDocument {
         format!("{mark}{}", self.text)
     }
 
-    /// The value in it; nothing if it is empty.
+    /// The value of the file; nothing if it is empty.
     pub(crate) fn root(&self) -> Option<&SpannedNode> {
         self.root.as_ref()
     }
@@ -68,17 +67,17 @@ impl SettingsDocument {
         })
     }
 
-    /// A value as it is written.
+    /// The source text of a value.
     pub(super) fn text_of(&self, node: &SpannedNode) -> &str {
         &self.text[node.span()]
     }
 
-    /// The line of a place in it.
+    /// The line number of a value.
     pub(crate) fn line_number(&self, node: &SpannedNode) -> usize {
         line_and_column(&self.text, node.offset).0
     }
 
-    /// Begins an object in a file that holds no value.
+    /// Adds an object to a file without a value.
     pub(super) fn begin_object(&mut self) -> Result<(), SettingsFault> {
         let newline = JsonLayout::detect(self).newline;
         let end = self.text.len();
@@ -105,7 +104,7 @@ impl SettingsDocument {
         self.apply_splices(vec![(start..end, String::new())])
     }
 
-    /// Puts something at the end of an object or an array.
+    /// Appends to an object or an array.
     pub(super) fn append(
         &mut self,
         path: &[JsonPathStep<'_>],
@@ -124,7 +123,7 @@ impl SettingsDocument {
         self.apply_splices(splices)
     }
 
-    /// What to write where into a container that holds nothing but comments.
+    /// The edit for a container that holds only comments.
     fn splice_into_empty(&self, container: &SpannedNode, item: &str, layout: &JsonLayout) -> (Range<usize>, String) {
         let (open, close) = (container.offset + 1, container.end - 1);
         let comment = find_last_comment(&self.text, open);
@@ -141,7 +140,7 @@ impl SettingsDocument {
         (at..at, text)
     }
 
-    /// What to write where behind the last item of a container.
+    /// The edits after the last item of a container.
     fn splices_after_last(
         &self,
         container: &SpannedNode,
@@ -152,7 +151,7 @@ impl SettingsDocument {
         let text = &self.text;
         let comma = find_comma(text, last.end);
         let end = comma.unwrap_or(last.end);
-        // A comment behind the last item belongs to it, and stays with it.
+        // A comment after the last item belongs to that item.
         let comment = find_last_comment_on_line(text, end);
         let at = comment.as_ref().map_or(end, |comment| comment.span.end);
         let gap = if is_line_start(text, last.start) {
@@ -170,7 +169,7 @@ impl SettingsDocument {
         }
     }
 
-    /// Takes something out of the object or array that it is in.
+    /// Removes a member or an item.
     pub(super) fn remove(&mut self, path: &[JsonPathStep<'_>]) -> Result<(), SettingsFault> {
         let Some((step, outer)) = path.split_last() else {
             return Ok(());
@@ -191,8 +190,7 @@ impl SettingsDocument {
         }
     }
 
-    /// What to take out, so that one of these neighbours is gone with the comma that it needed. They stand in a container
-    /// whose inside begins at `open`.
+    /// The edits that remove one of these siblings and its comma. `open` is the start of their container's content.
     fn removal_splices(&self, open: usize, spans: &[Range<usize>], index: usize) -> Vec<(Range<usize>, String)> {
         let text = &self.text;
         let own = &spans[index];
@@ -205,7 +203,7 @@ impl SettingsDocument {
         }
         let previous = index.checked_sub(1).and_then(|previous| find_comma(text, spans[previous].end));
         let comment = find_last_comment(text, previous.unwrap_or(open)).filter(|comment| comment.span.end <= own.start);
-        // What follows on the same line must not become a part of a comment that ends the line above.
+        // The rest of the line must not become part of a comment above it.
         let behind = comma
             .map_or(text[own.end..].to_owned(), |comma| format!("{}{}", &text[own.end..comma - 1], &text[comma..]));
         let follows = behind.lines().next().is_some_and(|line| !line.trim().is_empty());
@@ -220,7 +218,7 @@ impl SettingsDocument {
         splices
     }
 
-    /// Writes another value where this one stands.
+    /// Replaces a value.
     pub(super) fn replace(
         &mut self,
         path: &[JsonPathStep<'_>],
@@ -233,12 +231,12 @@ impl SettingsDocument {
         self.apply_splices(vec![(span, text)])
     }
 
-    /// What stands in a container that holds nothing, behind the last comment.
+    /// The blanks in an empty container, after the last comment.
     pub(super) fn blank_inside(&self, path: &[JsonPathStep<'_>]) -> Option<String> {
         self.find_blank_span(path).map(|(room, _)| self.text[room].to_owned())
     }
 
-    /// Puts that back, unless that would make a comment of what follows.
+    /// Sets those blanks, unless the following text would become part of a comment.
     pub(super) fn set_blank_inside(&mut self, path: &[JsonPathStep<'_>], blank: &str) -> Result<(), SettingsFault> {
         let Some((room, comment)) = self.find_blank_span(path) else {
             return Ok(());
@@ -249,12 +247,12 @@ impl SettingsDocument {
         self.apply_splices(vec![(room, blank.to_owned())])
     }
 
-    /// Whether a container that holds nothing has comments in it.
+    /// Whether an empty container has comments.
     pub(super) fn has_comments_inside(&self, path: &[JsonPathStep<'_>]) -> bool {
         self.find_blank_span(path).is_some_and(|(_, comment)| comment.is_some())
     }
 
-    /// Where the blanks stand in a container that holds nothing, and the comment before them.
+    /// The span of the blanks in an empty container, and the comment before them.
     fn find_blank_span(&self, path: &[JsonPathStep<'_>]) -> Option<(Range<usize>, Option<JsonComment>)> {
         let container = self.node_at(path)?;
         let is_container = container.members().is_some() || container.items().is_some();
@@ -269,7 +267,7 @@ impl SettingsDocument {
 
     fn apply_splices(&mut self, mut splices: Vec<(Range<usize>, String)>) -> Result<(), SettingsFault> {
         let mut text = self.text.clone();
-        // From the end, so that the places before stay where they are. Of two at one place the first comes first.
+        // From the end, so that earlier offsets stay valid. Of two at one offset, the first comes first.
         splices.sort_by_key(|(span, _)| span.start);
         for (span, replacement) in splices.into_iter().rev() {
             text.replace_range(span, &replacement);
@@ -298,7 +296,7 @@ fn last_child_span(container: &SpannedNode) -> Option<Range<usize>> {
     child_spans(container).pop()
 }
 
-/// The line and the column, both from 1, of a place in a text.
+/// The line and the column of an offset, both counted from 1.
 pub(crate) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let mut end = at.min(text.len());

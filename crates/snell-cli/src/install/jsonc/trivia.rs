@@ -1,4 +1,4 @@
-//! What stands between values: blanks and comments.
+//! Blanks and comments between values.
 
 use std::ops::Range;
 
@@ -6,11 +6,11 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct JsonComment {
     pub(super) span: Range<usize>,
-    /// Whether it goes on to the end of its line, so that nothing can follow it there.
+    /// Whether it ends with its line, so that nothing can follow it there.
     pub(super) ends_line: bool,
 }
 
-/// The comment that follows blanks, if one does.
+/// The comment after blanks, if there is one.
 fn next_comment(text: &str, from: usize) -> Option<JsonComment> {
     let rest = text[from..].trim_start();
     let at = text.len() - rest.len();
@@ -35,30 +35,30 @@ pub(super) fn find_last_comment(text: &str, from: usize) -> Option<JsonComment> 
     comments_after(text, from).last()
 }
 
-/// The end of the comma that follows, if one does.
+/// The end of the next comma, if there is one.
 pub(super) fn find_comma(text: &str, from: usize) -> Option<usize> {
     let from = find_last_comment(text, from).map_or(from, |comment| comment.span.end);
     let rest = text[from..].trim_start();
     rest.starts_with(',').then_some(text.len() - rest.len() + 1)
 }
 
-/// The last of the comments that follow on the same line.
+/// The last comment on the same line.
 pub(super) fn find_last_comment_on_line(text: &str, from: usize) -> Option<JsonComment> {
     comments_after(text, from).take_while(|comment| !text[from..comment.span.start].contains('\n')).last()
 }
 
-/// Where the blanks begin that stand before this place.
+/// The start of the blanks before this offset.
 pub(super) fn find_blanks_start(text: &str, at: usize) -> usize {
     text[..at].trim_end().len()
 }
 
-/// The blanks at the beginning of the line of this place.
+/// The indentation of the line.
 pub(super) fn line_indentation(text: &str, at: usize) -> &str {
     let line = &text[text[..at].rfind('\n').map_or(0, |end| end + 1)..at];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// Whether only blanks stand before this place on its line.
+/// Whether only blanks precede this offset on its line.
 pub(super) fn is_line_start(text: &str, at: usize) -> bool {
     text[..at].contains('\n')
         && line_indentation(text, at).len() == at - text[..at].rfind('\n').map_or(0, |end| end + 1)

@@ -1,4 +1,4 @@
-//! What a settings file is to become. Everything here is text in, text out.
+//! Plans the new text of a settings file. All functions are pure.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -8,51 +8,51 @@ use super::jsonc::{JsonPathStep, SettingsDocument, SettingsFault};
 use super::recognize::EntryRecognizer;
 use super::scan::{self, HOOKS, RegisteredHandler};
 
-/// What is to be registered in a file.
+/// The entries to register in a file.
 #[derive(Clone, Debug)]
 pub(crate) struct DesiredRegistration {
     pub(crate) way: InstallMode,
     pub(crate) entries: Vec<HandlerEntry>,
-    /// By what entries of ours are known once it is registered.
+    /// Recognizes Snell's entries after the installation.
     pub(crate) recognizer: EntryRecognizer,
 }
 
-/// What a file was and is to become.
+/// The change of a file.
 #[derive(Debug)]
 pub(crate) struct InstallPlan {
-    /// What uninstalling makes of it, if nobody changes it; nothing if it is not there without Snell.
+    /// The text after uninstalling, if the file is not changed; nothing if the file would not exist.
     pub(crate) before: Option<String>,
-    /// Whether something of ours was in it already.
+    /// Whether it already contained entries of Snell.
     pub(crate) was_ours: bool,
     pub(crate) after: String,
     pub(crate) containers: Vec<CreatedContainer>,
 }
 
-/// Something that was not there or held nothing before Snell's entries came into it.
+/// A container that was missing or empty before Snell's entries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CreatedContainer {
     path: Vec<String>,
-    /// The blanks that stood in it; nothing if it was not there.
+    /// Its blanks; nothing if it was missing.
     blank: Option<String>,
 }
 
-/// What a file was when Snell was last installed in it, as far as that is remembered.
+/// The content of a file before Snell, as far as it is known.
 #[derive(Clone, Debug)]
 pub(crate) enum PriorContent<'a> {
-    /// The file is as it was left then, and this is what it said before.
+    /// The file is as Snell left it, and this was its text before.
     Known(Option<&'a str>),
-    /// Somebody has changed it since.
+    /// The file was changed since.
     Changed {
-        /// What was not there, or held nothing.
+        /// Containers that were missing or empty.
         containers: &'a [CreatedContainer],
-        /// Whether the file itself was there.
+        /// Whether the file existed.
         existed: bool,
     },
-    /// Nothing is remembered.
+    /// Nothing is recorded.
     Unknown,
 }
 
-/// What a file is to become that Snell is installed in. Now, entries of ours in it are known by these signs.
+/// Plans the installation. `now` recognizes the current entries of Snell.
 pub(crate) fn plan_install(
     current: Option<&str>,
     before: &PriorContent<'_>,
@@ -61,7 +61,7 @@ pub(crate) fn plan_install(
 ) -> Result<InstallPlan, SettingsFault> {
     let document = SettingsDocument::parse(current.unwrap_or_default())?;
     scan::check_shape(&document, wanted.entries.iter().map(|entry| entry.event))?;
-    // What Snell wrote is written anew from what was there before. In what others wrote, only what has to be is changed.
+    // If only Snell wrote the file, it starts again from the earlier text. Otherwise it changes as little as possible.
     let (base, signs) = match before {
         PriorContent::Known(text) => (SettingsDocument::parse(text.unwrap_or_default())?, &wanted.recognizer),
         PriorContent::Changed { .. } | PriorContent::Unknown => (document.clone(), now),
@@ -97,7 +97,7 @@ pub(crate) fn plan_install(
     })
 }
 
-/// What a file is to become that Snell is removed from; nothing if it would not be there without Snell.
+/// Plans the removal; nothing if the file would not exist without Snell.
 pub(crate) fn plan_uninstall(
     document: &SettingsDocument,
     before: &PriorContent<'_>,
@@ -109,7 +109,7 @@ pub(crate) fn plan_uninstall(
     }
 }
 
-/// A file without entries of ours.
+/// A file without Snell's entries.
 fn strip_own_entries(
     document: &SettingsDocument,
     before: &PriorContent<'_>,
@@ -126,27 +126,23 @@ fn strip_own_entries(
 }
 
 fn uneditable_fault() -> SettingsFault {
-    SettingsFault {
-        at: 0,
-        message: "is written in a way that Snell cannot edit without changing something else; it is left as it is"
-            .into(),
-    }
+    SettingsFault { at: 0, message: "Snell cannot edit this file without changing other parts of it".into() }
 }
 
-/// Whether all of this, and nothing else of ours, is registered.
+/// Whether exactly these entries of Snell are registered.
 fn is_installed(document: &SettingsDocument, wanted: &DesiredRegistration) -> bool {
     let own = scan::find_own_handlers(document, &wanted.recognizer);
     let has = |entry: &HandlerEntry| own.iter().filter(|handler| matches_entry(handler, entry)).count() == 1;
     own.len() == wanted.entries.len() && wanted.entries.iter().all(has)
 }
 
-/// Whether a handler does what an entry says, every time. How long it may take is up to the user.
+/// Whether a handler always does the same as an entry. Its timeout is the user's choice.
 fn matches_entry(handler: &RegisteredHandler, entry: &HandlerEntry) -> bool {
     let exec = HandlerCommand::Exec { command: entry.command.clone(), args: entry.args.clone() };
     handler.event == entry.event && handler.call.as_ref() == Some(&exec) && handler.limits().is_empty()
 }
 
-/// Puts entries into a file that has none of ours.
+/// Adds entries to a file without entries of Snell.
 fn add_entries(before: &str, wanted: &DesiredRegistration) -> Result<(String, ContainerLog), SettingsFault> {
     let mut document = SettingsDocument::parse(before)?;
     let mut containers = ContainerLog::default();
@@ -156,14 +152,14 @@ fn add_entries(before: &str, wanted: &DesiredRegistration) -> Result<(String, Co
     Ok((document.text(), containers))
 }
 
-/// Brings our entries in a file up to date, each where it stands.
+/// Updates Snell's entries in place.
 fn update_entries(
     mut document: SettingsDocument,
     own: &[RegisteredHandler],
     before: &PriorContent<'_>,
     wanted: &DesiredRegistration,
 ) -> Result<String, SettingsFault> {
-    // From the end, so that the places before stay where they are.
+    // From the end, so that earlier positions stay valid.
     for (index, handler) in own.iter().enumerate().rev() {
         let entry = wanted.entries.iter().find(|entry| entry.event == handler.event);
         match entry.filter(|_| find_kept_handler(own, &handler.event) == Some(index)) {
@@ -179,7 +175,7 @@ fn update_entries(
     Ok(document.text())
 }
 
-/// Which handler of ours on an event stays where it is: the first that is not in an entry for some things only.
+/// The handler of Snell to keep for an event: the first one without a matcher.
 fn find_kept_handler(own: &[RegisteredHandler], event: &str) -> Option<usize> {
     own.iter().position(|handler| handler.event == event && handler.matcher.is_none())
 }
@@ -208,7 +204,7 @@ fn insert_entry(
     document.append(&[hooks, event], None, &entry.to_group())
 }
 
-/// Takes one of our handlers out, with everything around it that is there only for its sake.
+/// Removes a handler of Snell, and containers that exist only for it.
 fn remove_handler(
     document: &mut SettingsDocument,
     handler: &RegisteredHandler,
@@ -227,19 +223,19 @@ fn remove_handler(
             return Ok(());
         }
         match before.container_origin(container) {
-            // What somebody has written there since is more than nothing.
+            // Comments that were added since must stay.
             ContainerOrigin::Absent if document.has_comments_inside(container) => return Ok(()),
             ContainerOrigin::Absent if container.is_empty() => document.remove_root()?,
             ContainerOrigin::Absent => document.remove(container)?,
             ContainerOrigin::Blank(blank) => return document.set_blank_inside(container, &blank),
-            // Somebody else has emptied it.
+            // It had other content, which was removed since.
             ContainerOrigin::Full => return Ok(()),
         }
     }
     Ok(())
 }
 
-/// What a container was before our entries came into it.
+/// The state of a container before Snell's entries.
 enum ContainerOrigin {
     Absent,
     Blank(String),
@@ -257,7 +253,7 @@ impl PriorContent<'_> {
                     None => ContainerOrigin::Full,
                 }
             }
-            // Nobody writes an array or an object for nothing; a file is more than that.
+            // An empty array or object is Snell's; an empty file may be the user's.
             _ if path.is_empty() => ContainerOrigin::Blank(String::new()),
             _ => ContainerOrigin::Absent,
         }
@@ -272,7 +268,7 @@ fn key_path(path: &[JsonPathStep<'_>]) -> Vec<String> {
     keys.collect()
 }
 
-/// Containers that were not there or held nothing, each as it was found first.
+/// Containers that were missing or empty, each as first found.
 #[derive(Debug, Default)]
 struct ContainerLog(Vec<CreatedContainer>);
 

@@ -318,7 +318,7 @@ fn what_cannot_take_entries_is_refused_with_its_place() {
         ("{\"hooks\": []}", 10, "\"hooks\" must be an object, not an array"),
         ("{\"hooks\": null}", 10, "\"hooks\" must be an object, not null"),
         ("{\"hooks\": {\"Stop\": {}}}", 19, "\"Stop\" must be an array, not an object"),
-        ("{\"hooks\": {\"Stop\": \"x\"}}", 19, "\"Stop\" must be an array, not a text"),
+        ("{\"hooks\": {\"Stop\": \"x\"}}", 19, "\"Stop\" must be an array, not a string"),
         ("{\"a\": 1,, }", 8, "is not valid JSON"),
         ("{\"a\": 1", 0, "is not valid JSON"),
         ("{'a': 1}", 1, "is not valid JSON"),

@@ -263,7 +263,7 @@ fn a_current_directory_that_is_gone_is_not_one_without_hooks() {
         .unwrap()
         .into();
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
-    assert!(ran.stderr.contains("the current directory is gone"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot find the current directory"), "{}", ran.stderr);
 }
 
 #[test]

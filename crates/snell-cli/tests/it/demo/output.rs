@@ -23,7 +23,7 @@ const TOLD: &[(&str, &str, &str)] = &[
     (
         "nightly",
         "mcp__mail__send_email",
-        "blocked: \"mcp__mail__send_email\" is not for a session in mode \"background\"",
+        "blocked: \"mcp__mail__send_email\" may not run in a session in mode \"background\"",
     ),
     ("builder", "Bash npm install", "changed to npm ci"),
     ("builder", "Bash grep -rn 'rm -rf' docs", "goes on"),

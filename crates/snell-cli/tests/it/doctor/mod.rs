@@ -60,11 +60,11 @@ fn people_see_that_all_is_well() {
     Memory         ok       database: ~/data/snell.db: nothing has been recorded yet; `snell docs guest` shows how it begins
                    ok       waiting: 0 events to be stored
                    ok       project: ~/project: no file that needs trust
-    Configuration  ok       0 hooks beside Snell's own in 1 file, and nothing is wrong with them
-    Guard          ok       it judges every tool call by the preset standard; settings choose for 0 rules and allow 0 commands
+    Configuration  ok       0 hooks (without Snell's own) in 1 file, without problems
+    Guard          ok       the guard judges every tool call by the preset standard; settings choose for 0 rules and allow 0 commands
     Proof          ok       Notification by ~/home/bin/snell hook --agent claude: exit code 0, no answer, MANY ms; recorded
-                   ok       PreToolUse by ~/home/bin/snell hook --agent claude: exit code 0, answers {"systemMessage":"Snell: the guard said no to this (files.delete-root); to look closer: snell guard explain 'rm -rf /'","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",…, MANY ms; `rm -rf /` is denied because of files.delete-root, and that is recorded
-                   note     all of this was run in a home directory of its own: nothing of yours was called, recorded or forwarded
+                   ok       PreToolUse by ~/home/bin/snell hook --agent claude: exit code 0, answers {"systemMessage":"Snell: the guard said no to this (files.delete-root); to look closer: snell guard explain 'rm -rf /'","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",…, MANY ms; `rm -rf /` is denied by files.delete-root, and that is recorded
+                   note     this ran in a temporary home directory: nothing of yours was called, recorded or forwarded
 
     All is well.
     "#);
@@ -77,11 +77,11 @@ fn entries_of_snell_itself_do_not_count_as_hooks() {
     let counted = |home: &InstallHome| {
         let found = run_doctor(home);
         let line = found.into_iter().find(|one| one.starts_with("Configuration ok "));
-        line.unwrap().replace(", and nothing is wrong with them | ", "")
+        line.unwrap().replace(", without problems | ", "")
     };
     assert_eq!(counted(&home), "Configuration ok 1 hook in 1 file");
     home.run_successfully(&["install", "claude"]);
-    assert_eq!(counted(&home), "Configuration ok 1 hook beside Snell's own in 1 file");
+    assert_eq!(counted(&home), "Configuration ok 1 hook (without Snell's own) in 1 file");
 }
 
 /// A line without how long its proof took.
@@ -104,12 +104,12 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
                 let kept = text.lines().filter(|line| !line.contains("\"PreCompact\""));
                 fs::write(home.settings_path(), kept.map(|line| format!("{line}\n")).collect::<String>()).unwrap();
             },
-            "Settings warning ~/.claude/settings.json (user): snell hook on 28 events, and not on: PreCompact | run: snell install claude",
+            "Settings warning ~/.claude/settings.json (user): snell hook on 28 events, but not on: PreCompact | run: snell install claude",
         ),
         (
             "the program is gone",
             |home| replace_in_settings(home, "/bin/snell\"", "/gone/snell\""),
-            "Settings problem ~/.claude/settings.json:4: ~/gone/snell is not there, so nothing is told | run: snell install claude",
+            "Settings problem ~/.claude/settings.json:4: ~/gone/snell does not exist, so Snell is not called | run: snell install claude",
         ),
         (
             "the program cannot be run",
@@ -121,7 +121,7 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
                     &format!("{other}\""),
                 );
             },
-            "~/other/snell cannot be run, so nothing is told | run: snell install claude",
+            "~/other/snell cannot be run, so Snell is not called | run: snell install claude",
         ),
         (
             "another program is registered",
@@ -133,7 +133,7 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
                     &format!("{other}\""),
                 );
             },
-            "Settings warning ~/.claude/settings.json:4: ~/other/snell is called, and not this program | if this one should be: snell install claude",
+            "Settings warning ~/.claude/settings.json:4: another program is called: ~/other/snell | to use this program, run: snell install claude",
         ),
         (
             "what is registered fails",
@@ -157,17 +157,17 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
                     &format!("{other}\""),
                 );
             },
-            "nothing was recorded | if nothing above says why",
+            "nothing was recorded | if no finding above explains it",
         ),
         (
             "hooks are switched off",
             |home| replace_in_settings(home, "\"opus\"", "\"opus\", \"disableAllHooks\": true"),
-            "Switches problem ~/.claude/settings.json:2: \"disableAllHooks\" switches all hooks off, Snell's too | remove it, or write false",
+            "Switches problem ~/.claude/settings.json:2: \"disableAllHooks\" disables all hooks, including Snell's | remove it, or set it to false",
         ),
         (
             "the settings lead Snell elsewhere",
             |home| replace_in_settings(home, "\"opus\"", "\"opus\", \"env\": {\"XDG_CONFIG_HOME\": \"/elsewhere\"}"),
-            "Environment problem ~/.claude/settings.json:2 (user): \"env\" sets XDG_CONFIG_HOME to \"/elsewhere\": Snell looks there for your snell.toml | remove it, unless you set it yourself",
+            "Environment problem ~/.claude/settings.json:2 (user): \"env\" sets XDG_CONFIG_HOME to \"/elsewhere\": Snell reads your snell.toml there | remove it, unless you set it yourself",
         ),
         (
             "a project sets variables of shells",
@@ -187,7 +187,7 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
         (
             "two files call it",
             |home| drop(home.run_successfully(&["install", "claude", "--project", "--force"])),
-            "Settings warning ~/.claude/settings.json and ~project/.claude/settings.json call Snell, so events may be told twice | remove all but one: snell uninstall claude; or snell uninstall claude --project",
+            "Settings warning ~/.claude/settings.json and ~project/.claude/settings.json both call Snell, so events may be recorded twice | keep one, and remove the other: snell uninstall claude; or snell uninstall claude --project",
         ),
         (
             "one file calls it both ways",
@@ -195,7 +195,7 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
                 let handler = "{\"type\": \"command\", \"command\": \"~/.claude/hooks/notify-headspace.sh stop\"}";
                 replace_in_settings(home, "\"Stop\": [", &format!("\"Stop\": [{{\"hooks\": [{handler}]}}, "));
             },
-            "Settings warning ~/.claude/settings.json calls Snell both ways, so events are told twice | run: snell install claude",
+            "Settings warning ~/.claude/settings.json calls Snell in both ways, so events are recorded twice | run: snell install claude",
         ),
         (
             "an event is told only sometimes",
@@ -206,7 +206,7 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
                     "\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": [{\"if\": \"Bash(git *)\", \"async\": true, ",
                 )
             },
-            "Settings warning ~/.claude/settings.json calls Snell on PreToolUse only for \"Bash\", PreToolUse only if \"Bash(git *)\", PreToolUse without waiting for it (async) | run: snell install claude",
+            "Settings warning ~/.claude/settings.json calls Snell on PreToolUse only for \"Bash\", PreToolUse only if \"Bash(git *)\", PreToolUse without waiting for the answer (async) | run: snell install claude",
         ),
         (
             "PATH has another one",
@@ -313,7 +313,7 @@ fn what_is_worth_knowing_is_said_and_is_no_fault() {
                     format!("\"{}\", \"args\": [\"hook\", \"--agent\", \"claude\"]", home.program_path().display());
                 replace_in_settings(home, &exec, &format!("\"{} hook --agent claude\"", home.program_path().display()));
             },
-            "called by a shell, which doubles what it costs",
+            "a shell calls Snell, which takes twice as long",
         ),
     ];
     for (name, change, expected) in cases {
@@ -334,7 +334,7 @@ fn a_program_that_is_not_in_path_works_all_the_same() {
     let ran = run_with_stdin(&mut command, "");
     let found = list_findings(&ran);
     assert_eq!(ran.code, 0, "{found:#?}");
-    assert!(found.iter().any(|one| one.contains("Program note no `snell` is in PATH")), "{found:#?}");
+    assert!(found.iter().any(|one| one.contains("Program note PATH has no `snell`")), "{found:#?}");
 }
 
 #[test]

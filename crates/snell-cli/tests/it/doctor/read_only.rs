@@ -47,7 +47,7 @@ fn checkpoint_and_remove_log(home: &InstallHome) {
 fn looking_changes_nothing_whatever_the_database_is_like() {
     type DatabasePreparation = fn(&InstallHome);
     let cases: [(&str, DatabasePreparation, &str); 4] = [
-        ("it is whole", |_| (), "Memory ok every page of the database is sound"),
+        ("it is whole", |_| (), "Memory ok the database has no damage"),
         (
             "it is no database",
             |home| {
@@ -62,7 +62,7 @@ fn looking_changes_nothing_whatever_the_database_is_like() {
             |home| fs::remove_file(home.sandbox.database()).unwrap(),
             "Memory ok database: ~data/snell.db: nothing has been recorded yet",
         ),
-        ("its log is gone", checkpoint_and_remove_log, "Memory ok every page of the database is sound"),
+        ("its log is gone", checkpoint_and_remove_log, "Memory ok the database has no damage"),
     ];
     for (name, prepare, expected) in cases {
         let home = create_healthy_home();

@@ -40,17 +40,17 @@ fn the_receiver_is_asked_how_it_is() {
                 ("/hook/status", 200, r#"{"enabled":false,"mode":"polling_fallback","last_event_ago":null}"#),
             ]),
             "ok",
-            ": polling fallback, and takes no events",
+            ": polling fallback, does not accept events",
         ),
         (
             spawn_stub_server(&[("/healthz", 200, "ok"), ("/hook/status", 401, STATUS)]),
             "warning",
-            "the token is missing | write the file that holds its token into your snell.toml",
+            "the token is missing | set `token_file` beside `url` in [server]",
         ),
         (
             spawn_stub_server(&[("/healthz", 401, "")]),
             "warning",
-            "the token is missing | write the file that holds its token into your snell.toml",
+            "the token is missing | set `token_file` beside `url` in [server]",
         ),
         (
             spawn_stub_server(&[
@@ -66,7 +66,7 @@ fn the_receiver_is_asked_how_it_is() {
                 ("/hook/status", 200, r#"{"enabled":true,"mode":"hooks_active","config":{"access":"token"}}"#),
             ]),
             "ok",
-            ": hooks active; everyone who shows the token can use it",
+            ": hooks active; clients need a token",
         ),
         (
             spawn_stub_server(&[
@@ -78,7 +78,7 @@ fn the_receiver_is_asked_how_it_is() {
                 ),
             ]),
             "warning",
-            ": hooks active; it also serves connections whose user is not known | remove `unknown_senders",
+            ": hooks active; it also accepts connections of unknown users | remove `unknown_senders",
         ),
         (
             spawn_stub_server(&[
@@ -86,7 +86,7 @@ fn the_receiver_is_asked_how_it_is() {
                 ("/hook/status", 200, r#"{"enabled":true,"mode":"hooks_active","config":{"access":"any_user"}}"#),
             ]),
             "warning",
-            "every user of this machine can use it, because this system does not tell users apart | use a token",
+            "every user of this machine can use it, because this system does not show a connection's user | use a token",
         ),
         (
             spawn_stub_server(&[
@@ -94,18 +94,18 @@ fn the_receiver_is_asked_how_it_is() {
                 ("/hook/status", 403, r#"{"status":"error","message":"ask its owner"}"#),
             ]),
             "warning",
-            "refuses the events of this machine: ask its owner | do as it says",
+            "refuses the events of this machine: ask its owner | follow its message",
         ),
-        (spawn_stub_server(&[]), "warning", "it answers 404, and is no receiver of Snell's"),
+        (spawn_stub_server(&[]), "warning", "it answers 404, so it is not a receiver of Snell"),
         (
             spawn_stub_server(&[("/", 200, "<h1>Welcome</h1>")]),
             "warning",
-            "something else answers there, and is no receiver of Snell's",
+            "it gives another answer than `snell serve`, so it is not a receiver of Snell",
         ),
         (
             spawn_stub_server(&[("/healthz", 200, "ok"), ("/hook/status", 200, "{\"status\": \"ok\"}")]),
             "warning",
-            "it says nothing about its status, and is no receiver of Snell's",
+            "it does not report its status, so it is not a receiver of Snell",
         ),
         (gone, "warning", "and does not answer"),
         (silent.url(), "warning", "and does not answer"),
@@ -125,7 +125,7 @@ fn the_receiver_is_asked_how_it_is() {
     set_file_mode(&token, 0o644);
     let settings = format!("[server]\nurl = '{url}'\ntoken_file = 'token'\n");
     write_file(&home.sandbox.home().join(".config/snell/snell.toml"), &settings);
-    let open = "its token is not used: the token file";
+    let open = "its token cannot be used: the token file";
     let found = run_doctor(&home);
     assert!(found.iter().any(|one| one.contains(open) && one.contains("run `chmod 600")), "{found:#?}");
     set_file_mode(&token, 0o600);
@@ -134,8 +134,7 @@ fn the_receiver_is_asked_how_it_is() {
     write_file(&token, "please\n");
     let found = run_doctor(&home);
     let file = token.display();
-    let wrong =
-        format!("the token in {file} is wrong | write the token that the receiver was started with into {file}");
+    let wrong = format!("the token in {file} is wrong | write the token of the receiver into {file}");
     assert!(found.iter().any(|one| one.contains(&wrong)), "{found:#?}");
 }
 
@@ -148,13 +147,11 @@ fn a_receiver_that_is_refused_is_reported_and_its_password_is_not_shown() {
     let found = list_faults(&home);
     assert_eq!(found.len(), 2, "{found:#?}");
     assert!(
-        found[0].starts_with(
-            "Receiver problem the receiver that is told what happens here holds a user's name or password"
-        ),
+        found[0].starts_with("Receiver problem the address of the receiver holds a user's name or password"),
         "{found:#?}"
     );
     assert!(
-        found[1].starts_with("Proof problem") && found[1].contains("the receiver that is named holds a user's name"),
+        found[1].starts_with("Proof problem") && found[1].contains("the address of the receiver holds a user's name"),
         "{found:#?}"
     );
     assert!(!found.concat().contains("secret"), "{found:#?}");
@@ -180,9 +177,9 @@ fn a_machine_that_only_forwards_is_shown_what_arrives_and_its_receiver_hears_not
             .find(|one| one.starts_with("Proof ok Notification by"))
             .unwrap_or_else(|| panic!("{found:#?}"));
         assert!(proof.contains("; arrived as POST /hook/notification with tmux_session, session_id,"), "{proof}");
-        let stood_in_for = if names_receiver { url.as_str() } else { "the usual receiver" };
-        assert!(proof.contains(&format!("stood in for {stood_in_for} |")), "{proof}");
-        assert!(found.iter().any(|one| one.contains("which is not there; it makes do with curl")), "{found:#?}");
+        let stood_in_for = if names_receiver { url.as_str() } else { "the default receiver" };
+        assert!(proof.contains(&format!("in place of {stood_in_for} |")), "{proof}");
+        assert!(found.iter().any(|one| one.contains("which does not exist; using curl")), "{found:#?}");
         assert!(!receiver.has_request());
     }
 }

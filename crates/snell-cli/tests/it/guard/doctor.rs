@@ -38,11 +38,11 @@ fn the_doctor_proves_that_what_is_registered_says_no() {
     assert!(
         proof.starts_with("Proof ok PreToolUse by ")
             && proof.contains("\"permissionDecision\":\"deny\"")
-            && proof.contains("`rm -rf /` is denied because of files.delete-root, and that is recorded"),
+            && proof.contains("`rm -rf /` is denied by files.delete-root, and that is recorded"),
         "{found:#?}"
     );
     let guard = found.iter().find(|one| one.starts_with("Guard ")).unwrap();
-    assert!(guard.starts_with("Guard ok it judges every tool call by the preset standard; "), "{guard}");
+    assert!(guard.starts_with("Guard ok the guard judges every tool call by the preset standard; "), "{guard}");
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn a_guard_that_nobody_asks_is_not_said_to_judge() {
     let of_the_guard =
         |home: &InstallHome| list_guard_findings(home).into_iter().find(|one| one.starts_with("Guard ")).unwrap();
     let home = InstallHome::new();
-    let none = "Guard note it judges no tool call, because no agent calls Snell;";
+    let none = "Guard note the guard judges no tool calls, because no agent calls Snell;";
     assert!(of_the_guard(&home).starts_with(none), "{}", of_the_guard(&home));
     let ran = home.run_snell(&["doctor"]);
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -61,7 +61,7 @@ fn a_guard_that_nobody_asks_is_not_said_to_judge() {
     );
     let home = InstallHome::with_settings("{}").with_program_in_path();
     home.run_successfully(&["install", "claude", "--notify"]);
-    let told = "Guard note it judges no tool call, because Snell is only told what happens;";
+    let told = "Guard note the guard judges no tool calls, because Snell only forwards events;";
     assert!(of_the_guard(&home).starts_with(told), "{}", of_the_guard(&home));
 }
 
@@ -102,18 +102,18 @@ fn what_is_not_as_it_should_be_is_told() {
     let cases = [
         (
             "[handlers]\nguard = false\n",
-            "Guard warning it is switched off: no tool call is judged | remove `guard = false` below [handlers] in your \
+            "Guard warning the guard is disabled, so it judges no tool calls | remove `guard = false` from [handlers] in your \
              own snell.toml",
         ),
         (
             "[guard]\npreset = 'audit'\n",
-            "Guard note ~/.config/snell/snell.toml:2:10: it only watches: every tool call is judged and recorded, and none \
-             is stopped | ",
+            "Guard note ~/.config/snell/snell.toml:2:10: the guard only watches: it judges and records every tool \
+             call, and stops none | ",
         ),
         (
             "[guard]\non_failure = 'allow'\n",
-            "Guard warning ~/.config/snell/snell.toml:2:14: what the guard fails to judge is let through | remove \
-             `on_failure = \"allow\"`, or write \"ask\"",
+            "Guard warning ~/.config/snell/snell.toml:2:14: calls that the guard fails to judge are allowed | remove \
+             `on_failure = \"allow\"`, or set it to \"ask\"",
         ),
         (
             "[guard.rules]\n'git.force-push' = 'ask'\n",

@@ -139,9 +139,9 @@ fn a_clock_that_cannot_be_used_is_told_once_in_each_session_and_the_real_one_cou
             let payload = watched.build_payload(session, "UserPromptSubmit", json!({"prompt": "Go on"}));
             let ran = watched.run_hook_with_env(&[("SNELL_NOW", "2026-02-30T00:00:00Z")], &payload);
             assert_eq!(ran.code, 0, "{ran:?}");
-            assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
-            assert!(ran.stderr.contains("SNELL_NOW is \"2026-02-30T00:00:00Z\""), "{ran:?}");
-            assert_eq!(ran.stdout.contains("so the real clock counts"), is_first, "{ran:?}");
+            assert_eq!(ran.stderr.lines().count(), 2, "{ran:?}");
+            assert!(ran.stderr.contains("invalid SNELL_NOW \"2026-02-30T00:00:00Z\""), "{ran:?}");
+            assert_eq!(ran.stdout.contains("using the real time"), is_first, "{ran:?}");
         }
     }
     let last_year = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(24 * 365);
@@ -178,7 +178,7 @@ fn no_argument_keeps_a_call_from_being_judged() {
         let output = run_to_end(command.args(*arguments), &build_bash_payload(&watched, "rm -rf ~"));
         assert!(is_denied(&output), "{output:?}");
         let ran = CommandOutput::from(output);
-        assert_eq!(ran.stderr.lines().count(), *mistakes, "{ran:?}");
+        assert_eq!(ran.stderr.matches("snell: warning: ").count(), *mistakes, "{ran:?}");
         assert!(ran.stderr.len() < 400, "{ran:?}");
         assert_eq!(watched.count_rows("events"), 1, "{ran:?}");
         let harmless = run_to_end(command.args(*arguments), &build_bash_payload(&watched, "ls"));

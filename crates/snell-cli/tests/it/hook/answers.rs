@@ -172,7 +172,7 @@ fn whoever_is_told_to_call_as_claude_is_answered_as_claude() {
     // Nothing here shows who calls.
     let payload = json!({"event": "PreToolUse", "tool_name": "Bash", "cwd": watched.sandbox.project()}).to_string();
     let stranger = watched.sandbox.run_snell(&["hook"], &payload);
-    assert!(stranger.expect_single_warning().contains("only recorded"), "{stranger:?}");
+    assert!(stranger.expect_single_warning().contains("event recorded"), "{stranger:?}");
     let told = watched.sandbox.run_snell(&["hook", "--agent", "claude"], &payload);
     assert_eq!(told.json()["hookSpecificOutput"]["permissionDecision"], "deny");
     assert_eq!(watched.count_rows("events"), 2);
@@ -418,7 +418,7 @@ fn what_must_not_be_lost_and_cannot_be_said_is_told_by_the_exit_code() {
     let answers = [
         (json!({"decision": "block", "reason": "Not here."}), "Not here."),
         (json!({"decision": "ask", "reason": "Really?"}), "Really?"),
-        (json!({"tool_input": {"pattern": "*.md"}}), "has changed the tool's input"),
+        (json!({"tool_input": {"pattern": "*.md"}}), "a hook changed the tool's input"),
     ];
     for redirection in NOWHERE {
         for (answer, expected) in &answers {

@@ -128,7 +128,7 @@ fn one_that_does_not_answer_costs_time_and_nothing_else() {
     }
     assert_eq!(
         prompt("Wake up!").expect_single_warning(),
-        "snell: warning: the scribe does not answer; events wait on disk\n"
+        "snell: warning: the daemon does not answer, so events wait on disk\n"
     );
     send_signal(pid, Signal::CONT);
     watched.send_prompt("s1", "Good morning.");

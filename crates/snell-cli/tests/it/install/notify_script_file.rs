@@ -44,10 +44,7 @@ fn a_script_of_that_name_that_another_tool_wrote_stays_and_so_do_its_entries() {
     assert_eq!((found.len(), theirs.count()), (31, 2), "{found:?}");
     let installed = home.read_settings();
     let ran = home.run_snell(&["install", "claude", "--notify"]);
-    assert!(
-        ran.code == 1 && ran.stderr.contains("notify-headspace.sh is not Snell's, so it is left as it is"),
-        "{ran:?}"
-    );
+    assert!(ran.code == 1 && ran.stderr.contains("notify-headspace.sh was not written by Snell"), "{ran:?}");
     assert_eq!(home.read_settings(), installed);
     // Also if somebody has changed the file.
     fs::write(home.settings_path(), format!("{installed}\n")).unwrap();
@@ -101,7 +98,7 @@ fn a_script_that_its_user_has_changed_stays() {
     let mine = format!("{}\n# mine\n", fs::read_to_string(home.notify_script_path()).unwrap());
     fs::write(home.notify_script_path(), &mine).unwrap();
     let ran = home.run_successfully(&["uninstall", "claude"]);
-    assert!(ran.stderr.contains("stays, because it is not as Snell wrote it"), "{ran:?}");
+    assert!(ran.stderr.contains("stays, because it was changed after Snell wrote it"), "{ran:?}");
     assert_eq!(fs::read_to_string(home.notify_script_path()).unwrap(), mine);
 }
 

@@ -100,18 +100,18 @@ fn in_two_files_at_once_it_is_refused_unless_that_is_wanted() {
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(
         ran.stderr.contains(
-            "calls snell hook too, so events may be told twice; to end that: snell uninstall claude; or say --force"
+            "calls snell hook too, so events may be recorded twice\nhint: remove it there (snell uninstall claude), or pass --force"
         ),
         "{ran:?}"
     );
     assert!(!home.sandbox.exists(".claude"));
     let ran = home.run_successfully(&["install", "claude", "--project", "--notify", "--force"]);
-    assert!(ran.stderr.contains("events may be told twice"), "{ran:?}");
+    assert!(ran.stderr.contains("events may be recorded twice"), "{ran:?}");
     let ran = home.run_snell(&["install", "claude", "--notify"]);
     assert!(ran.code == 1 && ran.stderr.contains("calls notify-headspace.sh too"), "{ran:?}");
     // What is installed already stays installed, and is said to be.
     let ran = home.run_successfully(&["install", "claude"]);
-    assert!(ran.stdout.starts_with("Nothing to do") && ran.stderr.contains("told twice"), "{ran:?}");
+    assert!(ran.stdout.starts_with("Nothing to do") && ran.stderr.contains("recorded twice"), "{ran:?}");
     // The script is needed until nobody calls it.
     home.run_successfully(&["install", "claude", "--notify", "--force"]);
     let ran = home.run_successfully(&["uninstall", "claude"]);
@@ -150,12 +150,12 @@ fn a_file_of_another_project_counts_if_it_is_read_together_with_this_one() {
     home.run_successfully(&["install", "claude", "--notify", "--project"]);
     home.run_successfully(&["uninstall", "claude", "--project"]);
     let doctor = home.run_snell(&["doctor"]);
-    assert!(!doctor.stdout.contains("told twice"), "{doctor:?}");
+    assert!(!doctor.stdout.contains("recorded twice"), "{doctor:?}");
     let ran = home.run_successfully(&["install", "claude", "--notify", "--force"]);
-    assert!(ran.stderr.contains("told twice"), "{ran:?}");
+    assert!(ran.stderr.contains("recorded twice"), "{ran:?}");
     let doctor = home.run_snell(&["doctor"]);
     assert!(
-        doctor.stdout.contains("another/.claude/settings.json call Snell, so events may be told twice"),
+        doctor.stdout.contains("another/.claude/settings.json both call Snell, so events may be recorded twice"),
         "{doctor:?}"
     );
     home.run_successfully(&["uninstall", "claude"]);
@@ -170,7 +170,7 @@ fn a_file_of_another_project_counts_if_it_is_read_together_with_this_one() {
     let ran = home.run_snell(&["install", "claude", "--project"]);
     assert!(
         ran.code == 1
-            && ran.stderr.contains("to end that: CLAUDE_CONFIG_DIR='")
+            && ran.stderr.contains("remove it there (CLAUDE_CONFIG_DIR='")
             && ran.stderr.contains("second' snell"),
         "{ran:?}"
     );
@@ -223,7 +223,7 @@ fn a_file_with_another_name_is_replaced_under_this_one_and_that_is_said() {
     let other = home.sandbox.home().join("other.json");
     fs::hard_link(home.settings_path(), &other).unwrap();
     let ran = home.run_successfully(&["install", "claude"]);
-    assert!(ran.stderr.contains("has other names (hard links)"), "{ran:?}");
+    assert!(ran.stderr.contains("has other hard links"), "{ran:?}");
     assert_eq!(fs::read_to_string(other).unwrap(), "{}");
 }
 

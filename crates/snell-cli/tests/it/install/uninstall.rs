@@ -69,7 +69,7 @@ fn what_is_in_the_place_of_the_copy_stays_and_that_is_said() {
     let copy = home.settings_path().with_file_name("settings.json.before-snell");
     fs::write(&copy, "mine").unwrap();
     let ran = home.run_successfully(&["install", "claude"]);
-    assert!(ran.stderr.contains("before-snell is there already, and stays; no copy"), "{ran:?}");
+    assert!(ran.stderr.contains("before-snell already exists, so Snell makes no backup"), "{ran:?}");
     home.run_successfully(&["uninstall", "claude"]);
     assert_eq!((home.read_settings(), fs::read_to_string(copy).unwrap()), ("{}".into(), "mine".into()));
 }

@@ -288,7 +288,7 @@ fn what_agents_may_not_read_is_not_handed_to_them_at_the_start() {
         let ran = LifecycleSandbox::with_sandbox(sandbox).send_event("12:00:00", START, json!({"source": "startup"}));
         assert!(!ran.stdout.contains("hidden"), "{rule}: {ran:?}");
         assert!(ran.stdout.contains("today"), "{rule}: {ran:?}");
-        assert!(ran.stderr.contains("is left out, because the guard") && ran.stderr.contains(rule), "{rule}: {ran:?}");
+        assert!(ran.stderr.contains("is ignored, because the guard") && ran.stderr.contains(rule), "{rule}: {ran:?}");
     }
     let given = [
         own(linked("../vault/plan.md"), ""),

@@ -61,8 +61,8 @@ fn parse_decision(ran: &CommandOutput) -> (String, String) {
 fn the_mode_decides_first() {
     let refused = |tool: &str, mode: &str| {
         format!(
-            "\"{tool}\" is not for a session in mode \"{mode}\": only interactive sessions may send or draft messages. Leave \
-             what was to be said for the user."
+            "\"{tool}\" may not run in a session in mode \"{mode}\". Only interactive sessions may send or draft messages. Leave \
+             the message for the user."
         )
     };
     let cases = [
@@ -131,11 +131,11 @@ fn the_reason_says_who_is_in_the_way_and_how_to_tag_them() {
             format!(
                 "\"{SEND}\" may not send to:\n\
                  - \"eve@example.com\": not in {file}\n\
-                 Who may be written to is for the user to say, not for the agent. To allow it, the user adds to {file}:\n\
+                 Only the user decides who may get messages, not the agent. To allow it, the user adds to {file}:\n\
                  [[contact]]\n\
                  email = \"eve@example.com\"\n\
                  tags = [\"claude_direct\"]\n\
-                 (claude_direct: messages are sent; claude_draft: drafts are written, and sending asks the user.)"
+                 (claude_direct: the agent may send messages. claude_draft: it may write drafts, and sending asks the user.)"
             ),
         ),
         (
@@ -144,8 +144,8 @@ fn the_reason_says_who_is_in_the_way_and_how_to_tag_them() {
             format!(
                 "\"{SEND}\" may not send to:\n\
                  - \"cleo@example.com\" (Cleo, {file}:12:1): tagged neither claude_direct nor claude_draft\n\
-                 Tags are for the user to give, not for the agent: tags = [\"claude_direct\"] in that entry, or \
-                 [\"claude_draft\"]."
+                 Only the user may add a tag, not the agent: tags = [\"claude_direct\"] or [\"claude_draft\"] in that \
+                 entry."
             ),
         ),
         (
@@ -153,7 +153,7 @@ fn the_reason_says_who_is_in_the_way_and_how_to_tag_them() {
             "ask",
             format!(
                 "\"{SEND}\" needs the user's consent to send to:\n\
-                 - \"bob@example.com\" (Bob, {file}:7:1): tagged claude_draft, so sending is for the user to confirm"
+                 - \"bob@example.com\" (Bob, {file}:7:1): tagged claude_draft, so the user must confirm sending"
             ),
         ),
     ];
@@ -181,7 +181,7 @@ fn without_a_contacts_file_everybody_is_unknown() {
         let (decision, reason) = parse_decision(&use_tool(&stage, tool, json!({"to": "ann@example.com"})));
         assert_eq!(decision, "deny", "{tool}");
         let file = stage.sandbox().home().join(PLACE);
-        assert!(reason.contains(&format!("the user makes {}", file.display())), "{reason}");
+        assert!(reason.contains(&format!("the user creates {}", file.display())), "{reason}");
     }
 }
 
@@ -201,11 +201,7 @@ fn a_contacts_file_that_cannot_be_used_denies_and_says_so() {
         ("a device", |path| std::os::unix::fs::symlink("/dev/zero", path).unwrap(), "not a regular file"),
         ("a circle", |path| std::os::unix::fs::symlink(path, path).unwrap(), "contacts.toml"),
         ("no TOML", |path| fs::write(path, "[[contact]]\nname = \"Ann\nemail = 3").unwrap(), "contacts.toml:2:"),
-        (
-            "no text",
-            |path| fs::write(path, b"[[contact]]\nname = \"\xff\"").unwrap(),
-            "contacts.toml:2:9: is not UTF-8",
-        ),
+        ("no text", |path| fs::write(path, b"[[contact]]\nname = \"\xff\"").unwrap(), "contacts.toml:2:9: not UTF-8"),
         ("too large", |path| fs::File::create(path).unwrap().set_len(1 << 30).unwrap(), "contacts.toml"),
     ];
     for (what, spoil, expected) in ways {
@@ -215,9 +211,7 @@ fn a_contacts_file_that_cannot_be_used_denies_and_says_so() {
         for tool in [SEND, DRAFT] {
             let (decision, reason) = parse_decision(&use_tool(&stage, tool, json!({"to": "ann@example.com"})));
             assert_eq!(decision, "deny", "{what}: {reason}");
-            let begins = format!(
-                "\"{tool}\" is held back, because the contacts file says who may be written to and cannot be used: "
-            );
+            let begins = format!("\"{tool}\" cannot be checked, because the contacts file cannot be used: ");
             assert!(reason.starts_with(&begins) && reason.contains(expected), "{what}: {reason}");
         }
         // Nothing else is held back by it.

@@ -227,10 +227,10 @@ fn without_a_home_nothing_is_kept_where_another_user_could_see_or_change_it() {
     let mut rows: Vec<(&str, TempDirSetup, &str)> = vec![
         ("a link", |path| create_neighbour_link(path), "it is not a directory"),
         ("a file", |path| fs::write(path, "").unwrap(), "it is not a directory"),
-        ("open to others", |path| create_open_dir(path), "others may write to it"),
+        ("open to others", |path| create_open_dir(path), "other users can write to it"),
     ];
     if user.is_root() {
-        rows.push(("somebody else's", |path| create_foreign_dir(path), "it belongs to somebody else"));
+        rows.push(("somebody else's", |path| create_foreign_dir(path), "it belongs to another user"));
     }
     for (case, lay, why) in rows {
         let guard = "[[hook]]\nevent = \"PreToolUse\"\nrun = \"echo not today >&2; exit 2\"\n";
@@ -307,7 +307,7 @@ fn a_full_outbox_says_that_old_events_had_to_go() {
     }
     fs::remove_file(sandbox.data().join("outbox/order")).unwrap();
     let ran = send_prompt_notification(&sandbox, &url, "one too many");
-    ran.assert_warning_contains("too many events wait for their receivers; 157 old events had to go");
+    ran.assert_warning_contains("the outbox is full; 157 old events removed");
     ran.assert_warning_contains("waiting for it: 9844 events");
 }
 

@@ -230,13 +230,13 @@ fn an_event_whose_token_is_gone_does_not_hold_up_those_that_need_none() {
     let payload = "{\"session_id\":\"s1\"}";
     let with_token = ["Stop", "--url", &url, "--token-file", "../home/gone"];
     let without = ["Stop", "--url", &url];
-    run_notify(&sandbox, &with_token, payload).assert_warning_contains("was not asked: cannot read the token");
+    run_notify(&sandbox, &with_token, payload).assert_warning_contains("was not called: cannot read the token");
     // One that asks for a token says so, and everything waits.
     receiver.set_behavior(ReceiverBehavior::Answers(401));
     let ran = run_notify(&sandbox, &without, payload);
     ran.assert_warning_contains("answered 401");
     ran.assert_warning_contains("cannot read the token");
-    ran.assert_warning_contains("so none was shown); waiting for it: 2 events");
+    ran.assert_warning_contains("so Snell sent none); waiting for it: 2 events");
     receiver.set_behavior(ReceiverBehavior::Answers(200));
     run_notify(&sandbox, &without, payload).assert_no_warning();
     assert_eq!((receiver.unique_events().len(), read_waiting_bodies(&sandbox).len()), (3, 0));

@@ -88,12 +88,18 @@ fn where_none_or_several_are_found_it_says_which_there_are() {
         ("both", &[], &[], "2 sessions are open in ", &["aa-one", "aa-two"]),
         ("both", &[("TMUX_PANE", PANE)], &[], "4 sessions are open in this tmux pane", ALL),
         ("../data", &[], &[], "no session is open in ", ALL),
-        ("alone", &[], &["--session", "aa"], "2 sessions begin with \"aa\"", &["aa-one", "aa-two"]),
-        ("alone", &[], &["--session", "zz"], "no session begins with \"zz\"", ALL),
-        ("alone", &[], &["--session", ""], "the session's id is empty", &[]),
+        ("alone", &[], &["--session", "aa"], "2 session ids start with \"aa\"", &["aa-one", "aa-two"]),
+        ("alone", &[], &["--session", "zz"], "no session id starts with \"zz\"", ALL),
+        ("alone", &[], &["--session", ""], "the session id is empty", &[]),
         // What is not known is not passed over, although the project has a session.
-        ("alone", &[("CLAUDE_SESSION_ID", "aa")], &[], "CLAUDE_SESSION_ID is \"aa\"", ALL),
-        ("alone", &[("CLAUDE_CODE_SESSION_ID", "zz")], &[], "CLAUDE_CODE_SESSION_ID is \"zz\"", ALL),
+        ("alone", &[("CLAUDE_SESSION_ID", "aa")], &[], "CLAUDE_SESSION_ID names an unknown session, \"aa\"", ALL),
+        (
+            "alone",
+            &[("CLAUDE_CODE_SESSION_ID", "zz")],
+            &[],
+            "CLAUDE_CODE_SESSION_ID names an unknown session, \"zz\"",
+            ALL,
+        ),
     ];
     for (directory, variables, args, expected, named) in rows {
         let ran = four.set_status_from(directory, variables, args).unwrap_err();
@@ -147,7 +153,11 @@ fn before_anything_is_recorded_there_is_no_session_and_nothing_is_made() {
     for args in rows {
         let ran = sandbox.run_snell(args, "");
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}");
-        assert!(ran.stderr.starts_with("error: nothing has been recorded yet"), "{args:?}: {}", ran.stderr);
+        assert!(
+            ran.stderr.starts_with("error: ") && ran.stderr.contains(" has been recorded yet"),
+            "{args:?}: {}",
+            ran.stderr
+        );
     }
     assert_eq!(std::fs::read_dir(sandbox.data()).unwrap().count(), 0);
 }

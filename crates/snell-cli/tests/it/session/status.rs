@@ -163,7 +163,7 @@ fn where_others_do_not_let_go_nothing_is_noted_and_that_is_said_soon() {
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}");
         let database = sandbox.database();
         let expected = format!(
-            "error: nothing was noted, because others hold {}; try again: the database is locked\n",
+            "error: nothing was saved, because another process uses {}: the database is locked\nhint: try again\n",
             database.display()
         );
         assert!(ran.stderr.ends_with(&expected), "{args:?}: {}", ran.stderr);

@@ -1,4 +1,4 @@
-//! From an entry of a role to the files that it names: what stands for something else in it, and its wildcards.
+//! Resolves an entry of a role to files: replaces variables, and expands wildcards.
 
 mod file_search;
 
@@ -11,21 +11,21 @@ pub(super) use self::file_search::FileSearch;
 const NAME: &str = "PROJECT_PATH";
 const VARIABLE: &str = "${PROJECT_PATH}";
 
-/// Where entries begin.
+/// The base directories of entries.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IncludeBase<'a> {
     pub(super) project: &'a Path,
-    /// What `${PROJECT_PATH}` stands for.
+    /// The value of `${PROJECT_PATH}`.
     pub(super) project_path: Option<&'a str>,
     pub(super) home: Option<&'a Path>,
 }
 
-/// What an entry names.
+/// The files of an entry.
 #[derive(Debug, PartialEq)]
 pub(super) struct IncludeTarget {
-    /// The file, if there is one of exactly this name.
+    /// The path, if a file with exactly this name exists.
     pub(super) literal: PathBuf,
-    /// Else all files that this matches, if the entry has wildcards.
+    /// Otherwise the pattern, if the entry has wildcards.
     pub(super) pattern: Option<IncludePattern>,
 }
 
@@ -34,24 +34,24 @@ pub(super) struct IncludeTarget {
 pub(super) struct IncludePattern {
     /// The directory in which the wildcards begin.
     pub(super) start: PathBuf,
-    /// The rest, one part for each name on the way; the last one is never [`PathPatternPart::AnyDepth`].
+    /// The rest, one part for each path component; the last one is never [`PathPatternPart::AnyDepth`].
     parts: Vec<PathPatternPart>,
 }
 
-/// What a name on the way must be.
+/// A pattern for one path component.
 #[derive(Debug, PartialEq)]
 enum PathPatternPart {
     Name(String),
     Wildcard {
         glob: Glob,
-        /// Whether it may be a name that begins with a dot.
+        /// Whether it matches names that begin with a dot.
         dotted: bool,
     },
-    /// Any number of directories, also none.
+    /// Any number of directories, or none.
     AnyDepth,
 }
 
-/// What an entry names; nothing if it needs a path that nobody has given.
+/// The files of an entry; nothing if it needs `${PROJECT_PATH}` and there is none.
 pub(super) fn resolve_entry(entry: &str, around: &IncludeBase<'_>) -> Option<IncludeTarget> {
     let (written, escaped) = substitute_project_path(entry, around.project_path)?;
     let (start, rest) = split_base(&written, around);
@@ -61,13 +61,13 @@ pub(super) fn resolve_entry(entry: &str, around: &IncludeBase<'_>) -> Option<Inc
     Some(IncludeTarget { literal, pattern })
 }
 
-/// The name of a variable in an entry for which nothing is put in its place.
+/// The first variable in an entry that is not supported.
 pub(super) fn find_unknown_variable(entry: &str) -> Option<&str> {
     let opened = entry.split("${").skip(1);
     opened.filter_map(|rest| Some(rest.split_once('}')?.0)).find(|name| *name != NAME)
 }
 
-/// The entry with the path of the project it is about: as it is, and so that no character of that path is a wildcard.
+/// The entry with `${PROJECT_PATH}` replaced: as a path, and as a pattern with the path's wildcards escaped.
 fn substitute_project_path(entry: &str, project_path: Option<&str>) -> Option<(String, String)> {
     if !entry.contains(VARIABLE) {
         return Some((entry.to_owned(), entry.to_owned()));
@@ -83,7 +83,7 @@ fn substitute_project_path(entry: &str, project_path: Option<&str>) -> Option<(S
     Some((entry.replace(VARIABLE, path), entry.replace(VARIABLE, &escaped)))
 }
 
-/// The directory in which a path of an entry begins, and the rest of it.
+/// The base directory of an entry, and the rest of its path.
 fn split_base<'w>(written: &'w str, around: &IncludeBase<'_>) -> (PathBuf, &'w str) {
     if let (Some(rest), Some(home)) = (written.strip_prefix("~/"), around.home) {
         return (home.to_owned(), rest.trim_start_matches('/'));
@@ -95,12 +95,12 @@ fn split_base<'w>(written: &'w str, around: &IncludeBase<'_>) -> (PathBuf, &'w s
 }
 
 impl IncludePattern {
-    /// Reads the rest of a path that begins in this directory; none if it has no wildcards.
+    /// Parses the rest of a path below this directory; none if it has no wildcards.
     fn parse(mut start: PathBuf, rest: &str) -> Option<Self> {
         let names = rest.split('/').filter(|name| !name.is_empty() && *name != ".");
         let mut parts: Vec<PathPatternPart> = Vec::new();
         for part in names.map(PathPatternPart::parse) {
-            // Two of them in a row say no more than one.
+            // `**/**` means the same as `**`.
             if part != PathPatternPart::AnyDepth || parts.last() != Some(&PathPatternPart::AnyDepth) {
                 parts.push(part);
             }
@@ -130,12 +130,12 @@ impl PathPatternPart {
         }
     }
 
-    /// Whether a file or directory of this name fits.
+    /// Whether this part matches a name.
     fn matches_name(&self, name: &str) -> bool {
         match self {
             Self::Name(wanted) => wanted == name,
             Self::Wildcard { glob, dotted } => (*dotted || !name.starts_with('.')) && glob.matches(name),
-            // Hidden directories belong to tools, and what was installed is not about the project.
+            // Hidden directories belong to tools, and node_modules holds installed packages.
             Self::AnyDepth => !name.starts_with('.') && name != "node_modules",
         }
     }

@@ -52,7 +52,9 @@ fn front_matter_asks_for_files() {
 #[test]
 fn faults_say_where_they_are_in_the_file_and_cost_only_themselves() {
     let no_path = |what: &str| {
-        format!("an entry of auto_include must be a path, not {what}; write it as a text, in quotes if need be")
+        format!(
+            "an entry of auto_include must be a path, not {what} (hint: write it as a string, with quotes if needed)"
+        )
     };
     let cases: &[(&str, &[&str], &[String])] = &[
         (
@@ -64,7 +66,7 @@ fn faults_say_where_they_are_in_the_file_and_cost_only_themselves() {
                 format!("6:5: {}", no_path("a table")),
                 format!("7:5: {}", no_path("a boolean")),
                 format!("8:4: {}", no_path("nothing")),
-                format!("9:5: {}", no_path("an empty text")),
+                format!("9:5: {}", no_path("an empty string")),
             ],
         ),
         ("---\nauto_include: 7\n---\n", &[], &[format!("2:15: {}", no_path("a number"))]),
@@ -72,31 +74,31 @@ fn faults_say_where_they_are_in_the_file_and_cost_only_themselves() {
         (
             "---\nauto_include: [a.md]\nauto_include: [b.md]\n---\n",
             &["b.md"],
-            &["2:1: auto_include is written twice; only the last one counts".into()],
+            &["2:1: auto_include is written twice; the last one applies".into()],
         ),
         (
             "---\nauto-include: [a.md]\nAuto Include: b.md\nautoInclude: c.md\nauto_includes: d.md\n---\n",
             &[],
             &[
-                "2:1: \"auto-include\" has no effect; write auto_include".into(),
-                "3:1: \"Auto Include\" has no effect; write auto_include".into(),
-                "4:1: \"autoInclude\" has no effect; write auto_include".into(),
+                "2:1: unknown key \"auto-include\" (hint: did you mean \"auto_include\"?)".into(),
+                "3:1: unknown key \"Auto Include\" (hint: did you mean \"auto_include\"?)".into(),
+                "4:1: unknown key \"autoInclude\" (hint: did you mean \"auto_include\"?)".into(),
             ],
         ),
         (
             "---\nAUTO_INCLUDE: a.md\nauto_include: b.md\n---\n",
             &["b.md"],
-            &["2:1: \"AUTO_INCLUDE\" has no effect; write auto_include".into()],
+            &["2:1: unknown key \"AUTO_INCLUDE\" (hint: did you mean \"auto_include\"?)".into()],
         ),
         (
             "---\njust words\n---\n",
             &[],
-            &["2:1: the front matter has no keys; write auto_include: and below it a list of files".into()],
+            &["2:1: the front matter has no keys (hint: write auto_include: with a list of files below)".into()],
         ),
         (
             "---\nauto_include: [a.md]\n\n# Role\n",
             &[],
-            &["1:1: the front matter has no end; write a line --- behind it".into()],
+            &["1:1: the front matter has no end (hint: add a line --- after it)".into()],
         ),
     ];
     for (head, entries, faults) in cases {
@@ -123,8 +125,8 @@ fn broken_front_matter_is_one_fault_with_its_line() {
             panic!("{head}: {:?}", includes.faults);
         };
         assert!(lines.contains(&fault.at.line), "{head}: {fault:?}");
-        assert!(fault.message.starts_with("the front matter is not valid YAML: "), "{fault:?}");
-        assert!(!fault.message.contains('\n'), "{fault:?}");
+        assert!(fault.message.text.starts_with("the front matter is not valid YAML: "), "{fault:?}");
+        assert!(!fault.message.text.contains('\n'), "{fault:?}");
     }
 }
 
@@ -132,7 +134,7 @@ fn broken_front_matter_is_one_fault_with_its_line() {
 fn front_matter_has_an_end_within_its_limit() {
     let cases = [(HeadExtent::Truncated, "longer than 64 KiB"), (HeadExtent::WholeFile, "has no end")];
     for (extent, expected) in cases {
-        let fault = parse_role_includes("---\nauto_include: [a.md]\n", extent).faults.remove(0).message;
+        let fault = parse_role_includes("---\nauto_include: [a.md]\n", extent).faults.remove(0).message.text;
         assert!(fault.contains(expected), "{fault}");
     }
 }
@@ -186,11 +188,11 @@ fn a_role_is_looked_for_by_its_name_and_then_in_lower_case() {
 fn a_role_whose_name_leads_elsewhere_is_refused() {
     let long = "x".repeat(201);
     let cases = [
-        ("../chief", "leads elsewhere"),
-        ("a/b", "leads elsewhere"),
-        ("/etc/passwd", "leads elsewhere"),
-        ("a\\b", "leads elsewhere"),
-        ("a\0b", "leads elsewhere"),
+        ("../chief", "contains a slash, a backslash or NUL"),
+        ("a/b", "contains a slash, a backslash or NUL"),
+        ("/etc/passwd", "contains a slash, a backslash or NUL"),
+        ("a\\b", "contains a slash, a backslash or NUL"),
+        ("a\0b", "contains a slash, a backslash or NUL"),
         ("..", "begins with a dot"),
         (".hidden", "begins with a dot"),
         (" ..", "begins with a dot"),

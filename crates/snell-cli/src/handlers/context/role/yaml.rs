@@ -1,21 +1,22 @@
-//! As much of YAML as front matter needs: values that know where they are written.
+//! The part of YAML that front matter needs: values with their positions.
 //!
-//! An alias stays a reference: it is looked up, never expanded. So a few lines cannot grow into gigabytes, however often
-//! their aliases refer to each other. A deserializer would expand aliases, and refuse `- *.md`.
+//! Aliases are looked up, never expanded, so a few lines cannot grow into gigabytes. A deserializer would expand them, and reject
+//! `- *.md`.
 
 use std::collections::HashMap;
 
 use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, Tag};
+use snell::UserMessage;
 
 use super::{RoleFileFault, RoleFilePosition, build_fault};
 
-/// Front matter that is nested more deeply is a mistake.
+/// Deeper front matter is rejected.
 const MAX_DEPTH: usize = 32;
 
-/// A value, and where it is written.
+/// A value and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct YamlNode {
-    /// Of an alias, where it refers to its value.
+    /// For an alias, the position of the alias.
     pub(super) at: RoleFilePosition,
     pub(super) value: YamlValue,
 }
@@ -24,7 +25,7 @@ pub(super) struct YamlNode {
 pub(super) enum YamlValue {
     Nothing,
     Text(String),
-    /// A scalar that is not a text; its kind, for a sentence.
+    /// A scalar that is not a string: its type, with an article.
     NoText(&'static str),
     List(Vec<YamlNode>),
     /// Keys and values.
@@ -50,10 +51,10 @@ impl YamlDocument {
     }
 }
 
-/// Reads the first document of a text.
+/// Parses the first document of a text.
 pub(super) fn parse_yaml(text: &str) -> Result<YamlDocument, RoleFileFault> {
     let options = granit_parser::options! {
-        // `- *.md` names an anchor that does not exist, and is the most natural way to write that pattern.
+        // `- *.md` looks like an unknown alias, and is the most natural way to write that pattern.
         emit_unresolved_aliases: true,
         flow_nesting_limit: MAX_DEPTH,
         block_nesting_limit: MAX_DEPTH,
@@ -74,23 +75,20 @@ pub(super) fn parse_yaml(text: &str) -> Result<YamlDocument, RoleFileFault> {
 struct YamlReader<E> {
     events: E,
     anchors: HashMap<usize, YamlValue>,
-    /// How many values enclose the current one. The parser has a limit of its own, but does not count the tables that
-    /// `[: : :` begins.
+    /// The current depth. The parser's own limit does not count the mappings that `[: : :` begins.
     depth: usize,
 }
 
 impl<'t, E: Iterator<Item = Result<(Event<'t>, Span), ScanError>>> YamlReader<E> {
     fn next_event(&mut self) -> Result<Option<(Event<'t>, Span)>, RoleFileFault> {
         self.events.next().transpose().map_err(|error| {
-            let message = format!(
-                "the front matter is not valid YAML: {}; a text with special characters needs quotes",
-                error.info().replace('\n', " ")
-            );
+            let problem = format!("the front matter is not valid YAML: {}", error.info().replace('\n', " "));
+            let message = UserMessage::new(problem).with_hint("put strings with special characters in quotes");
             build_fault(to_position(error.marker()), message)
         })
     }
 
-    /// The value that begins with this event, and everything in it.
+    /// The value that begins with this event.
     fn read_value(&mut self, event: Event<'t>, span: Span) -> Result<YamlNode, RoleFileFault> {
         let at = to_position(&span.start);
         let (anchor, value) = match event {
@@ -134,7 +132,7 @@ fn to_position(marker: &Marker) -> RoleFilePosition {
     RoleFilePosition { line: marker.line().max(1), column: marker.col() + 1 }
 }
 
-/// A single value: a text, unless its tag or, without quotes, its looks say otherwise.
+/// A scalar: a string, unless its tag or its unquoted form means another type.
 fn parse_scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> YamlValue {
     let core = tag.filter(|tag| tag.handle() == "tag:yaml.org,2002:");
     if core.is_some_and(|tag| tag.suffix() != "str") {
@@ -151,7 +149,7 @@ fn parse_scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> YamlValue 
     }
 }
 
-/// Whether YAML reads a plain text as a number.
+/// Whether YAML reads an unquoted scalar as a number.
 fn is_yaml_number(text: &str) -> bool {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let of = |prefix: &str, radix: u32| {

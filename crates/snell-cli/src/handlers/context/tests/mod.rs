@@ -83,7 +83,7 @@ fn core_files_are_those_of_the_settings() {
         .assert_listed(&["PLAN.MD (notes/PLAN.md)"]);
     scene("")
         .with_file("snell.toml", "[context]\ncore = ['~/own.md']\n")
-        .assert_fault(NONE, &["~/own.md leads to", "allow = [\"~/own.md\"]"]);
+        .assert_fault(NONE, &["~/own.md is ignored, because ", "allow = [\"~/own.md\"]"]);
 }
 
 #[test]
@@ -137,7 +137,8 @@ fn broken_front_matter_is_named_with_its_place_and_core_files_load() {
         .assert_fault(&[core[0], "A.MD (a.md)"], &[".claude/roles/chief.md:3:5: ", "not a number"]);
     let long = format!("---\n# {}\nauto_include: a.md\n---\n", "x".repeat(65_536));
     scene(&long).assert_fault(core, &[".claude/roles/chief.md:1:1: ", "longer than 64 KiB"]);
-    scene("---\nAuto-Include: a.md\n---\n").assert_fault(core, &[".claude/roles/chief.md:2:1: ", "write auto_include"]);
+    scene("---\nAuto-Include: a.md\n---\n")
+        .assert_fault(core, &[".claude/roles/chief.md:2:1: ", "did you mean \"auto_include\"?"]);
     scene("# Chief\n").assert_listed(core);
     // A long role with short front matter is as good as any.
     let long = format!("---\nauto_include: a.md\n---\n{}", "x".repeat(1_000_000));
@@ -203,8 +204,8 @@ fn a_variable_that_is_not_replaced_is_a_fault() {
         .assert_fault(
             &["A.MD (a.md)"],
             &[
-                ".claude/roles/chief.md:3:5: \"${HOME}/b.md\" is left out",
-                "only ${PROJECT_PATH} is replaced, not ${HOME}",
+                ".claude/roles/chief.md:3:5: \"${HOME}/b.md\" is ignored",
+                "${HOME} is not supported (hint: write the value; only ${PROJECT_PATH} is replaced)",
             ],
         );
 }
@@ -216,24 +217,24 @@ fn what_is_no_regular_file_is_left_out_and_holds_nobody_up() {
     let pipe = scene();
     let made = std::process::Command::new("mkfifo").arg(pipe.project().join("Desktop/TODAY.md")).status();
     assert!(made.unwrap().success());
-    pipe.assert_fault(kept, &["Desktop/TODAY.md is left out", "not a regular file"]);
+    pipe.assert_fault(kept, &["cannot read Desktop/TODAY.md", "not a regular file"]);
     scene()
         .with_file("Desktop/TODAY.md/inner", "x")
-        .assert_fault(kept, &["Desktop/TODAY.md is left out", "not a regular file"]);
-    scene().with_link("Desktop/TODAY.md", "TODAY.md").assert_fault(kept, &["Desktop/TODAY.md is left out"]);
+        .assert_fault(kept, &["cannot read Desktop/TODAY.md", "not a regular file"]);
+    scene().with_link("Desktop/TODAY.md", "TODAY.md").assert_fault(kept, &["cannot read Desktop/TODAY.md"]);
     scene().with_link("Desktop/TODAY.md", "nothing").assert_listed(kept);
     ContextSandbox::new()
         .with_settings("[context]\ncore = ['/dev/zero']\n")
-        .assert_fault(NONE, &["/dev/zero is left out", "not a regular file"]);
+        .assert_fault(NONE, &["cannot read /dev/zero", "not a regular file"]);
     let closed = scene().with_file("Desktop/TODAY.md", "x");
     let path = closed.project().join("Desktop/TODAY.md");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     // Nothing is closed to whoever may do everything.
     if fs::File::open(&path).is_err() {
-        closed.assert_fault(kept, &["Desktop/TODAY.md is left out", "denied"]);
+        closed.assert_fault(kept, &["cannot read Desktop/TODAY.md", "denied"]);
     }
     let role = scene().with_file(".claude/roles/chief.md/inner", "x").in_role("chief");
-    role.assert_fault(kept, &[".claude/roles/chief.md is left out", "not a regular file"]);
+    role.assert_fault(kept, &["cannot read .claude/roles/chief.md", "not a regular file"]);
 }
 
 #[test]
@@ -318,7 +319,7 @@ fn there_is_an_end_to_how_many_files_are_loaded_and_faults_told() {
     };
     let scene = many(ContextSandbox::new(), "docs").with_role(&["docs/*.md", "**/*.md"]);
     let (listed, faults) = scene.listed_files();
-    let remark = "no more than 200 files are loaded; there may be more";
+    let remark = "only 200 files are loaded; there may be more";
     assert_eq!(listed.len(), 201);
     assert_eq!((listed[199].as_str(), listed[200].as_str()), ("199.MD (docs/199.md)", &*format!("[{remark}]")));
     assert_eq!(faults, [remark]);
@@ -326,7 +327,7 @@ fn there_is_an_end_to_how_many_files_are_loaded_and_faults_told() {
         .fold(ContextSandbox::new().with_file("../own", "x"), |scene, n| scene.with_link(&format!("{n}.md"), "../own"));
     let (_, faults) = links.with_role(&["*.md"]).listed_files();
     assert_eq!(faults.len(), 21);
-    assert_eq!(faults[20], "and 10 more faults with context files");
+    assert_eq!(faults[20], "10 more problems with context files");
 }
 
 #[test]

@@ -87,7 +87,7 @@ impl ContextSandbox {
         load_context(&request, &|path| guard.find_rule_against_reading(path))
     }
 
-    /// The list of files, as it is told, and the faults.
+    /// The list of files, and the faults.
     pub(super) fn listed_files(&self) -> (Vec<String>, Vec<String>) {
         let loaded = self.load_context();
         let text = loaded.text.unwrap_or_default();
@@ -98,7 +98,7 @@ impl ContextSandbox {
         assert_eq!(headings, files, "{text}");
         let listed = lines.into_iter().map(|line| line.trim_start_matches("- ").to_owned());
         let listed = listed.collect();
-        (listed, loaded.faults)
+        (listed, loaded.faults.iter().map(ToString::to_string).collect())
     }
 
     pub(super) fn assert_listed(&self, expected: &[&str]) {

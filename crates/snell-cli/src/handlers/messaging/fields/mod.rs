@@ -2,16 +2,16 @@
 
 use super::words::{self, has_any_word, split_words};
 
-/// What a field is for.
+/// The purpose of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FieldRole {
     /// The recipients of the call.
     Recipient { takes_names: bool },
-    /// The name of a recipient. It counts if no other field addresses one.
+    /// The name of a recipient. It is used if no other field has a recipient.
     RecipientName,
     /// A channel, or the kind of channel by which a recipient is reached.
     Channel,
-    /// A webhook: it addresses its readers.
+    /// A webhook. Its readers are the recipients.
     Webhook,
     /// A recipient, or the name under which the sender appears in a channel.
     Username,
@@ -31,13 +31,13 @@ pub(super) enum FieldRole {
     Other,
 }
 
-/// A field's name as far as it counts: `toRecipients`, `to_recipients` and `To-Recipients` are one.
+/// A field name without case and separators: `toRecipients`, `to_recipients` and `To-Recipients` are equal.
 pub(super) fn normalize_field_name(name: &str) -> String {
     let counts = |c: &char| !matches!(c, '_' | '-' | ' ' | '.' | '[' | ']');
     name.chars().filter(counts).flat_map(char::to_lowercase).collect()
 }
 
-/// What a field of this name is for.
+/// The purpose of a field with this name.
 pub(super) fn classify_field(name: &str) -> FieldRole {
     let plain = normalize_field_name(name);
     let words = split_field_words(name);
@@ -66,7 +66,7 @@ pub(super) fn classify_field(name: &str) -> FieldRole {
     tests.into_iter().find(|(holds, _)| *holds).map_or(FieldRole::Other, |(_, role)| role)
 }
 
-/// Whether a field says by its name that something goes there: `to`, `cc_emails`, `bccRecipients`, `hidden_recipients`.
+/// Whether a field is for recipients by its name: `to`, `cc_emails`, `bccRecipients`, `hidden_recipients`.
 pub(super) fn is_recipient_field(name: &str) -> bool {
     let words = split_field_words(name);
     let Some(last) = words.iter().rposition(|word| words::DIRECTION_WORDS.contains(&word.as_str())) else {
@@ -74,7 +74,7 @@ pub(super) fn is_recipient_field(name: &str) -> bool {
     };
     let after = &words[last + 1..];
     let is_card = words.windows(2).any(|pair| pair[0] == "cc" && pair[1].starts_with("number"));
-    // `time_to_live`, `path_to_file`: inside of a name, it has to be followed by the kind of address.
+    // `time_to_live`, `path_to_file`: inside a name, `to` needs a kind of address after it.
     let is_inside = words[last] == "to" && last > 0 && !after.is_empty();
     !is_card
         && !has_any_word(after, words::NON_RECIPIENT_WORDS)

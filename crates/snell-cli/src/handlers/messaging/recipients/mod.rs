@@ -8,10 +8,10 @@ use super::address::{MessageAddress, is_evident_address, split_addresses};
 use super::fields::{FieldRole, classify_field, is_recipient_field, normalize_field_name};
 use super::{headers, words};
 
-/// The most common recipient fields, for people.
+/// The most common recipient fields, for messages.
 pub(super) const SHOWN_FIELDS: &str = "to, cc, bcc, recipient(s), email, address, channel, chat, conversation, user, phone, number, room, group and their like";
 
-/// Limits on the input, because an agent waits. Each value is a part, and so is each further address in a text.
+/// Limits on the input, because an agent waits. Each value is a part, and so is each additional address in a text.
 pub(super) const MAX_DEPTH: usize = 64;
 pub(super) const MAX_PARTS: usize = 20_000;
 /// A longer text is not parsed as JSON.
@@ -20,10 +20,10 @@ pub(super) const MAX_JSON_BYTES: usize = 1024 * 1024;
 /// A recipient of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MessageRecipient {
-    /// As the call has it.
+    /// The text in the call.
     pub(super) written: String,
     pub(super) address: MessageAddress,
-    /// Whether the field may hold names of people. An id or a handle in another field is no name.
+    /// Whether the field may hold names of people. An id or a handle in another field is not a name.
     pub(super) may_be_name: bool,
 }
 
@@ -31,11 +31,11 @@ pub(super) struct MessageRecipient {
 #[derive(Debug, Default)]
 pub(super) struct RecipientList {
     pub(super) list: Vec<MessageRecipient>,
-    /// Whether there is more than can be looked through.
+    /// Whether the input exceeds the limits.
     pub(super) is_cut: bool,
 }
 
-/// The recipients of a call, each once, by the known fields and these further ones.
+/// The recipients of a call, each once, from the known fields and these additional ones.
 pub(super) fn find_recipients(input: &Value, further: &[String]) -> RecipientList {
     let further = further.iter().map(|name| normalize_field_name(name)).collect();
     let mut search = RecipientSearch { further, parts_left: MAX_PARTS, ..RecipientSearch::default() };
@@ -43,7 +43,7 @@ pub(super) fn find_recipients(input: &Value, further: &[String]) -> RecipientLis
     search.found
 }
 
-/// How a text is read if its field does not say that it holds recipients.
+/// How a text is read if its field is not for recipients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TextHandling {
     /// Addresses, headers and JSON in it are searched.
@@ -59,7 +59,7 @@ enum TextHandling {
 enum ValueHandling {
     /// Its fields may name recipients.
     Walk(TextHandling),
-    /// It consists of recipients, who may stand there by their names or not.
+    /// It consists of recipients, with or without names of people.
     Collect { takes_names: bool },
 }
 
@@ -68,17 +68,17 @@ struct RecipientSearch {
     further: Vec<String>,
     parts_left: usize,
     found: RecipientList,
-    /// Where in the list an address stands.
+    /// The index of an address in the list.
     positions: HashMap<MessageAddress, usize>,
-    /// Whether the call names a channel, in which a username is only how the sender is shown.
+    /// Whether the call names a channel. Then a username is only the sender's display name.
     posts_to_channel: bool,
     usernames: Vec<Value>,
-    /// Values that name recipients only if no other value does, and whether they take names.
+    /// Values that are recipients only if there are no others, and whether they may be names.
     last_resort: Vec<(Value, bool)>,
 }
 
 impl RecipientSearch {
-    /// Searches a whole document: values that depend on others are decided at its end.
+    /// Searches a whole document. Values that depend on others are decided at its end.
     fn search_document(&mut self, value: &Value, handling: ValueHandling, levels: usize) {
         let outer = (std::mem::take(&mut self.usernames), std::mem::take(&mut self.last_resort));
         match handling {
@@ -104,7 +104,7 @@ impl RecipientSearch {
         fits
     }
 
-    /// Whether there is room for one more part, so deep down.
+    /// Whether there is room for one more part at this depth.
     fn enter_level(&mut self, levels: usize) -> bool {
         self.found.is_cut |= levels == 0;
         levels > 0 && self.spend_part()
@@ -172,7 +172,7 @@ impl RecipientSearch {
         }
     }
 
-    /// Searches a text whose field does not say what it is.
+    /// Searches a text whose field has no known purpose.
     fn scan_text(&mut self, text: &str, texts: TextHandling, levels: usize) {
         if texts == TextHandling::Leave {
             return;
@@ -196,7 +196,7 @@ impl RecipientSearch {
         }
     }
 
-    /// What a text is that is JSON as a whole.
+    /// The value of a text that is JSON as a whole.
     fn parse_json_text(&mut self, text: &str) -> Option<Value> {
         let text = text.trim();
         let is_framed = |begin, end| text.starts_with(begin) && text.ends_with(end);
@@ -210,7 +210,7 @@ impl RecipientSearch {
         serde_json::from_str(text).ok()
     }
 
-    /// Takes everything in the value of such a field for recipients.
+    /// Adds everything in the value of a recipient field.
     fn collect_recipients(&mut self, value: &Value, takes_names: bool, levels: usize) {
         if !self.enter_level(levels) {
             return;
@@ -222,7 +222,7 @@ impl RecipientSearch {
             },
             Value::Number(number) => self.add_addresses(&number.to_string(), false),
             Value::Array(items) => items.iter().for_each(|item| self.collect_recipients(item, takes_names, levels - 1)),
-            // A whole message in such a field, rather than a recipient.
+            // A whole message in such a field, not a recipient.
             Value::Object(members) if members.keys().any(|key| is_recipient_field(key)) => {
                 self.walk_value(value, TextHandling::Read, levels - 1);
             }
@@ -231,8 +231,8 @@ impl RecipientSearch {
         }
     }
 
-    /// `{"email": …, "name": …}`: the name counts only where there is nothing else, or if it looks like an address.
-    /// `{"ann@example.com": "Ann"}` has its address for a key.
+    /// `{"email": …, "name": …}`: the name is used only if there is nothing else, or if it looks like an address.
+    /// `{"ann@example.com": "Ann"}` has its address as the key.
     fn collect_members(&mut self, members: &Map<String, Value>, takes_names: bool, levels: usize) {
         let before = self.found.list.len();
         let mut name = None;
@@ -262,7 +262,7 @@ impl RecipientSearch {
         }
     }
 
-    /// A display name that looks like an address counts as one, because a careless mail program would write to it.
+    /// Adds a display name that looks like an address, because a careless mail program would write to it.
     fn collect_display_name(&mut self, name: &Value) {
         let text = name.as_str().unwrap_or_default();
         if text.contains('@') || is_evident_address(text) {
@@ -279,7 +279,7 @@ impl RecipientSearch {
         }
     }
 
-    /// Of a recipient in two fields, the stricter reading counts.
+    /// Adds a recipient. If it is in two fields, the stricter one decides.
     fn add_recipient(&mut self, written: &str, may_be_name: bool) {
         let Some(address) = MessageAddress::parse(written) else {
             return;
@@ -293,7 +293,7 @@ impl RecipientSearch {
     }
 }
 
-/// A field that is written as an object, if it says that something goes there.
+/// A field written as an object, if it is for recipients.
 fn as_name_value_pair(members: &Map<String, Value>) -> Option<(&str, &Value)> {
     let side = |wanted: &[&str]| members.iter().find(|(key, _)| wanted.contains(&normalize_field_name(key).as_str()));
     let name = side(words::PAIR_NAME_FIELDS)?.1.as_str()?;
@@ -301,7 +301,7 @@ fn as_name_value_pair(members: &Map<String, Value>) -> Option<(&str, &Value)> {
     (is_recipient_field(name) || classify_field(name) == FieldRole::Sender).then_some((name, value))
 }
 
-/// Several addresses with only blanks between them are several.
+/// Splits addresses that are separated only by blanks.
 fn split_adjacent_addresses(piece: &str) -> Vec<&str> {
     let words: Vec<_> = piece.split_whitespace().collect();
     if words.iter().all(|word| is_evident_address(word)) { words } else { vec![piece] }
@@ -312,7 +312,7 @@ fn is_own_account(field: &str, value: &Value) -> bool {
         && value.as_str().is_some_and(|text| text.trim().eq_ignore_ascii_case("me"))
 }
 
-/// Whether the value of a channel field is the way to a recipient, rather than a channel.
+/// Whether the value of a channel field is a kind of channel rather than a channel.
 fn is_channel_kind(value: &Value) -> bool {
     let text = value.as_str().unwrap_or_default().trim();
     words::CHANNEL_KINDS.iter().any(|kind| kind.eq_ignore_ascii_case(text))

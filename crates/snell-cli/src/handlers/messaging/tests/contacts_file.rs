@@ -28,7 +28,7 @@ fn what_grants_nothing_in_the_contacts_file_is_named() {
         (
             "contacts.toml",
             "email = \"ann@example.com\"\n",
-            "~/contacts.toml:1:9: \"email\" belongs to no contact; write [[contact]]",
+            "~/contacts.toml:1:9: \"email\" belongs to no contact (hint: write [[contact]]",
         ),
         (
             "contacts.toml",
@@ -43,7 +43,7 @@ fn what_grants_nothing_in_the_contacts_file_is_named() {
         (
             "contacts.json",
             "[{\"email\": \"bob@example.com\", \"tags\": [], \"tags\": [\"claude_direct\"]}]",
-            "\"tags\" is there twice",
+            "\"tags\" is written twice",
         ),
     ];
     for (name, text, expected) in cases {
@@ -93,8 +93,11 @@ fn contacts_are_never_looked_for_where_the_agent_works() {
     let input = json!({"to": "ann@example.com"});
     let call = MessageCall { tool: SEND, input: &input, mode: &SessionMode::Interactive };
     let cases = [
-        (None, "there is no home directory to look for it in"),
-        (Some("~/contacts.toml"), "~/contacts.toml: the home directory is not known; write an absolute path"),
+        (None, "there is no home directory"),
+        (
+            Some("~/contacts.toml"),
+            "~/contacts.toml is relative, because the home directory is unknown (hint: write an absolute path)",
+        ),
     ];
     for (named, fault) in cases {
         let mut settings = desk.settings.clone();
@@ -157,9 +160,9 @@ fn a_contacts_file_that_cannot_be_used_denies_and_says_where() {
         ("contacts.toml", "[[contact]]\nname = = 3", "~/contacts.toml:2:8: is not valid TOML"),
         ("contacts.json", "[\n{]", "~/contacts.json:2:2: is not valid JSON"),
         ("contacts.json", "", "~/contacts.json:1:1: is empty"),
-        ("contacts.json", "3", "~/contacts.json:1:1: must be a list of contacts, not a number"),
-        ("contacts.toml", "\n[contact]\nname = \"Ann\"\n", "must be a list, not an object; write [[contact]]"),
-        ("contacts.toml", &large, "~/contacts.toml: cannot be read: it is too large (4194305 bytes"),
+        ("contacts.json", "3", "~/contacts.json:1:1: the file must be a list of contacts, not a number"),
+        ("contacts.toml", "\n[contact]\nname = \"Ann\"\n", "must be a list, not an object (hint: write [[contact]]"),
+        ("contacts.toml", &large, "cannot read ~/contacts.toml: it is too large (4194305 bytes"),
     ];
     for (name, text, expected) in cases {
         let desk = ContactsFixture::with_file_name(name, text);
@@ -178,18 +181,16 @@ fn a_contacts_file_that_is_none_denies() {
     let input = json!({"to": "ann@example.com"});
     std::fs::remove_file(&desk.file).unwrap();
     std::fs::create_dir(&desk.file).unwrap();
-    assert!(
-        desk.reason(SEND, &input).contains("~/contacts.toml: cannot be read: it is a directory, not a regular file")
-    );
+    assert!(desk.reason(SEND, &input).contains("cannot read ~/contacts.toml: it is a directory, not a regular file"));
     std::fs::remove_dir(&desk.file).unwrap();
     std::os::unix::fs::symlink(&desk.file, &desk.file).unwrap();
-    assert!(desk.reason(SEND, &input).contains("~/contacts.toml: cannot be read: "));
+    assert!(desk.reason(SEND, &input).contains("cannot read ~/contacts.toml: "));
     std::fs::remove_file(&desk.file).unwrap();
     std::os::unix::fs::symlink("/dev/zero", &desk.file).unwrap();
     assert!(desk.reason(SEND, &input).contains("it is a character device, not a regular file"));
     std::fs::remove_file(&desk.file).unwrap();
     std::fs::write(&desk.file, b"a = 1\nb = \"\xff\"\n").unwrap();
-    assert!(desk.reason(SEND, &input).contains("~/contacts.toml:2:6: is not UTF-8"));
+    assert!(desk.reason(SEND, &input).contains("~/contacts.toml:2:6: not UTF-8"));
 }
 
 #[test]

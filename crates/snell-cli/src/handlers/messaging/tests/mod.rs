@@ -132,7 +132,7 @@ fn only_interactive_sessions_may_send_or_draft() {
 fn a_mode_that_may_not_send_needs_no_contacts() {
     let desk = ContactsFixture::with_contacts("broken [");
     let objection = desk.judge_in_mode(Some("mission"), SEND, &json!({"to": "a@x.org"})).unwrap();
-    assert!(objection.reason.contains("only interactive sessions"), "{}", objection.reason);
+    assert!(objection.reason.contains("Only interactive sessions"), "{}", objection.reason);
 }
 
 #[test]
@@ -142,14 +142,14 @@ fn an_unknown_recipient_is_told_how_to_be_tagged() {
     "mcp__gmail__send_email" may not send to:
     - "dan@example.com": not in ~/contacts.toml
     - "+49 170 7654321": not in ~/contacts.toml
-    Who may be written to is for the user to say, not for the agent. To allow it, the user adds to ~/contacts.toml:
+    Only the user decides who may get messages, not the agent. To allow it, the user adds to ~/contacts.toml:
     [[contact]]
     email = "dan@example.com"
     tags = ["claude_direct"]
     [[contact]]
     phone = "+49 170 7654321"
     tags = ["claude_direct"]
-    (claude_direct: messages are sent; claude_draft: drafts are written, and sending asks the user.)
+    (claude_direct: the agent may send messages. claude_draft: it may write drafts, and sending asks the user.)
     "###);
 }
 
@@ -160,11 +160,11 @@ fn a_missing_contacts_file_has_nobody_and_says_how_to_make_it() {
     insta::assert_snapshot!(desk.reason(DRAFT, &json!({"channel": "#team"})), @r###"
     "mcp__gmail__create_draft" may not draft for:
     - "#team": not in ~/contacts.toml
-    Who may be written to is for the user to say, not for the agent. To allow it, the user makes ~/contacts.toml with:
+    Only the user decides who may get messages, not the agent. To allow it, the user creates ~/contacts.toml with:
     [[contact]]
     channel = "#team"
     tags = ["claude_direct"]
-    (claude_direct: messages are sent; claude_draft: drafts are written, and sending asks the user.)
+    (claude_direct: the agent may send messages. claude_draft: it may write drafts, and sending asks the user.)
     "###);
 }
 
@@ -174,19 +174,19 @@ fn everybody_who_is_in_the_way_is_named() {
     let input = json!({"to": "ann@example.com", "cc": ["bob@example.com", "cleo@example.com"], "bcc": "eve@x.org"});
     insta::assert_snapshot!(desk.reason(SEND, &input), @r###"
     "mcp__gmail__send_email" may not send to:
-    - "bob@example.com" (Bob, ~/contacts.toml:9:1): tagged claude_draft, so sending is for the user to confirm
+    - "bob@example.com" (Bob, ~/contacts.toml:9:1): tagged claude_draft, so the user must confirm sending
     - "cleo@example.com" (Cleo, ~/contacts.toml:15:1): tagged neither claude_direct nor claude_draft
     - "eve@x.org": not in ~/contacts.toml
-    Tags are for the user to give, not for the agent: tags = ["claude_direct"] in that entry, or ["claude_draft"].
-    Who may be written to is for the user to say, not for the agent. To allow it, the user adds to ~/contacts.toml:
+    Only the user may add a tag, not the agent: tags = ["claude_direct"] or ["claude_draft"] in that entry.
+    Only the user decides who may get messages, not the agent. To allow it, the user adds to ~/contacts.toml:
     [[contact]]
     email = "eve@x.org"
     tags = ["claude_direct"]
-    (claude_direct: messages are sent; claude_draft: drafts are written, and sending asks the user.)
+    (claude_direct: the agent may send messages. claude_draft: it may write drafts, and sending asks the user.)
     "###);
     insta::assert_snapshot!(desk.reason(SEND, &json!({"to": "bob@example.com"})), @r###"
     "mcp__gmail__send_email" needs the user's consent to send to:
-    - "bob@example.com" (Bob, ~/contacts.toml:9:1): tagged claude_draft, so sending is for the user to confirm
+    - "bob@example.com" (Bob, ~/contacts.toml:9:1): tagged claude_draft, so the user must confirm sending
     "###);
 }
 
@@ -194,7 +194,7 @@ fn everybody_who_is_in_the_way_is_named() {
 fn a_tool_that_shows_no_recipient_is_told_how_to_be_configured() {
     let desk = ContactsFixture::with_contacts(CONTACTS);
     insta::assert_snapshot!(desk.reason("mcp__gmail__reply_all", &json!({"thread_id": "t1", "body": "Yes"})), @r###"
-    "mcp__gmail__reply_all" is held back, because nothing in its input says to whom it sends: it has "thread_id", "body"; looked for to, cc, bcc, recipient(s), email, address, channel, chat, conversation, user, phone, number, room, group and their like. If the tool can be told its recipient, do so. Else the user (not the agent) may say in snell.toml which field names it ([comms] recipients = ["FIELD"]), or that this tool sends nothing to people ([comms] except = ["mcp__gmail__reply_all"]).
+    The input of "mcp__gmail__reply_all" names no recipient. It has "thread_id", "body". Snell looked for to, cc, bcc, recipient(s), email, address, channel, chat, conversation, user, phone, number, room, group and their like. If the tool has a field for the recipient, fill it in. Otherwise the user (not the agent) can name that field in snell.toml: [comms] recipients = ["FIELD"]. If the tool sends nothing to people: [comms] except = ["mcp__gmail__reply_all"].
     "###);
 }
 
@@ -229,7 +229,7 @@ fn an_input_that_cannot_be_looked_through_is_denied() {
     let desk = ContactsFixture::with_contacts(CONTACTS);
     let many = vec!["ann@example.com"; 20_001];
     let reason = desk.reason(SEND, &json!({"to": many}));
-    assert!(reason.contains("more than 20000 values and addresses, 64 levels"), "{reason}");
+    assert!(reason.contains("The limits are 20000 values and addresses, 64 levels"), "{reason}");
     let long = format!("[{}]", " ".repeat(1024 * 1024));
     assert!(desk.reason(SEND, &json!({"to": "ann@example.com", "params": long})).contains("bytes of JSON"));
     let most: Vec<_> = (0..19_990).map(|number| format!("a{number}@x.org")).collect();

@@ -1,13 +1,13 @@
 //! Which tools send messages to people, and which only draft them.
 //!
-//! The user's `[comms]` settings count first. Of other tools, only those of MCP servers can send. Their names decide:
-//! `mcp__SERVER__TOOL` is split into words; a verb says what the tool does, and a noun or the server what it does it with.
+//! The user's `[comms]` settings apply first. Other tools can send only if they belong to an MCP server. Their names decide:
+//! `mcp__SERVER__TOOL` is split into words; a verb is the action, and a noun or the server is its object.
 
 use snell::{CommsSettings, MessageUse};
 
 use super::words::{self, ToolVerb, classify_verb, has_any_word, split_words};
 
-/// What this tool does with messages.
+/// Whether this tool sends or drafts messages.
 pub(super) fn classify_tool(tool: &str, settings: &CommsSettings) -> MessageUse {
     settings.classify_tool(tool).unwrap_or_else(|| classify_by_name(tool))
 }
@@ -36,14 +36,14 @@ fn split_mcp_name(tool: &str) -> Option<(&str, &str)> {
     rest.split_once("__")
 }
 
-/// Where a tool is at home.
+/// The server of a tool.
 #[derive(Clone, Copy, Debug)]
 struct ToolServerProfile {
     is_messenger: bool,
     is_suite: bool,
-    /// Whether it keeps the mail that came.
+    /// Whether it stores received mail.
     is_mailbox: bool,
-    /// Whether its messages are for programs, unless they are mail or the like.
+    /// Whether its messages are for programs, unless they are mail or similar.
     is_for_programs: bool,
 }
 
@@ -65,7 +65,7 @@ impl ToolServerProfile {
         }
     }
 
-    /// Whether a name has something that people get.
+    /// Whether a name has a noun for a message to people.
     fn has_message(self, name: &[String]) -> bool {
         let is_message = |word: &String| {
             has_word(words::MESSAGE_NOUNS, word)
@@ -74,7 +74,7 @@ impl ToolServerProfile {
         name.iter().any(is_message)
     }
 
-    /// What a tool does by one part of its name. What it is done with may stand in another: `create_and_send_email`.
+    /// The effect of one part of a tool's name. Its object may be in another part: `create_and_send_email`.
     fn classify_part(self, part: &[String], name: &[String]) -> MessageUse {
         if part.last().is_some_and(|last| has_word(words::QUERY_SUFFIXES, last))
             || part.ends_with(&["send", "status"].map(str::to_owned))
@@ -100,8 +100,7 @@ impl ToolServerProfile {
         if reaches_people { MessageUse::Sends } else { MessageUse::Nothing }
     }
 
-    /// `send_draft` sends, whatever is drafted, and `create_draft` drafts. `send_message_draft` is how Slack calls putting
-    /// a draft before its user.
+    /// `send_draft` sends, and `create_draft` drafts. In Slack, `send_message_draft` shows a draft to the user.
     fn classify_draft(self, part: &[String], name: &[String], is_sent: bool) -> MessageUse {
         let about_messages = self.has_message(name) || self.is_messenger;
         let is_left_to_the_user = part.ends_with(&["send", "message", "draft"].map(str::to_owned));
@@ -114,8 +113,8 @@ impl ToolServerProfile {
         }
     }
 
-    /// Whether what is made is a message: `add_message_to_thread` is, `add_label_to_message` and `create_message_template`
-    /// are not. In `message_create` it stands before the verb.
+    /// Whether the created thing is a message: `add_message_to_thread` is, `add_label_to_message` and `create_message_template` are
+    /// not. In `message_create` it is before the verb.
     fn makes_message(self, verb: &str, before: &[String], after: &[String]) -> bool {
         let end = after.iter().position(|word| words::PREPOSITIONS.contains(&word.as_str()));
         let made = after[..end.unwrap_or(after.len())].last();
@@ -135,7 +134,7 @@ impl ToolServerProfile {
     }
 }
 
-/// A name that is nothing but a thing that is said: `dm`, `chat_meMessage`.
+/// A name that is only a noun for a message: `dm`, `chat_meMessage`.
 fn is_bare_message_name(part: &[String]) -> bool {
     let is_part = |word: &String| {
         [words::BARE_MESSAGE_NOUNS, words::MESSAGE_QUALIFIERS, words::MESSENGER_NAMES]
@@ -145,7 +144,7 @@ fn is_bare_message_name(part: &[String]) -> bool {
     part.last().is_some_and(|last| has_word(words::BARE_MESSAGE_NOUNS, last)) && part.iter().all(is_part)
 }
 
-/// `list_send_email`: whatever stands before it, it sends.
+/// `list_send_email` sends, whatever comes before `send`.
 fn ends_with_send(verb: &str, part: &[String]) -> bool {
     let ends_so = matches!(part, [.., send, thing] if send == "send" && has_word(words::MESSAGE_NOUNS, thing));
     ends_so && !words::SEND_NEGATING_VERBS.contains(&verb)
@@ -157,7 +156,7 @@ fn is_version_word(word: &str) -> bool {
     !number.is_empty() && number.chars().all(|c| c.is_ascii_digit())
 }
 
-/// A name without a verb that says whom something is for: `message_user`, `dm_channel`.
+/// A name without a verb that has an addressee: `message_user`, `dm_channel`.
 fn names_addressee(part: &[String]) -> bool {
     part.windows(2).any(|pair| {
         words::ADDRESSING_NOUNS.contains(&pair[0].as_str()) && words::ADDRESSEE_WORDS.contains(&pair[1].as_str())
@@ -168,7 +167,7 @@ fn has_word(list: &[&str], word: &str) -> bool {
     list.contains(&word)
 }
 
-/// The words, and each two neighbours as one: `WhatsApp` and `google-chat` are names too.
+/// The words, and each pair of neighbours joined: `WhatsApp` and `google-chat` are names too.
 fn with_word_pairs(words: &[String]) -> Vec<String> {
     let pairs = words.windows(2).map(|pair| pair.concat());
     words.iter().cloned().chain(pairs).collect()

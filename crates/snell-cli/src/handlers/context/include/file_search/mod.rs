@@ -1,4 +1,4 @@
-//! Looking for the files that a pattern matches: breadth first, within bounds, every directory once.
+//! Searches for files that match a pattern: breadth first, with limits, each directory once.
 
 use std::collections::{HashSet, VecDeque};
 use std::fs;
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use super::{IncludePattern, PathPatternPart};
 use crate::handlers::context::allowed_files::none_if_absent;
 
-/// How many names are looked at for all entries of a role together.
+/// How many names are checked for all entries of a role together.
 const MAX_NAMES: usize = 20_000;
 
-/// How many directories deep a pattern reaches below the one in which its wildcards begin.
+/// How many levels a pattern reaches below its start.
 const MAX_DEPTH: usize = 64;
 
-/// Why a search did not see everything.
+/// Why a search is incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::handlers::context) enum SearchBound {
     /// Too many names.
@@ -24,11 +24,13 @@ pub(in crate::handlers::context) enum SearchBound {
 }
 
 impl SearchBound {
-    /// What is told about it.
+    /// The remark about it.
     pub(in crate::handlers::context) fn to_remark(self) -> String {
         match self {
             Self::Names => format!("the search for files ended after {MAX_NAMES} names; there may be more files"),
-            Self::Depth => format!("directories more than {MAX_DEPTH} deep were not searched; there may be more files"),
+            Self::Depth => {
+                format!("directories more than {MAX_DEPTH} levels deep were not searched; there may be more files")
+            }
         }
     }
 }
@@ -39,7 +41,7 @@ pub(in crate::handlers::context) struct FileSearch {
     names_left: usize,
     max_depth: usize,
     found: Vec<PathBuf>,
-    /// The bounds that it came to.
+    /// The limits that it reached.
     pub(in crate::handlers::context) bounds: Vec<SearchBound>,
     /// Directories that could not be read.
     pub(in crate::handlers::context) unreadable: Vec<(PathBuf, io::Error)>,
@@ -51,7 +53,7 @@ impl Default for FileSearch {
     }
 }
 
-/// A directory to be searched, how deep it lies, and which parts of the pattern may come next.
+/// A directory to search, its depth, and the parts of the pattern that may come next.
 struct SearchStep {
     directory: PathBuf,
     depth: usize,
@@ -63,7 +65,7 @@ impl FileSearch {
         Self { names_left: names, max_depth, found: Vec::new(), bounds: Vec::new(), unreadable: Vec::new() }
     }
 
-    /// Counts a name that is looked at; whether there was one left.
+    /// Counts a name. Returns whether one was left.
     pub(in crate::handlers::context) fn spend_name(&mut self) -> bool {
         let left = self.names_left.checked_sub(1);
         match left {
@@ -79,7 +81,7 @@ impl FileSearch {
         }
     }
 
-    /// The files that a pattern matches, sorted by their paths. Whatever is no directory counts as a file.
+    /// The files that match a pattern, sorted by path. Everything that is not a directory is a file.
     pub(in crate::handlers::context) fn find_files(&mut self, pattern: &IncludePattern) -> Vec<PathBuf> {
         let mut steps = VecDeque::from([SearchStep { directory: pattern.start.clone(), depth: 0, next: vec![0] }]);
         // Only `..` leads to a directory twice.
@@ -110,7 +112,7 @@ impl FileSearch {
         found
     }
 
-    /// Where names lead that need no search.
+    /// The next steps for parts without wildcards.
     fn follow_names(&mut self, step: &SearchStep, next: &[usize], pattern: &IncludePattern) -> Vec<SearchStep> {
         let all_named = next.iter().all(|at| matches!(pattern.parts[*at], PathPatternPart::Name(_)));
         let mut deeper = Vec::new();
@@ -118,7 +120,7 @@ impl FileSearch {
             let PathPatternPart::Name(name) = &pattern.parts[*at] else {
                 continue;
             };
-            // The names of a directory that is searched anyway cost nothing more; `..` is never among them.
+            // If the directory is listed anyway, its names are found there; `..` is never among them.
             if !(all_named || name == "..") || !self.spend_name() {
                 continue;
             }
@@ -132,7 +134,7 @@ impl FileSearch {
         deeper
     }
 
-    /// Where the names of a directory lead.
+    /// The next steps for the names of a directory.
     fn scan_directory(&mut self, step: &SearchStep, next: &[usize], pattern: &IncludePattern) -> Vec<SearchStep> {
         let entries = match none_if_absent(fs::read_dir(&step.directory)) {
             Ok(Some(entries)) => entries,
@@ -161,7 +163,7 @@ impl FileSearch {
                 self.found.push(entry.path());
             }
             let next_part = |at| match &pattern.parts[at] {
-                // A link may lead back to where we are.
+                // A symlink may lead back to this directory.
                 PathPatternPart::AnyDepth => is_directory.then_some(at),
                 _ => Some(at + 1).filter(|next| *next <= last),
             };
@@ -170,14 +172,13 @@ impl FileSearch {
                 deeper.push(SearchStep { directory: entry.path(), depth: step.depth + 1, next });
             }
         }
-        // Where a bound ends the search must not depend on the order in which a directory holds its names.
+        // The result at a limit must not depend on the order of the directory.
         deeper.sort_by(|one, other| one.directory.cmp(&other.directory));
         deeper
     }
 }
 
-/// Whether there is something that is no directory. Links that lead nowhere are nothing, and whoever reads a file says
-/// what else is wrong with it.
+/// Whether the path exists and is not a directory. A dangling symlink does not exist; other errors show when the file is read.
 fn is_file(path: &Path) -> bool {
     match none_if_absent(fs::metadata(path)) {
         Ok(there) => there.is_some_and(|metadata| !metadata.is_dir()),
@@ -185,7 +186,7 @@ fn is_file(path: &Path) -> bool {
     }
 }
 
-/// The parts that may come next, and those behind a `**` that stands for no directory.
+/// The parts that may come next, with those after a `**` that matches no directory.
 fn expand_any_depth(next: &[usize], parts: &[PathPatternPart]) -> Vec<usize> {
     let behind = |at: &usize| (parts[*at] == PathPatternPart::AnyDepth).then_some(at + 1);
     let mut all: Vec<_> = next.iter().copied().chain(next.iter().filter_map(behind)).collect();
