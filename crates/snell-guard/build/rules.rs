@@ -1,4 +1,4 @@
-//! `data/rules/*.toml`: what is judged, sorted so that the gravest comes first.
+//! `data/rules/*.toml`: the rules, sorted by gravity.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -54,12 +54,12 @@ pub(crate) struct RuleEntry {
     effects: Vec<String>,
     #[serde(default)]
     on: Vec<String>,
-    /// Places that it does not judge, although they are among those.
+    /// Classes of places that it does not judge, even if `on` matches.
     #[serde(default)]
     except: Vec<String>,
     #[serde(default)]
     recursive: bool,
-    /// The caller of the guard reports it, so that no call can match it.
+    /// The guard's caller reports this rule, so no call can match it.
     #[serde(default)]
     reported: bool,
     #[serde(default, rename = "match")]
@@ -72,7 +72,7 @@ pub(crate) struct RuleEntry {
     whole_not_match: Vec<String>,
 }
 
-/// All rules, gravest first. A rule's place in this order is its number.
+/// All rules, gravest first. A rule's index in this order is its number.
 pub(crate) fn load_rules(files: &[PathBuf]) -> Result<Vec<RuleEntry>, BuildError> {
     let mut rules: Vec<RuleEntry> = Vec::new();
     let mut ids = BTreeSet::new();
@@ -137,7 +137,7 @@ pub(crate) fn generate_rule_table(rules: &[RuleEntry]) -> Result<String, BuildEr
     Ok(out)
 }
 
-/// A set that is written as the sum of its members.
+/// A set as the union of its members.
 fn format_set(set: &str, member: &str, words: &[String]) -> String {
     let members: Vec<String> = words.iter().map(|word| format_variant(member, word) + " as u32").collect();
     format!("{set}({})", if members.is_empty() { "0".to_owned() } else { members.join(" | ") })

@@ -11,7 +11,7 @@ use crate::{BuildError, format_list, parse_toml};
 /// The sections of a file, with their lists.
 pub(crate) type WordSections = BTreeMap<String, BTreeMap<String, WordList>>;
 
-/// Words, or a table: the first word of a row is what the others stand for.
+/// Words, or a table whose rows start with a key.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(crate) enum WordList {
@@ -19,10 +19,10 @@ pub(crate) enum WordList {
     Rows(Vec<Vec<String>>),
 }
 
-/// Sections whose lists are compared with texts rather than with the words of names.
+/// Sections whose lists are compared with texts instead of words of names.
 const TEXT_SECTIONS: &[&str] = &["texts"];
 
-/// The lists of names that MCP tools and their input have.
+/// The words in names of MCP tools and their input fields.
 pub(crate) fn generate_mcp_words(path: &Path) -> Result<String, BuildError> {
     let sections: WordSections = parse_toml(path)?;
     for (section, lists) in sections.iter().filter(|(section, _)| !TEXT_SECTIONS.contains(&section.as_str())) {
@@ -33,7 +33,7 @@ pub(crate) fn generate_mcp_words(path: &Path) -> Result<String, BuildError> {
     generate_word_tables(path, &sections)
 }
 
-/// Lists of words of any letters.
+/// Lists of words with any characters.
 pub(crate) fn generate_plain_words(path: &Path) -> Result<String, BuildError> {
     generate_word_tables(path, &parse_toml(path)?)
 }
@@ -81,7 +81,7 @@ fn check_duplicates(words: &[String]) -> Result<(), BuildError> {
 }
 
 impl WordList {
-    /// All words that are looked for.
+    /// All words to search for.
     fn words(&self) -> impl Iterator<Item = &String> {
         let (words, rows) = match self {
             Self::Words(words) => (words.as_slice(), [].as_slice()),
@@ -91,7 +91,7 @@ impl WordList {
     }
 }
 
-/// Names are split into words of lower-case letters and digits: no other word can ever match.
+/// Names are split into words of lower-case letters and digits, so no other word can match.
 fn check_lowercase(list: &WordList) -> Result<(), BuildError> {
     let is_word = |word: &&String| {
         !word.is_empty() && word.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())

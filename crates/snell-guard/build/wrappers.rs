@@ -52,7 +52,7 @@ struct WrapperEntry {
     stdin: bool,
 }
 
-/// All wrappers as static tables, and which of them a name may be.
+/// All wrappers as static tables, and the wrappers of each name.
 pub(crate) fn generate_wrapper_table(path: &Path) -> Result<String, BuildError> {
     let file: WrapperFile = parse_toml(path)?;
     let mut out = String::from("pub(crate) static WRAPPERS: &[WrapperSpec] = &[\n");

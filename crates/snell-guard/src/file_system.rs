@@ -1,4 +1,4 @@
-//! What the guard may ask of a disk. The crate never touches one itself: the caller hands in a [`FileSystem`].
+//! The disk operations that the guard needs. The crate never touches a disk itself: the caller passes a [`FileSystem`].
 
 use std::fmt;
 use std::io;
@@ -28,11 +28,11 @@ pub trait FileSystem: fmt::Debug {
 /// A file's type, size and identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStatus {
-    /// What it is.
+    /// Its type.
     pub kind: FileKind,
     /// Its device.
     pub device: u64,
-    /// Its number on that device.
+    /// Its inode on that device.
     pub inode: u64,
     /// Its size in bytes.
     pub len: u64,
@@ -47,7 +47,7 @@ impl FileStatus {
     }
 }
 
-/// What a file is.
+/// The type of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file.
@@ -58,7 +58,7 @@ pub enum FileKind {
     Other,
 }
 
-/// A disk without symlinks, on which no file has a second name: paths mean what they say.
+/// A disk without symlinks and hard links: every path is literal.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFileSystem;
 

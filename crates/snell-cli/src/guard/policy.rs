@@ -1,4 +1,4 @@
-//! What settings say, as the library understands it.
+//! Converts settings to the library's policy.
 
 use snell::{AllowedCommand, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, Timestamp};
 use snell_guard::rules::RULES;
@@ -14,7 +14,7 @@ pub(super) fn build_policy(settings: &GuardSettings, now: Timestamp) -> GuardPol
         on_failure: decision_from_choice(settings.on_failure),
         protected: protected
             .chain(secrets)
-            // One that begins nowhere in particular protects nothing.
+            // A relative path protects nothing.
             .filter(|(protected, _)| protected.path.is_absolute())
             .map(|(protected, from)| PathProtection { path: protected.path.to_string_lossy().into_owned(), from })
             .collect(),
@@ -56,7 +56,7 @@ fn decision_from_choice(choice: GuardChoice) -> GuardDecision {
     }
 }
 
-/// A verdict as settings write it.
+/// The decision as settings write it.
 pub(crate) fn choice_from_decision(verdict: GuardDecision) -> GuardChoice {
     match verdict {
         GuardDecision::Allow => GuardChoice::Allow,

@@ -1,10 +1,10 @@
-//! What is found, in words.
+//! Descriptions of effects, paths and inputs.
 
 use crate::effects::PathAction;
 use crate::invocation::StdinSource;
 use crate::paths::{CLASS_PHRASES, PathClasses};
 
-/// What happens to a place.
+/// The verb for an action on a path.
 pub(super) fn describe_action(kind: PathAction) -> &'static str {
     match kind {
         PathAction::Delete => "deletes",
@@ -32,13 +32,13 @@ pub(super) fn describe_action(kind: PathAction) -> &'static str {
     }
 }
 
-/// What a place is.
+/// The descriptions of a path's classes.
 pub(super) fn describe_classes(classes: PathClasses) -> Vec<&'static str> {
     let has = CLASS_PHRASES.iter().filter(|(class, _)| classes.contains(*class));
     has.map(|(_, words)| *words).collect()
 }
 
-/// What a program would read.
+/// The description of a program's standard input.
 pub(super) fn describe_stdin(stdin: &StdinSource) -> String {
     match stdin {
         StdinSource::Inherited => "what the agent has".to_owned(),

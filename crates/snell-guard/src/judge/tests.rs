@@ -36,7 +36,7 @@ fn a_rule_is_turned_off_and_on_by_whoever_may() {
         ("process.kill-by-name", Ask, Project, "pkill node", Ask),
         ("process.kill-by-name", Allow, User, "pkill node; rm ~/x", Deny),
         ("guard.unclear", Deny, Project, "$TOOL build", Deny),
-        // A locked rule: a project makes it stricter, never milder; the user does as they like.
+        // A locked rule: a project can make it stricter, but not milder; the user can do both.
         ("files.delete-root", Allow, Project, "rm -rf /", Deny),
         ("files.delete-root", Ask, Project, "rm -rf /", Deny),
         ("process.fork-bomb", Ask, Project, ":(){ :|:& };:", Deny),

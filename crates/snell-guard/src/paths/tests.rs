@@ -22,7 +22,7 @@ fn test_context() -> JudgeContext {
     }
 }
 
-/// `*`, `?` and `[…]` are patterns, `$x` is anything, `$!x` something, `$#x` a name.
+/// `*`, `?` and `[…]` are patterns, `$x` is anything, `$!x` is not empty, `$#x` is a name.
 fn parse_test_value(written: &str) -> SymbolicText {
     let mut value = SymbolicText::default();
     let mut rest = written;

@@ -6,17 +6,17 @@ use crate::judge::context::JudgeContext;
 use crate::paths::{PathClass, PathClasses};
 use crate::test_support::{parse_commands, test_context, test_protections};
 
-/// What the plain reading of a command line leads to.
+/// The gravest rule for a command line that is parsed without the shell.
 fn find_case_rule(line: &str) -> Option<&'static GuardRule> {
     collect_findings(&case_effects(line)).first().map(|finding| finding.rule)
 }
 
-/// What it would do, where some places are to be left alone.
+/// The effects of a command line, with protected paths.
 fn case_effects(line: &str) -> Vec<Effect> {
     effects_in_context(&test_context(), line)
 }
 
-/// A case of a rule: those of the one about homes are of an agent that was started in one.
+/// The effects of a rule's case. Cases of the rule for home projects run in a home directory.
 fn rule_case_effects(rule: &GuardRule, line: &str) -> Vec<Effect> {
     let world = test_context();
     if rule.on != PathClasses::from([PathClass::HomeProject]) {
@@ -55,7 +55,7 @@ fn every_rule_finds_what_it_is_for_and_nothing_else() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Beyond the cases of single rules: what must not happen, and what people do all day.
+/// Cases beyond those of single rules: dangerous commands and everyday work.
 #[test]
 fn commands_are_judged_as_the_table_says() {
     let mut faults = Vec::new();

@@ -1,4 +1,4 @@
-//! `snell guard check`: what the guard makes of a call, or of every call on standard input.
+//! `snell guard check`: judges one call, or every call on standard input.
 
 use std::io::IsTerminal;
 
@@ -12,11 +12,11 @@ use super::{json_lines, render};
 use crate::commands::{BLOCKED, DONE, FAILED};
 use crate::output;
 
-/// Say what the guard makes of a call; without one, of every call on stdin
+/// Judge one call, or every call on stdin
 ///
-/// On stdin is a JSON object on each line, {"tool": …, "input": …, "cwd": …}, and each is answered by one line,
-/// {"decision", "rule", "tier", "reason", "advice", "coverage"}, in the same order. An agent's own names, tool_name and
-/// tool_input, are understood too, and "cwd" may be missing. A line that is no call is answered by {"error", "line"}.
+/// Stdin has one JSON object per line: {"tool": …, "input": …, "cwd": …}. Each line gets one line as its answer, in the
+/// same order: {"decision", "rule", "tier", "reason", "advice", "coverage"}. The names that agents use, tool_name and
+/// tool_input, work too, and "cwd" is optional. The answer to an invalid line is {"error", "line"}.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     snell guard check 'git push --force'\n  \
@@ -53,7 +53,7 @@ fn judge_one(args: &Args, call: &ToolCallRequest) -> anyhow::Result<u8> {
         output::print_text(&render::render_judgement(call, &judgement));
         Ok(())
     };
-    // A denial is one, also for whoever does not hear why.
+    // A denial exits with its own code even if the answer could not be printed.
     if judgement.decision == GuardDecision::Deny {
         if let Err(error) = written {
             output::print_error(&error);

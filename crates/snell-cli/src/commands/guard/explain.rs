@@ -1,5 +1,5 @@
-//! `snell guard explain`: what the guard reads in a call, what that would do, which rules look at it, and what would
-//! have to be different.
+//! `snell guard explain`: the programs that a call would run, their effects, the rules that check them, and the changes
+//! that flip the decision.
 
 use anyhow::bail;
 use snell_guard::explain::{DecisionFlip, ExplainedEffect, ExplainedStep, GuardExplanation, RuleEvaluation};
@@ -11,13 +11,14 @@ use super::{render, rules};
 use crate::commands::DONE;
 use crate::output::{self, TextStyle, apply_style, escape_invisible};
 
-/// What most programs would read, and nobody needs to be told.
+/// The description of inherited standard input, which is not shown: most programs have it.
 const INHERITED_STDIN: &str = "what the agent has";
 
-/// Show what the guard reads in a call, which rules look at it, and what would change the verdict
+/// Show what the guard finds in a call, which rules check it, and what would change the verdict
 ///
-/// Every program that would run is shown as the shell would run it, unwrapped and with what is known put in, with what it
-/// would do to which place. Every change that is offered was judged.
+/// Every program is shown as the shell would run it: without wrappers, with known values filled in, and with its
+/// effects
+/// on paths. The guard has judged every suggested change.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell guard explain 'x=rm; sudo $x -rf ~/old'\n  \
     snell guard explain --tool Read --input '{\"file_path\":\".env\"}' --json")]
@@ -94,7 +95,7 @@ fn render_step(number: usize, step: &ExplainedStep, text: &mut String) {
 
 fn render_effects(effects: &[ExplainedEffect], indent: &str, text: &mut String) {
     for effect in effects {
-        // What only one rule is about has no name but the rule's.
+        // The effect of a rule without a path has no description; the rule's line shows it.
         let deeper = match describe_effect(effect) {
             Some(happens) => {
                 text.push_str(&format!("{indent}{}\n", escape_invisible(&happens)));
@@ -114,7 +115,7 @@ fn render_effects(effects: &[ExplainedEffect], indent: &str, text: &mut String) 
     }
 }
 
-/// What happens to which place.
+/// The effect on its target, in words.
 fn describe_effect(effect: &ExplainedEffect) -> Option<String> {
     let target = effect.target.as_deref()?;
     let place = if effect.place.is_empty() { String::new() } else { format!(" ({})", effect.place.join(", ")) };
@@ -122,7 +123,7 @@ fn describe_effect(effect: &ExplainedEffect) -> Option<String> {
     Some(format!("{} {target}{place}{depth}", effect.does))
 }
 
-/// What a rule that matches does here, and who says so.
+/// The decision of a matching rule, and its source.
 fn describe_match(look: &RuleEvaluation) -> String {
     let verdict = apply_style(look.verdict.name(), render::decision_style(look.verdict));
     let locked = if look.locked { ", locked" } else { "" };

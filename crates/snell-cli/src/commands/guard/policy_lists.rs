@@ -1,16 +1,16 @@
-//! What is in force beside the rules: places to be left alone, and commands that are let through.
+//! The settings beside the rules: protected paths, secret paths and allowed commands.
 
 use serde::Serialize;
 use snell::{AllowedCommand, GuardSettings, ProtectedPath, Timestamp};
 
 use crate::output::{self, TextTable};
 
-/// The same, for programs.
+/// The lists as JSON.
 #[derive(Debug, Serialize)]
 pub(super) struct GuardListsView {
-    /// Must not be changed.
+    /// Paths that must not be changed.
     protect: Vec<ProtectedPathView>,
-    /// Must not even be read.
+    /// Paths that must not be read.
     secrets: Vec<ProtectedPathView>,
     allow: Vec<AllowedCommandView>,
 }
@@ -51,7 +51,7 @@ impl GuardListsView {
         }
     }
 
-    /// Shows what there is.
+    /// Prints the lists as tables.
     pub(super) fn print(&self) {
         print_path_table("MUST NOT BE CHANGED", &self.protect);
         print_path_table("MUST NOT BE READ", &self.secrets);

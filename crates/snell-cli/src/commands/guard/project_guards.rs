@@ -1,4 +1,4 @@
-//! The guard of each project that a command is about, made once.
+//! The guards of projects, each loaded once.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use crate::env::caller::CallerEnv;
 use crate::guard::ProjectGuard;
 use crate::output;
 
-/// How many guards are remembered. Beyond that they are made again.
+/// How many guards are cached.
 const MAX_CACHED_PROJECTS: usize = 1024;
 
-/// How it is judged
+/// How calls are judged
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Where and how it is judged")]
 pub(super) struct GuardPolicyArgs {
-    /// As if the settings named this preset
+    /// Use this preset instead of the one in the settings
     #[arg(long, value_name = "PRESET")]
     preset: Option<GuardPresetArg>,
 }
@@ -58,14 +58,14 @@ pub(super) struct GuardedProjectCache {
     projects: HashMap<PathBuf, GuardedProject>,
 }
 
-/// What is known of a project.
+/// A project's settings and guard.
 pub(super) struct GuardedProject {
     pub(super) guard: ProjectGuard,
     pub(super) settings: SnellSettings,
 }
 
 impl GuardedProjectCache {
-    /// What is known of a project: as it counts where an agent is answered there.
+    /// The project's settings and guard, as agents meet them there.
     pub(super) fn get_or_load(&mut self, project: &Path) -> anyhow::Result<&GuardedProject> {
         if !self.projects.contains_key(project) {
             if self.projects.len() >= MAX_CACHED_PROJECTS {
@@ -91,7 +91,7 @@ impl GuardedProjectCache {
 }
 
 impl GuardedProject {
-    /// Says so if nobody asks the guard here.
+    /// Warns if the guard is off, so that agents' calls are not judged.
     pub(super) fn warn_if_off(&self) {
         if !self.settings.handlers.is_enabled(BuiltinHandler::Guard) {
             output::print_warning(

@@ -1,4 +1,4 @@
-//! `snell guard rules`: what is judged, how grave it is, and what happens then here.
+//! `snell guard rules`: lists the rules with their tiers and their decisions here.
 
 use std::collections::BTreeSet;
 
@@ -18,19 +18,19 @@ use crate::env;
 use crate::guard::choice_from_decision;
 use crate::output::{self, TextStyle, TextTable, apply_style};
 
-/// Show the rules, and what each one does here
+/// List the rules and their decisions here
 ///
-/// Names a rule by its id to see all about it. A choice for a rule is written in snell.toml, under [guard.rules].
+/// With a rule's id, show its details. To change a rule's decision, set it in snell.toml under [guard.rules].
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  snell guard rules\n  snell guard rules --tier secret\n  snell guard rules push\n  \
     snell guard rules git.push-force"
 )]
 pub(crate) struct Args {
-    /// A rule's id, or a word to look for in ids, reasons and advice
+    /// A rule's id, or a word to search for in ids, reasons and advice
     #[arg(value_name = "RULE")]
     word: Option<String>,
-    /// Only rules of this tier
+    /// List only rules of this tier
     #[arg(long, value_name = "TIER", value_parser = tier_names())]
     tier: Option<String>,
     /// Print JSON
@@ -40,21 +40,21 @@ pub(crate) struct Args {
     place: GuardLocationArgs,
 }
 
-/// The tiers that rules have, the gravest first.
+/// The tiers, gravest first.
 fn tier_names() -> PossibleValuesParser {
     let tiers: BTreeSet<_> = RULES.iter().map(|rule| rule.tier).collect();
     tiers.iter().map(|tier| tier.name()).collect::<Vec<_>>().into()
 }
 
-/// A rule, and what happens here when it matches.
+/// A rule and its decision here.
 #[derive(Debug, Serialize)]
 struct GuardRuleView {
     id: &'static str,
     tier: &'static str,
     decision: &'static str,
-    /// Who says so.
+    /// The source of the decision.
     source: &'static str,
-    /// Where that is written.
+    /// The place in a file that sets it.
     origin: Option<String>,
     locked: bool,
     reason: String,
@@ -65,7 +65,7 @@ struct GuardRuleView {
     verdict: GuardDecision,
 }
 
-/// All about one rule, for programs.
+/// The details of one rule as JSON.
 #[derive(Serialize)]
 struct RuleDetailView<'a> {
     #[serde(flatten)]
@@ -75,7 +75,7 @@ struct RuleDetailView<'a> {
     not_match: Vec<&'static str>,
 }
 
-/// Everything, for programs.
+/// All rules as JSON.
 #[derive(Serialize)]
 struct GuardRulesView<'a> {
     preset: &'static str,
@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     Ok(DONE)
 }
 
-/// The rules that are asked for, gravest first.
+/// The rules that match the arguments, gravest first.
 fn select_rules(args: &Args, known: &GuardedProject) -> Vec<GuardRuleView> {
     let word = args.word.as_deref().unwrap_or_default().to_lowercase();
     let has_word = |rule: &&GuardRule| {
@@ -151,7 +151,7 @@ impl GuardRuleView {
         }
     }
 
-    /// Where the decision comes from, as people read it.
+    /// The source of the decision, as people read it.
     fn describe_origin(&self) -> String {
         match &self.origin {
             Some(origin) => format!("{} {origin}", self.source),
@@ -160,7 +160,7 @@ impl GuardRuleView {
     }
 }
 
-/// Where a decision comes from, as it is told.
+/// The name of a decision's source.
 pub(super) fn source_name(source: DecisionSource) -> &'static str {
     match source {
         DecisionSource::Rule => "default",
@@ -171,7 +171,7 @@ pub(super) fn source_name(source: DecisionSource) -> &'static str {
     }
 }
 
-/// Where it is written that a rule is decided like this, if it is written anywhere.
+/// The place in a file that sets this decision, if any.
 fn find_origin<'a>(
     rule: &GuardRule,
     verdict: GuardDecision,
@@ -194,7 +194,7 @@ fn find_origin<'a>(
     }
 }
 
-/// A reason that is about no call in particular.
+/// The reason of a rule without a particular call.
 fn generalize_reason(reason: &str) -> String {
     let text =
         reason.replace("{target}", "the target").replace("{program}", "the program").replace("`{field}`", "a field");

@@ -1,4 +1,4 @@
-//! Entries of `[[guard.allow]]` that let nothing through, although somebody believes that they do.
+//! Finds entries of `[[guard.allow]]` that have no effect.
 
 use serde_json::json;
 use snell::{AllowedCommand, Timestamp};
@@ -11,7 +11,7 @@ use crate::guard::policy::to_allow_entry;
 /// The tool that runs a command.
 const SHELL: &str = "Bash";
 
-/// What is wrong with each entry, as far as something is.
+/// The fault of each entry that has one.
 pub(crate) fn lint_allow_entries(
     guard: &ProjectGuard,
     entries: &[AllowedCommand],
@@ -28,7 +28,7 @@ pub(crate) fn lint_allow_entries(
     found
 }
 
-/// What is wrong, and what to do about it.
+/// The fault of an entry, and its remedy.
 fn find_entry_fault(
     guard: &ProjectGuard,
     entry: &AllowedCommand,
@@ -63,16 +63,16 @@ fn find_entry_fault(
     find_useless_entry(guard, allowed)
 }
 
-/// What a `*` may stand for: a name, and a path.
+/// Samples for `*`: a name and a path.
 const WILDCARD_SAMPLES: [&str; 2] = ["x", "x/y"];
 
-/// Why commands of a pattern are stopped all the same. What it stands for may be one thing or another, so something is wrong only
-/// if each of several commands is stopped; and that no rule minds these says nothing about others.
+/// Reports a pattern if a rule stops every sample of it. `*` may stand for anything, so one sample proves nothing, and
+/// a sample that no rule matches proves nothing about others.
 fn find_useless_pattern(guard: &ProjectGuard, allowed: &AllowListEntry) -> Option<(String, String)> {
     let stopped = WILDCARD_SAMPLES.map(|stand_in| {
         let command = allowed.command.replace('*', stand_in);
         let example = AllowListEntry { command: command.clone(), ..allowed.clone() };
-        // A star in quotes stands for itself.
+        // A quoted star is literal.
         if !allowed.covers(&example) {
             return None;
         }
@@ -92,7 +92,7 @@ fn find_useless_pattern(guard: &ProjectGuard, allowed: &AllowListEntry) -> Optio
     ))
 }
 
-/// The rule that stops a command although this is allowed.
+/// The rule that stops a command although this entry allows it.
 fn find_stopping_rule(guard: &ProjectGuard, allowed: AllowListEntry, command: &str) -> Option<&'static str> {
     let policy = GuardPolicy { allowed: vec![allowed], ..guard.policy().clone() };
     let judgement = judge_with_policy(guard, policy, command);
@@ -104,7 +104,7 @@ fn judge_with_policy(guard: &ProjectGuard, policy: GuardPolicy, command: &str) -
     guard.judge(SHELL, &json!({ "command": command }), None)
 }
 
-/// Why a command is stopped all the same, or would not have been.
+/// Reports a command that is allowed without the entry, or stopped in spite of it.
 fn find_useless_entry(guard: &ProjectGuard, allowed: AllowListEntry) -> Option<(String, String)> {
     let command = allowed.command.clone();
     let without =

@@ -1,4 +1,4 @@
-//! What is wrong with what settings say about the guard, and only the guard can know.
+//! Faults of `[guard]` that only the guard can find.
 
 pub(crate) mod allow_entries;
 
@@ -14,24 +14,24 @@ use snell_guard::rules::RULES;
 use super::ProjectGuard;
 use super::policy::{self, choice_from_decision};
 
-/// A finding: what is wrong, and what to do about it.
+/// A fault of the settings and its remedy.
 #[derive(Clone, Debug)]
 pub(crate) struct GuardLintFinding {
-    /// Where it was written.
+    /// Where the setting is.
     pub(crate) origin: SourceLocation,
     pub(crate) what: String,
     pub(crate) remedy: String,
 }
 
 impl GuardLintFinding {
-    /// It, as one of the findings about files.
+    /// The finding as a diagnostic of its file.
     pub(crate) fn to_diagnostic(&self) -> Diagnostic {
         self.origin.make_warning(UserMessage::new(self.what.as_str()).with_hint(self.remedy.as_str()))
     }
 }
 
-/// A file that has no say, rules that nobody knows or that no project can make milder, and commands that are not let
-/// through.
+/// Finds an unreadable configuration file, unknown rules, choices that a locked rule ignores, and allow entries without
+/// effect.
 pub(crate) fn lint_guard_settings(settings: &SnellSettings, project: &Path, now: Timestamp) -> Vec<GuardLintFinding> {
     let said = &settings.guard;
     let mut found: Vec<GuardLintFinding> = lint_unreadable_config(said).into_iter().collect();
@@ -43,7 +43,7 @@ pub(crate) fn lint_guard_settings(settings: &SnellSettings, project: &Path, now:
     found
 }
 
-/// That the user's own file cannot be read, and what that means.
+/// Reports that the user's own file cannot be read, so that defaults apply.
 pub(crate) fn lint_unreadable_config(settings: &GuardSettings) -> Option<GuardLintFinding> {
     settings.unreadable_file.as_ref().map(|file| GuardLintFinding {
         origin: file.origin.clone(),
@@ -52,7 +52,7 @@ pub(crate) fn lint_unreadable_config(settings: &GuardSettings) -> Option<GuardLi
     })
 }
 
-/// What is wrong with what is said about a rule.
+/// Finds an unknown rule, or a choice that a locked rule ignores.
 fn lint_rule_choice(said: &RuleChoice, settings: &GuardSettings) -> Option<GuardLintFinding> {
     let finding = |what, remedy| GuardLintFinding { origin: said.origin.clone(), what, remedy };
     let Some(rule) = RULES.iter().find(|rule| rule.id == said.rule) else {
@@ -72,7 +72,7 @@ fn lint_rule_choice(said: &RuleChoice, settings: &GuardSettings) -> Option<Guard
     })
 }
 
-/// The rule that was probably meant: one of the same words in another order, or one that is written nearly the same.
+/// The rule that was probably meant: the same words in another order, or a similar spelling.
 fn suggest_rule(id: &str) -> Option<&'static str> {
     let words = |id: &str| {
         let mut words: Vec<_> = id.split(['.', '-']).map(str::to_lowercase).collect();
