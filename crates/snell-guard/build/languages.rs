@@ -108,7 +108,7 @@ fn check_order<'m>(marks: impl Iterator<Item = &'m str>) -> Result<(), BuildErro
     let mut before: Vec<&str> = Vec::new();
     for mark in marks {
         if let Some(hiding) = before.iter().find(|hiding| mark.starts_with(**hiding)) {
-            return Err(format!("`{mark}` is never read, because `{hiding}` stands before it").into());
+            return Err(format!("`{mark}` can never match, because `{hiding}` comes before it").into());
         }
         before.push(mark);
     }
@@ -143,7 +143,7 @@ fn compile_action(action: &str) -> Result<String, BuildError> {
     let is_place = |place: &str| place.trim_end_matches('+').parse::<usize>().is_ok_and(|number| number > 0);
     let mut places = action.split(' ').filter_map(|word| word.strip_prefix('$'));
     match places.find(|place| !is_place(place)) {
-        Some(place) => Err(format!("`{action}`: `${place}` is no argument").into()),
+        Some(place) => Err(format!("`{action}`: `${place}` is not an argument").into()),
         None => Ok(format!("CallAction::Like({action:?})")),
     }
 }

@@ -83,7 +83,7 @@ pub(crate) fn generate_program_table(files: &[PathBuf], rules: &[RuleEntry]) -> 
     }
     let outer: BTreeSet<String> = said.keys().filter_map(|name| Some(name.rsplit_once(' ')?.0.to_owned())).collect();
     if let Some(name) = outer.iter().find(|name| !said.contains_key(*name)) {
-        return Err(format!("program `{name}`: a command of it has an entry, but it has none").into());
+        return Err(format!("program `{name}`: its subcommand has an entry, but the program has none").into());
     }
     let with_commands: BTreeSet<&Vec<usize>> = outer.iter().filter_map(|name| said.get(name)).collect();
     let mut out = String::from("pub(crate) static PROGRAMS: &[ProgramSpec] = &[\n");
@@ -107,7 +107,7 @@ fn merge_program_entries<'a>(
     name: &str,
     mut parts: impl Iterator<Item = &'a ProgramEntry>,
 ) -> Result<ProgramEntry, BuildError> {
-    let mut whole = parts.next().cloned().ok_or("a program without an entry")?;
+    let mut whole = parts.next().cloned().ok_or("the program has no entry")?;
     for part in parts {
         whole.value_flags.extend(part.value_flags.iter().cloned());
         whole.attached_flags.extend(part.attached_flags.iter().cloned());
@@ -146,7 +146,7 @@ fn program_error(path: &Path, program: &ProgramEntry, fault: &(impl std::fmt::Di
 
 fn compile_program(program: &ProgramEntry, rules: &[RuleEntry]) -> Result<String, BuildError> {
     if program.names.is_empty() {
-        return Err("it has no name".into());
+        return Err("the entry has no name".into());
     }
     let lists = [
         &program.value_flags,
@@ -207,16 +207,15 @@ fn collect_long_flags(program: &ProgramEntry) -> Vec<&str> {
 fn compile_program_use(usage: &ProgramUseEntry, rules: &[RuleEntry]) -> Result<String, BuildError> {
     let does = match (&usage.rule, &usage.effect, &usage.prints) {
         (Some(id), None, None) => {
-            let number =
-                rules.iter().position(|rule| rule.id == *id).ok_or_else(|| format!("there is no rule `{id}`"))?;
+            let number = rules.iter().position(|rule| rule.id == *id).ok_or_else(|| format!("unknown rule `{id}`"))?;
             format!("UseEffect::Rule({number})")
         }
         (None, Some(kind), None) => format!("UseEffect::Effect({})", format_variant("PathAction", kind)),
         (None, None, Some(what)) => format!("UseEffect::Prints({})", format_variant("UnknownKind", what)),
-        _ => return Err("a use has one of `rule`, `effect` and `prints`".into()),
+        _ => return Err("a use must have exactly one of `rule`, `effect` and `prints`".into()),
     };
     if usage.effect.is_some() && usage.on.is_none() {
-        return Err("an `effect` needs an `on`".into());
+        return Err("an `effect` must have `on`".into());
     }
     let recursive = match usage.recursive.as_deref() {
         None => "UseRecursion::Never".to_owned(),
@@ -265,7 +264,7 @@ fn compile_target(on: Option<&str>) -> Result<String, BuildError> {
 fn parse_flags(written: &str) -> Result<Vec<&str>, BuildError> {
     let flags: Vec<&str> = written.split('|').collect();
     match flags.iter().find(|flag| !flag.starts_with(['-', '+']) || flag.len() < 2) {
-        Some(flag) => Err(format!("`{flag}` in `{written}` is no flag").into()),
+        Some(flag) => Err(format!("`{flag}` in `{written}` is not a flag").into()),
         None => Ok(flags),
     }
 }

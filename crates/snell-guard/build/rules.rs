@@ -80,7 +80,7 @@ pub(crate) fn load_rules(files: &[PathBuf]) -> Result<Vec<RuleEntry>, BuildError
         for rule in parse_toml::<RuleFile>(path)?.rule {
             check_rule(&rule).map_err(|fault| format!("{}: rule `{}`: {fault}", path.display(), rule.id))?;
             if !ids.insert(rule.id.clone()) {
-                return Err(format!("{}: rule `{}` is there twice", path.display(), rule.id).into());
+                return Err(format!("{}: duplicate rule `{}`", path.display(), rule.id).into());
             }
             rules.push(rule);
         }
@@ -92,19 +92,19 @@ pub(crate) fn load_rules(files: &[PathBuf]) -> Result<Vec<RuleEntry>, BuildError
 fn check_rule(rule: &RuleEntry) -> Result<(), BuildError> {
     let said = |text: &str| !text.trim().is_empty();
     if rule.effects.is_empty() != rule.on.is_empty() {
-        return Err("`effects` and `on` go together".into());
+        return Err("`effects` and `on` must be used together".into());
     }
     if !said(&rule.reason) || !said(&rule.advice) {
-        return Err("it needs a `reason` and an `advice`".into());
+        return Err("the rule must have `reason` and `advice`".into());
     }
     if rule.reported {
         return Ok(());
     }
     if rule.matches.is_empty() && rule.whole_match.is_empty() {
-        return Err("it needs at least one case that it matches".into());
+        return Err("the rule must have at least one case that it matches".into());
     }
     if rule.not_match.is_empty() && rule.whole_not_match.is_empty() {
-        return Err("it needs at least one case that it does not match".into());
+        return Err("the rule must have at least one case that it does not match".into());
     }
     Ok(())
 }

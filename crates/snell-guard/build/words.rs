@@ -64,7 +64,7 @@ fn compile_list(list: &WordList) -> Result<String, BuildError> {
                     check_duplicates(words)?;
                     Ok(format!("({meaning:?}, {})", format_list(words)))
                 }
-                _ => Err(format!("the row {row:?} lacks words").into()),
+                _ => Err(format!("the row {row:?} has too few words").into()),
             });
             let rows = rows.collect::<Result<Vec<_>, BuildError>>()?;
             Ok(format!("&[(&str, &[&str])] = &[{}]", rows.join(", ")))
@@ -75,7 +75,7 @@ fn compile_list(list: &WordList) -> Result<String, BuildError> {
 fn check_duplicates(words: &[String]) -> Result<(), BuildError> {
     let mut seen = BTreeSet::new();
     match words.iter().find(|word| !seen.insert(*word)) {
-        Some(word) => Err(format!("`{word}` is there twice").into()),
+        Some(word) => Err(format!("duplicate word `{word}`").into()),
         None => Ok(()),
     }
 }
@@ -97,7 +97,7 @@ fn check_lowercase(list: &WordList) -> Result<(), BuildError> {
         !word.is_empty() && word.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
     };
     match list.words().find(|word| !is_word(word)) {
-        Some(word) => Err(format!("`{word}` is no word of lower-case letters").into()),
+        Some(word) => Err(format!("`{word}` must have only lower-case letters and digits").into()),
         None => Ok(()),
     }
 }

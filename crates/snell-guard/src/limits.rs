@@ -32,7 +32,7 @@ impl LimitOutcome {
     pub fn description(self) -> &'static str {
         match self {
             Self::AskUser => "Beyond these limits `on_failure` decides (rule `guard.limit`)",
-            Self::TreatAsUnknown => "Beyond these limits the value counts as unknown",
+            Self::TreatAsUnknown => "Beyond these limits the value is unknown",
         }
     }
 }

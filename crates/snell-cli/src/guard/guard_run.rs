@@ -73,11 +73,11 @@ impl<'a> GuardRun<'a> {
         let is_named = self.event.raw.get(TOOL_NAME).is_none_or(is_text);
         let tool = self.event.tool_name().filter(|_| is_named).unwrap_or_default();
         let judgement = self.guard.judge(tool, input, self.event.cwd.as_deref());
-        let closer = report::format_explain_command(tool, input);
-        self.add_judgement(judgement, closer.as_deref(), answer);
+        let details = report::format_explain_command(tool, input);
+        self.add_judgement(judgement, details.as_deref(), answer);
     }
 
-    fn add_judgement(&mut self, judgement: GuardJudgement, closer: Option<&str>, answer: &mut Verdict) {
+    fn add_judgement(&mut self, judgement: GuardJudgement, details: Option<&str>, answer: &mut Verdict) {
         let is_the_same = |earlier: &GuardJudgement| {
             (earlier.decision, earlier.rule, &earlier.reason) == (judgement.decision, judgement.rule, &judgement.reason)
         };
@@ -87,7 +87,7 @@ impl<'a> GuardRun<'a> {
         // A permission request asks the user already.
         let is_asked = self.event.name == EventName::PermissionRequest && judgement.decision == GuardDecision::Ask;
         if !is_asked {
-            report::apply_judgement(&judgement, closer, answer);
+            report::apply_judgement(&judgement, details, answer);
         }
         self.judgements.push(judgement);
     }

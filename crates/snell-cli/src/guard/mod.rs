@@ -14,7 +14,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use serde_json::{Value, json};
-use snell::{SnellSettings, Timestamp, unpack_json_object};
+use snell::{SnellSettings, Timestamp, UserMessage, unpack_json_object};
 use snell_guard::{Guard, GuardDecision, GuardExplanation, GuardJudgement, GuardPolicy, GuardToolCall};
 
 pub(crate) use guard_run::GuardRun;
@@ -80,9 +80,8 @@ impl ProjectGuard {
     /// The result of `work`, or the judgement for a failure of the guard if `work` panics.
     fn catch_failure<T>(&self, tool: &str, work: impl FnOnce() -> T, failed: impl FnOnce(GuardJudgement) -> T) -> T {
         catch_panic::catch_panic(work).unwrap_or_else(|place| {
-            output::print_warning(format!(
-                "the guard failed at {place} when it judged a call of {tool}; please report it"
-            ));
+            let warning = UserMessage::new(format!("the guard failed at {place} while judging a call of {tool}"));
+            output::print_warning(warning.with_hint("report this as a bug of Snell"));
             failed(GuardJudgement::for_guard_failure(self.policy()))
         })
     }

@@ -23,12 +23,12 @@ pub(super) fn build_policy(settings: &GuardSettings, now: Timestamp) -> GuardPol
     };
     if !settings.rules.is_empty() {
         let chosen = RULES.iter().filter_map(|rule| {
-            let said = settings.choice_for(rule.id, choice_from_decision(policy.decide(rule)))?;
-            let by = match said.author {
+            let choice = settings.choice_for(rule.id, choice_from_decision(policy.decide(rule)))?;
+            let by = match choice.author {
                 GuardAuthor::User => PolicyAuthor::User,
                 GuardAuthor::Project | GuardAuthor::Untrusted => PolicyAuthor::Project,
             };
-            let verdict = decision_from_choice(said.choice);
+            let verdict = decision_from_choice(choice.choice);
             Some((rule.id.to_owned(), RuleOverride { decision: verdict, by }))
         });
         policy.rules = chosen.collect();

@@ -18,28 +18,28 @@ const SHELL: &str = "Bash";
 
 /// Adds a judgement to the answer: reason and advice for the model, one line for the user. An allowed call gets no
 /// decision, because "allow" would skip the user's own permissions.
-pub(super) fn apply_judgement(judgement: &GuardJudgement, closer: Option<&str>, answer: &mut Verdict) {
+pub(super) fn apply_judgement(judgement: &GuardJudgement, details: Option<&str>, answer: &mut Verdict) {
     let for_the_model = [&*reveal_invisible_chars(&judgement.reason), judgement.advice].join(" ");
     let for_the_model = for_the_model.trim();
-    let done = match judgement.decision {
+    let rule = judgement.rule.unwrap_or_default();
+    let outcome = match judgement.decision {
         GuardDecision::Allow => return,
         GuardDecision::Ask => {
             answer.ask(for_the_model);
-            "asks you about this"
+            format!("rule {rule} asks you about this call")
         }
         GuardDecision::Deny => {
             answer.deny(for_the_model);
-            "said no to this"
+            format!("blocked by rule {rule}")
         }
     };
-    let rule = judgement.rule.unwrap_or_default();
     // A command with a secret would show the secret once more.
-    let closer = closer.filter(|line| matches!(redaction::mask_secrets(line), Cow::Borrowed(_)));
-    let closer = closer.unwrap_or(match judgement.decision {
+    let details = details.filter(|line| matches!(redaction::mask_secrets(line), Cow::Borrowed(_)));
+    let details = details.unwrap_or(match judgement.decision {
         GuardDecision::Deny => "snell log --verdict block --limit 1 --json",
         GuardDecision::Ask | GuardDecision::Allow => "snell log --verdict ask --limit 1 --json",
     });
-    answer.add_message(format!("Snell: the guard {done} ({rule}); to look closer: {closer}"));
+    answer.add_message(format!("Snell: {outcome}; details: {details}"));
 }
 
 /// The command that explains a call; `None` if it is too long to paste or contains invisible characters.

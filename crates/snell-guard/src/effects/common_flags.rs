@@ -49,7 +49,7 @@ fn is_unlisted_long_flag(program: &ProgramSpec, flag: &str) -> bool {
             _ => &[],
         };
         let mut all = needed.chain(usage.any).chain(usage.unless).chain(target);
-        all.any(|told| told.split('=').next() == Some(flag))
+        all.any(|listed| listed.split('=').next() == Some(flag))
     };
     flag.starts_with("--")
         && !program.value_flags.contains(&flag)

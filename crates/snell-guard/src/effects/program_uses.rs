@@ -74,8 +74,8 @@ fn add_use_rule(collector: &mut EffectCollector<'_>, usage: &ProgramUse, number:
         return;
     }
     let first = all.into_iter().next();
-    let told = first.or_else(|| collector.args.operands.last().map(|value| Cow::Borrowed(*value)));
-    let place = told.map(|value| ClassifiedPath { written: value.to_string(), ..ClassifiedPath::default() });
+    let target = first.or_else(|| collector.args.operands.last().map(|value| Cow::Borrowed(*value)));
+    let place = target.map(|value| ClassifiedPath { written: value.to_string(), ..ClassifiedPath::default() });
     collector.push_effect(EffectKind::Rule(number), place, EffectDepth::Single);
 }
 
@@ -107,14 +107,14 @@ fn is_excused_by_variable(collector: &EffectCollector<'_>, unless: &[&str]) -> b
 }
 
 fn matches_use(line: &ParsedArgs<'_>, usage: &ProgramUse, context: &JudgeContext) -> bool {
-    let said = |words: &&[&str], operand: &&SymbolicText| {
+    let word_matches = |words: &&[&str], operand: &&SymbolicText| {
         operand.as_text().is_some_and(|text| words.iter().any(|word| matches_glob(text, word)))
     };
     let rest = || line.operands.iter().skip(usage.words.len());
     let fits_one =
         |globs: &[&str]| rest().any(|operand| globs.iter().any(|glob| matches_glob(&operand.to_string(), glob)));
     usage.words.len() <= line.operands.len()
-        && usage.words.iter().zip(&line.operands).all(|(words, operand)| said(words, operand))
+        && usage.words.iter().zip(&line.operands).all(|(words, operand)| word_matches(words, operand))
         && usage.needs.iter().all(|spellings| line.has_any_flag(spellings))
         && (usage.any.is_empty() || line.has_any_flag(usage.any))
         && !line.surely_has_any_flag(usage.unless)

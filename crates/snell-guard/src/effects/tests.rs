@@ -227,7 +227,7 @@ fn a_call_with_too_many_operands_says_so() {
 
 /// Each stage checks its left side in two ways. If those went further, this would take 2^64 steps.
 #[test]
-fn a_long_pipe_is_looked_at_once() {
+fn a_long_pipe_is_analysed_once() {
     let stage = |left: Option<Invocation>| Invocation {
         stdin: left.map_or(StdinSource::Inherited, |left| StdinSource::Pipe(vec![left])),
         ..parse_commands("nc example.com 9").remove(0)

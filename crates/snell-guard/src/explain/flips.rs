@@ -123,8 +123,8 @@ impl FlipSearch<'_> {
 
     /// Judges the call with another command at a key, if it is valid.
     fn judge_with_command(&mut self, key: &str, text: &str) -> Option<GuardDecision> {
-        let is_one = text.len() <= MAX_COMMAND_BYTES && !text.trim().is_empty() && is_valid_shell(text);
-        is_one.then(|| self.judge_with_text(key, text)).flatten()
+        let is_valid = text.len() <= MAX_COMMAND_BYTES && !text.trim().is_empty() && is_valid_shell(text);
+        is_valid.then(|| self.judge_with_text(key, text)).flatten()
     }
 
     /// Judges the same effects under another policy.
@@ -136,7 +136,7 @@ impl FlipSearch<'_> {
     fn try_stricter_settings(&mut self, analysis: &CallAnalysis) {
         let strict = GuardPolicy { preset: PolicyPreset::Strict, ..self.policy.clone() };
         if let Some(after) = self.judge_under_policy(analysis, &strict) {
-            let (what, then) = ("Choose the strict preset.", "[guard]\npreset = \"strict\"");
+            let (what, then) = ("Set the strict preset.", "[guard]\npreset = \"strict\"");
             self.record_flip(FlipKind::Preset, what.to_owned(), then.to_owned(), after, then.len());
         }
         for rule in find_matching_rules(&analysis.effects) {
@@ -144,7 +144,7 @@ impl FlipSearch<'_> {
             if policy.rules.remove(rule.id).is_some()
                 && let Some(after) = self.judge_under_policy(analysis, &policy)
             {
-                let what = format!("Take back what the settings say about the rule {}.", rule.id);
+                let what = format!("Remove the setting for rule {}.", rule.id);
                 self.record_flip(FlipKind::Rule, what, String::new(), after, rule.id.len());
             }
         }
@@ -155,7 +155,7 @@ impl FlipSearch<'_> {
                 return;
             }
             let after = judge_call(self.call, &policy, self.context).unaudited;
-            let what = format!("Take back that `{}` is allowed.", entry.command);
+            let what = format!("Remove `{}` from the allowed commands.", entry.command);
             self.record_flip(FlipKind::Allowed, what, String::new(), after, entry.command.len());
         }
     }
@@ -184,8 +184,8 @@ impl FlipSearch<'_> {
         let lines: String = rules.iter().map(|rule| format!("\n\"{}\" = \"allow\"", rule.id)).collect();
         let then = format!("[guard.rules]{lines}");
         let ids: Vec<&str> = rules.iter().map(|rule| rule.id).collect();
-        let are = if ids.len() == 1 { "is" } else { "are" };
-        let what = format!("Allow what {} {are} about, in the user's own settings.", ids.join(" and "));
+        let rule = if ids.len() == 1 { "rule" } else { "rules" };
+        let what = format!("Turn off {rule} {} in your own settings.", ids.join(" and "));
         let bytes = then.len();
         self.record_flip(FlipKind::Rule, what, then, after, bytes);
     }
@@ -223,8 +223,8 @@ impl FlipSearch<'_> {
             return;
         }
         if let Some(after) = self.judge_with_command(key, &then) {
-            let left_out: Vec<String> = spans.iter().map(|span| quote_span(text, span)).collect();
-            let what = format!("Leave out {}.", left_out.join(" and "));
+            let removed: Vec<String> = spans.iter().map(|span| quote_span(text, span)).collect();
+            let what = format!("Remove {}.", removed.join(" and "));
             let bytes = spans.iter().map(ExactSizeIterator::len).sum();
             self.record_flip(FlipKind::Command, what, then, after, bytes);
         }
@@ -234,7 +234,7 @@ impl FlipSearch<'_> {
     fn omit_word(&mut self, key: &str, text: &str, part: &ByteSpan) {
         let then = replace_span(text, part, "");
         if let Some(after) = self.judge_with_command(key, &then) {
-            let what = format!("Leave out {}.", quote_span(text, part));
+            let what = format!("Remove {}.", quote_span(text, part));
             self.record_flip(FlipKind::Word, what, then, after, part.len());
         }
     }
@@ -249,7 +249,7 @@ impl FlipSearch<'_> {
         let path = format!("{directory}/{name}");
         let then = replace_span(text, part, &path);
         if let Some(after) = self.judge_with_command(key, &then) {
-            let what = format!("Use {path} inside the project instead of {}.", quote_span(text, part));
+            let what = format!("Use {path} in the project instead of {}.", quote_span(text, part));
             self.record_flip(FlipKind::Target, what, then, after, part.len().max(path.len()));
         }
     }
@@ -264,7 +264,7 @@ impl FlipSearch<'_> {
         }
         let then =
             format!("[[guard.allow]]\ncommand = {}\nreason = \"…\"", toml_string::quote_toml_string(&entry.command));
-        let what = format!("Allow the command {}, with a reason.", quote_span(text, span));
+        let what = format!("Allow the command {} in your settings, with a reason.", quote_span(text, span));
         let mut policy = self.policy.clone();
         policy.allowed.push(entry);
         let after = judge_call(self.call, &policy, self.context).unaudited;
@@ -280,7 +280,7 @@ impl FlipSearch<'_> {
             };
             let then = format!("{}/{name}", self.context.project);
             if let Some(after) = self.judge_with_text(key, &then) {
-                let what = format!("Use {then} inside the project instead of {path}.");
+                let what = format!("Use {then} in the project instead of {path}.");
                 let bytes = path.len().max(then.len());
                 self.record_flip(FlipKind::Target, what, then, after, bytes);
             }
@@ -322,10 +322,10 @@ fn outside_file_name(word: &str) -> Option<&str> {
     let name = path.rsplit('/').next()?;
     let elsewhere = word.starts_with(['/', '~', '$']) || word.starts_with("..");
     // These files exist only there.
-    let made_by_the_system = ["/dev/", "/proc/", "/sys/"].iter().any(|place| word.starts_with(place));
+    let is_kernel_file = ["/dev/", "/proc/", "/sys/"].iter().any(|place| word.starts_with(place));
     let plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
     let is_name = !name.is_empty() && name.chars().all(plain) && !matches!(name, "." | "..");
-    (elsewhere && !made_by_the_system && is_name && path.contains('/')).then_some(name)
+    (elsewhere && !is_kernel_file && is_name && path.contains('/')).then_some(name)
 }
 
 fn replace_span(text: &str, part: &ByteSpan, by: &str) -> String {

@@ -139,11 +139,11 @@ pub fn explain_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, context: &Ju
     let seen = analyze_call(call, policy, context);
     let judgement = judge_analysis(&seen, policy);
     let text = tools::command_from_input(call.input).unwrap_or_default();
-    let told = |effect: &&Effect| effect.by.is_none();
+    let is_call_effect = |effect: &&Effect| effect.by.is_none();
     GuardExplanation {
         steps: explain_steps(&text, &seen, policy),
         steps_left_off: seen.invocations.len().saturating_sub(MAX_STEPS),
-        effects: explain_effects(seen.effects.iter().filter(told), policy),
+        effects: explain_effects(seen.effects.iter().filter(is_call_effect), policy),
         flips: flips::find_flips(call, &seen, &judgement, policy, context),
         ..GuardExplanation::from_judgement(judgement)
     }
@@ -175,10 +175,10 @@ fn explain_steps(text: &str, analysis: &CallAnalysis, policy: &GuardPolicy) -> V
 }
 
 fn explain_effects<'a>(effects: impl Iterator<Item = &'a Effect>, policy: &GuardPolicy) -> Vec<ExplainedEffect> {
-    let told = |effect: &Effect| ExplainedEffect {
+    let explain = |effect: &Effect| ExplainedEffect {
         does: match effect.kind {
             EffectKind::Path(kind) => descriptions::describe_action(kind),
-            EffectKind::Rule(_) => "does what only one rule is about",
+            EffectKind::Rule(_) => "affects",
         },
         target: effect.place.as_ref().map(|place| shorten_text(place.display_path())),
         place: effect.place.as_ref().map_or_else(Vec::new, |place| descriptions::describe_classes(place.classes)),
@@ -188,7 +188,7 @@ fn explain_effects<'a>(effects: impl Iterator<Item = &'a Effect>, policy: &Guard
             .map(|(rule, matched)| evaluate_rule(rule, matched, effect, policy))
             .collect(),
     };
-    effects.take(MAX_EFFECTS_PER_STEP).map(told).collect()
+    effects.take(MAX_EFFECTS_PER_STEP).map(explain).collect()
 }
 
 fn evaluate_rule(rule: &'static GuardRule, matched: bool, effect: &Effect, policy: &GuardPolicy) -> RuleEvaluation {

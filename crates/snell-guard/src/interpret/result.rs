@@ -75,12 +75,12 @@ pub enum CoverageGap {
 impl fmt::Display for CoverageGap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Limit(name) => write!(f, "it is more than is looked at before it runs (limit: {name})"),
-            Self::Syntax => f.write_str("the text is not what a shell can read"),
-            Self::UnknownProgram => f.write_str("the name of a program is only known when it runs"),
-            Self::UnknownCode => f.write_str("code is handed to a shell that is only known when it runs"),
-            Self::Unread => f.write_str("a part of the call is not what can be read"),
-            Self::Failure => f.write_str("the guard itself failed"),
+            Self::Limit(name) => write!(f, "the call exceeds a limit of the analysis ({name})"),
+            Self::Syntax => f.write_str("the text is not valid shell"),
+            Self::UnknownProgram => f.write_str("a program name is unknown until the command runs"),
+            Self::UnknownCode => f.write_str("shell code is unknown until the command runs"),
+            Self::Unread => f.write_str("a part of the call cannot be read"),
+            Self::Failure => f.write_str("the guard failed"),
         }
     }
 }

@@ -19,8 +19,8 @@ pub(super) fn lower_powershell(text: &str, mut lowering: LoweringContext<'_>) ->
         lowering.lower_shell_code("sudo true", None);
     }
     for statement in split_statements(&text) {
-        let told = to_shell_command(&statement);
-        lowering.lower_shell_code(&told, None);
+        let code = to_shell_command(&statement);
+        lowering.lower_shell_code(&code, None);
     }
     lowering.into_effects()
 }

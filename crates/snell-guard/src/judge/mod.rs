@@ -80,16 +80,21 @@ impl GuardJudgement {
 
     /// The judgement for a call that cannot be read, or only in part. `why` is the end of a sentence.
     pub fn for_unreadable_call(policy: &GuardPolicy, why: &str) -> Self {
-        let told = |reason: &str| {
+        let format_reason = |reason: &str| {
             let whole = reason.replace("`{field}`", "all");
             format!("{}: {why}.", whole.trim_end_matches('.'))
         };
-        Self::without_analysis(policy, UNREADABLE_RULE, CoverageGap::Unread, told)
+        Self::without_analysis(policy, UNREADABLE_RULE, CoverageGap::Unread, format_reason)
     }
 
     /// A judgement without an analysis, by this rule.
-    fn without_analysis(policy: &GuardPolicy, id: &str, lacks: CoverageGap, told: impl FnOnce(&str) -> String) -> Self {
-        let coverage = GuardCoverage { gaps: vec![lacks] };
+    fn without_analysis(
+        policy: &GuardPolicy,
+        id: &str,
+        gap: CoverageGap,
+        format_reason: impl FnOnce(&str) -> String,
+    ) -> Self {
+        let coverage = GuardCoverage { gaps: vec![gap] };
         let rule = RULES.iter().find(|rule| rule.id == id);
         let Some((rule, would)) = rule.map(|rule| (rule, policy.decide(rule))) else {
             return Self::without_findings(coverage);
@@ -99,7 +104,7 @@ impl GuardJudgement {
             unaudited: would,
             rule: Some(rule.id),
             tier: Some(rule.tier),
-            reason: told(rule.reason),
+            reason: format_reason(rule.reason),
             advice: rule.advice,
             ..Self::without_findings(coverage)
         }
@@ -259,9 +264,9 @@ pub(crate) fn analyze_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, conte
 /// Decides about an analysed call.
 pub(crate) fn judge_analysis(analysis: &CallAnalysis, policy: &GuardPolicy) -> GuardJudgement {
     let findings = rules::collect_findings(&analysis.effects);
-    let minded = |finding: &&RuleFinding<'_>| policy.decide(finding.rule) != GuardDecision::Allow;
+    let is_stopped = |finding: &&RuleFinding<'_>| policy.decide(finding.rule) != GuardDecision::Allow;
     let (through, stopped): (Vec<&RuleFinding<'_>>, Vec<&RuleFinding<'_>>) =
-        findings.iter().filter(minded).partition(|finding| finding.is_exempt());
+        findings.iter().filter(is_stopped).partition(|finding| finding.is_exempt());
     // Findings are sorted by gravity, but a policy may change the decisions; of equals, the first is the gravest.
     let gravest = stopped
         .iter()

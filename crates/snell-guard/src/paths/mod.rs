@@ -102,9 +102,9 @@ pub fn locate_path(value: &SymbolicText, cwd: Option<&str>, context: &JudgeConte
     let shape = parse_partial_path(value, cwd);
     let literal = value.parts.iter().all(|part| matches!(part, SymbolicPart::Text(_)));
     let classes = shape.as_ref().map_or(PathClasses::from([PathClass::Unknown]), |shape| classify_path(shape, context));
-    let told = value.parts.first() == Some(&SymbolicPart::Unknown(UnknownKind::FromInput));
+    let is_from_input = value.parts.first() == Some(&SymbolicPart::Unknown(UnknownKind::FromInput));
     ClassifiedPath {
-        classes: if told { classes.with(PathClass::FromInput) } else { classes },
+        classes: if is_from_input { classes.with(PathClass::FromInput) } else { classes },
         path: shape
             .as_ref()
             .filter(|shape| literal && shape.start == PathStart::Root)

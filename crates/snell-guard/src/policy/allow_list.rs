@@ -53,7 +53,7 @@ impl CommandPattern {
         }
         match words.first() {
             None => Err("names no program"),
-            Some(program) if program.starts_with(STAR_CHAR) => Err("must begin with the name of a program"),
+            Some(program) if program.starts_with(STAR_CHAR) => Err("does not start with the name of a program"),
             Some(_) => Ok(Self { variables, words, more }),
         }
     }
@@ -65,17 +65,17 @@ impl CommandPattern {
             (false, false) => self.words.len() == other.words.len(),
             (true, _) => self.words.len() <= other.words.len(),
         };
-        let said = |(pattern, word): (&String, &String)| star_pattern_matches(pattern, word);
-        long_enough && self.variables == other.variables && self.words.iter().zip(&other.words).all(said)
+        let word_matches = |(pattern, word): (&String, &String)| star_pattern_matches(pattern, word);
+        long_enough && self.variables == other.variables && self.words.iter().zip(&other.words).all(word_matches)
     }
 
     /// Whether the pattern matches a command. A word with an unknown part may be anything, also several words, so it
     /// never matches.
     pub(crate) fn matches_command(&self, argv: &[SymbolicText], variables: &[(String, SymbolicText)]) -> bool {
-        let said = |(pattern, value): (&String, &SymbolicText)| {
+        let word_matches = |(pattern, value): (&String, &SymbolicText)| {
             value.as_text().is_some_and(|text| star_pattern_matches(pattern, text))
         };
-        let set = |(pattern, (name, value)): (&String, &(String, SymbolicText))| {
+        let variable_matches = |(pattern, (name, value)): (&String, &(String, SymbolicText))| {
             pattern.split_once('=').is_some_and(|(wanted, pattern)| {
                 wanted == name && value.as_text().is_some_and(|text| star_pattern_matches(pattern, text))
             })
@@ -86,8 +86,8 @@ impl CommandPattern {
         long_enough
             && known
             && variables.len() == self.variables.len()
-            && self.words.iter().zip(argv).all(said)
-            && self.variables.iter().zip(variables).all(set)
+            && self.words.iter().zip(argv).all(word_matches)
+            && self.variables.iter().zip(variables).all(variable_matches)
     }
 }
 
@@ -99,14 +99,14 @@ fn split_words(command: &str, home: &str) -> Result<Vec<String>, &'static str> {
     for c in command.trim().chars() {
         match quote {
             Some(mark) if c == mark => quote = None,
-            Some('"') if matches!(c, '$' | '`' | '\\') => return Err("must not hold what the shell would fill in"),
+            Some('"') if matches!(c, '$' | '`' | '\\') => return Err("contains a variable or a command substitution"),
             Some(_) => word.get_or_insert_default().push(c),
             None if matches!(c, '\'' | '"') => {
                 quote = Some(c);
                 word.get_or_insert_default();
             }
             None if SHELL_OPERATORS.contains(&c) => {
-                return Err("must be one simple command, with words in quotes where needed");
+                return Err("is more than one simple command");
             }
             None if c.is_whitespace() => words.extend(word.take()),
             None if c == '~' && word.is_none() => word = Some(home.to_owned()),
@@ -115,7 +115,7 @@ fn split_words(command: &str, home: &str) -> Result<Vec<String>, &'static str> {
         }
     }
     if quote.is_some() {
-        return Err("has a quote that does not end");
+        return Err("has an unclosed quote");
     }
     words.extend(word);
     Ok(words)
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_may_let_through_all_that_another_one_does() {
+    fn a_pattern_may_cover_another_one() {
         for (one, other, expected) in [
             ("sudo ls", "sudo ls", true),
             ("sudo ls", "sudo 'ls'", true),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_simple_command_is_told() {
+    fn invalid_entries_have_an_error() {
         for (command, faulty) in [
             ("sudo systemctl restart nginx", false),
             ("git commit -m 'a; b | c > d'", false),

@@ -116,7 +116,7 @@ impl RuleFinding<'_> {
         self.rule
             .reason
             .replace("{target}", &shorten_text(target, MAX_SHOWN_CHARS))
-            .replace("{program}", self.effect.program)
+            .replace("{program}", &self.effect.program.replacen("the ", "The ", 1))
             .replace("{field}", self.effect.program)
     }
 }

@@ -176,7 +176,7 @@ mod tests {
     const SIZE: usize = 1 << 17;
 
     #[test]
-    fn names_in_another_case_are_told_from_other_names() {
+    fn names_that_differ_only_in_case_are_found() {
         for (one, other, expected) in [
             ("/home/Ann/.claude", "/home/ann/.claude/settings.json", true),
             ("/home/ann/.CLAUDE/settings.json", "/home/ann/.claude/settings.json", true),

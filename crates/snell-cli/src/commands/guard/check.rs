@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use anyhow::bail;
+use snell::UserMessage;
 use snell_guard::GuardDecision;
 
 use super::call_args::{GuardCallArgs, ToolCallRequest};
@@ -10,7 +10,7 @@ use super::location::GuardLocationArgs;
 use super::wire::GuardAnswerWire;
 use super::{json_lines, render};
 use crate::commands::{BLOCKED, DONE, FAILED};
-use crate::output;
+use crate::output::{self, CommandError};
 
 /// Judge one call, or every call on stdin
 ///
@@ -35,10 +35,11 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     match args.which.parse_call()? {
         Some(call) => judge_one(args, &call),
-        None if std::io::stdin().is_terminal() => bail!(
-            "there is no call to judge; name a command (snell guard check 'ls -l'), a tool with --tool and --input, or \
-             write a JSON object for each call to stdin"
-        ),
+        None if std::io::stdin().is_terminal() => {
+            let hint =
+                "pass a command (snell guard check 'ls -l'), a tool (--tool and --input), or JSON lines on stdin";
+            Err(CommandError::new("no call to judge").with_hint(hint).into())
+        }
         None => judge_stdin(args),
     }
 }
@@ -69,7 +70,8 @@ fn judge_stdin(args: &Args) -> anyhow::Result<u8> {
     if bad == 0 {
         return Ok(DONE);
     }
-    let (are, no_calls) = if bad == 1 { ("is", "no call") } else { ("are", "no calls") };
-    output::print_warning(format!("{bad} of {all} lines {are} {no_calls}; the answers in their places say why"));
+    let are = if bad == 1 { "is not a valid call" } else { "are not valid calls" };
+    let warning = UserMessage::new(format!("{bad} of {all} lines {are}"));
+    output::print_warning(warning.with_hint("read \"error\" in the answers to these lines"));
     Ok(FAILED)
 }

@@ -61,7 +61,7 @@ fn judge_line(
     places: &mut GuardLocations,
     answers: &mut JsonLineWriter<impl Write>,
 ) -> Result<io::Result<()>, String> {
-    let text = text.ok_or_else(|| format!("it is longer than {MAX_PAYLOAD_BYTES} bytes"))?;
+    let text = text.ok_or_else(|| format!("the line is longer than {MAX_PAYLOAD_BYTES} bytes"))?;
     let call = GuardCallWire::parse(text)?;
     let (guard, cwd) = places.guard_for_cwd(call.cwd.as_deref()).map_err(|error| format!("{error:#}"))?;
     let judgement = guard.judge(&call.tool, &call.input, Some(cwd));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_told_apart_however_they_come() {
+    fn lines_are_split_in_any_chunks() {
         let line = |number, text: &str| (number, Some(text.to_owned()));
         let rows: &[(&[&'static str], &[_])] = &[
             (&[], &[]),
@@ -192,9 +192,9 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_waited_for_before_everything_is_told() {
+    fn answers_are_flushed_before_waiting() {
         let mut lines = JsonLineReader::new(ChunkedReader(vec!["a\nb\nc", "\n"]), 5);
-        let mut told = Vec::new();
+        let mut read = Vec::new();
         let mut waits = 0;
         while let Some(line) = lines
             .next_line(|| {
@@ -203,9 +203,9 @@ mod tests {
             })
             .unwrap()
         {
-            told.push((line.number, waits));
+            read.push((line.number, waits));
         }
-        assert_eq!(told, [(1, 1), (2, 1), (3, 2)]);
+        assert_eq!(read, [(1, 1), (2, 1), (3, 2)]);
         assert_eq!(waits, 3);
     }
 }

@@ -8,7 +8,7 @@ use anyhow::Context;
 use super::project_guards::{GuardPolicyArgs, GuardedProject, GuardedProjectCache};
 use crate::env::find_config_project;
 use crate::guard::ProjectGuard;
-use crate::output;
+use crate::output::{self, CommandError};
 
 /// How many directories are cached.
 const MAX_CACHED_DIRECTORIES: usize = 1024;
@@ -32,7 +32,9 @@ impl GuardLocationArgs {
     pub(super) fn resolve_locations(&self) -> anyhow::Result<GuardLocations> {
         let here = match &self.cwd {
             Some(cwd) => to_absolute_path(cwd)?,
-            None => std::env::current_dir().context("the current directory is gone; name another one with --cwd")?,
+            None => std::env::current_dir().map_err(|error| {
+                CommandError::new(format!("cannot find the current directory: {error}")).with_hint("pass --cwd")
+            })?,
         };
         let home = match &self.project {
             Some(project) => ProjectSelection::Fixed(to_absolute_path(project)?),
@@ -42,7 +44,7 @@ impl GuardLocationArgs {
             && !project.is_dir()
         {
             let shown = project.display();
-            output::print_warning(format!("{shown} is no directory; it is taken for a project without settings"));
+            output::print_warning(format!("{shown} is not a directory, so no project settings apply"));
         }
         let mut places = GuardLocations {
             project: home,
@@ -91,7 +93,7 @@ impl GuardLocations {
             }
             self.directories.insert(named.to_owned(), self.resolve_directory(cwd));
         }
-        let directory = self.directories.get(named).context("a directory was forgotten")?;
+        let directory = self.directories.get(named).context("the directory is missing in the cache")?;
         let known = self.guards.get_or_load(&directory.project)?;
         Ok((&known.guard, &directory.path))
     }

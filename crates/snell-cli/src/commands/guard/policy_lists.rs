@@ -58,14 +58,14 @@ impl GuardListsView {
         if self.allow.is_empty() {
             return;
         }
-        let mut table = TextTable::new(["LET THROUGH", "BECAUSE", "UNTIL", "FROM"], 1).with_optional_column(2);
+        let mut table = TextTable::new(["ALLOWED", "REASON", "UNTIL", "FROM"], 1).with_optional_column(2);
         for entry in &self.allow {
             let until = entry.until.clone().unwrap_or_default();
-            let over = if entry.expired { " (over)" } else { "" };
+            let expired = if entry.expired { " (expired)" } else { "" };
             table.add_row([
                 entry.command.clone(),
                 entry.reason.clone(),
-                format!("{until}{over}"),
+                format!("{until}{expired}"),
                 entry.origin.clone(),
             ]);
         }

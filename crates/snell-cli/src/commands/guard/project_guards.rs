@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::ValueEnum;
-use snell::{BuiltinHandler, GuardPreset, Severity, SnellSettings, Timestamp};
+use snell::{BuiltinHandler, GuardPreset, Severity, SnellSettings, Timestamp, UserMessage};
 
 use crate::env;
 use crate::env::caller::CallerEnv;
@@ -74,7 +74,7 @@ impl GuardedProjectCache {
             let known = self.load_project(project)?;
             self.projects.insert(project.to_owned(), known);
         }
-        self.projects.get(project).context("a project was forgotten")
+        self.projects.get(project).context("the project is missing in the cache")
     }
 
     fn load_project(&self, project: &Path) -> anyhow::Result<GuardedProject> {
@@ -94,9 +94,8 @@ impl GuardedProject {
     /// Warns if the guard is off, so that agents' calls are not judged.
     pub(super) fn warn_if_off(&self) {
         if !self.settings.handlers.is_enabled(BuiltinHandler::Guard) {
-            output::print_warning(
-                "the guard is switched off ([handlers] in your snell.toml); agents' calls are not judged",
-            );
+            let warning = UserMessage::new("the guard is off, so Snell does not judge agents' calls");
+            output::print_warning(warning.with_hint("set guard = true in [handlers] of your snell.toml"));
         }
     }
 }

@@ -45,18 +45,18 @@ fn render_headline(judgement: &GuardJudgement) -> String {
 /// The reason, the advice and the gaps of the analysis.
 fn render_grounds(judgement: &GuardJudgement) -> String {
     let mut text = String::new();
-    let mut row = |title: &str, said: &str| {
-        if !said.is_empty() {
-            text.push_str(&format!("{title:<10}{}\n", escape_invisible(said)));
+    let mut row = |title: &str, value: &str| {
+        if !value.is_empty() {
+            text.push_str(&format!("{title:<10}{}\n", escape_invisible(value)));
         }
     };
     row("Why", &judgement.reason);
     row("Instead", judgement.advice);
     if let Some(would) = judgement.suppressed_decision() {
-        row("Audit", &format!("the preset only watches; otherwise: {}", would.name()));
+        row("Audit", &format!("the audit preset does not enforce this decision: {}", would.name()));
     }
     row("Allowed", judgement.allowed_by.as_deref().unwrap_or_default());
-    row("Unseen", &judgement.coverage.describe_gaps().join("; "));
+    row("Unchecked", &judgement.coverage.describe_gaps().join("; "));
     text
 }
 
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_judgement_is_about_is_underlined() {
+    fn the_blamed_spans_are_underlined() {
         insta::assert_snapshot!(underline_ranges("cd x && rm -rf /", &[(8, 16)], None), @"
           cd x && rm -rf /
                   ^^^^^^^^
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_line_that_is_too_wide_the_mark_is_shown() {
+    fn a_wide_line_is_cut_around_its_mark() {
         let text = format!("{} rm -rf / {}", "a".repeat(50), "b".repeat(50));
         insta::assert_snapshot!(underline_ranges(&text, &[(51, 59)], Some(30)), @"
           …aaaaa rm -rf / bbbbbbbbbbb…

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 use snell::{GuardAuthor, GuardSettings, SourceLocation, Timestamp, did_you_mean};
@@ -16,7 +15,7 @@ use super::render;
 use crate::commands::DONE;
 use crate::env;
 use crate::guard::choice_from_decision;
-use crate::output::{self, TextStyle, TextTable, apply_style};
+use crate::output::{self, CommandError, TextStyle, TextTable, apply_style};
 
 /// List the rules and their decisions here
 ///
@@ -90,7 +89,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let known = places.default_project()?;
     let policy = known.guard.policy();
     if policy.preset == PolicyPreset::Audit {
-        output::print_note("the preset is audit: nothing is stopped, and this is what would be");
+        output::print_note("the preset is audit, so these decisions are reported but not enforced");
     }
     let word = args.word.as_deref();
     if let Some(rule) = RULES.iter().find(|rule| Some(rule.id) == word) {
@@ -98,10 +97,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let listed = select_rules(args, known);
     if let Some(word) = word.filter(|_| listed.is_empty()) {
-        let of_tier = args.tier.as_ref().map_or_else(String::new, |tier| format!(" of the tier {tier}"));
-        let near = did_you_mean(word, RULES.iter().map(|rule| rule.id));
-        let near = near.map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"));
-        bail!("no rule{of_tier} is called \"{word}\" or has that in it{near}; `snell guard rules` shows all of them");
+        let of_tier = args.tier.as_ref().map_or_else(String::new, |tier| format!(" of tier {tier}"));
+        let error = CommandError::new(format!("no rule{of_tier} matches \"{word}\""));
+        let hint = match did_you_mean(word, RULES.iter().map(|rule| rule.id)) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => "run `snell guard rules` to list all rules".to_owned(),
+        };
+        return Err(error.with_hint(hint).into());
     }
     let beside =
         GuardListsView::from_settings(&known.settings.guard, env::read_clock_override().unwrap_or_else(Timestamp::now));
@@ -179,11 +181,11 @@ fn find_origin<'a>(
     settings: &'a GuardSettings,
 ) -> Option<&'a SourceLocation> {
     let chosen = |is_author: fn(GuardAuthor) -> bool| {
-        let mut said = settings.rules.iter().rev();
-        let found = said.find(|said| {
-            said.rule == rule.id && said.choice == choice_from_decision(verdict) && is_author(said.author)
+        let mut choices = settings.rules.iter().rev();
+        let found = choices.find(|choice| {
+            choice.rule == rule.id && choice.choice == choice_from_decision(verdict) && is_author(choice.author)
         });
-        found.map(|said| &said.origin)
+        found.map(|choice| &choice.origin)
     };
     match source {
         DecisionSource::Rule => None,
@@ -236,7 +238,7 @@ fn print_rule(view: &GuardRuleView, json: bool) -> anyhow::Result<u8> {
     let decision = apply_style(view.decision, render::decision_style(view.verdict));
     let mut text = format!("Tier      {}\nDecision  {decision} ({})\n", view.tier, view.describe_origin());
     if view.locked {
-        text.push_str("Locked    a project cannot make it milder, and what `allow` names is judged by it all the same, also in your own file\n");
+        text.push_str("Locked    a project cannot make it milder, and `allow` entries do not override it\n");
     }
     text.push_str(&format!("Instead   {}\n", view.advice));
     output::print_text(&text);

@@ -9,7 +9,7 @@ use snell::{MAX_JSON_DEPTH, measure_json_depth, replace_lone_surrogates};
 use snell_guard::{GuardDecision, GuardExplanation, GuardJudgement};
 
 /// An example of a valid line, for error messages.
-const EXAMPLE: &str = r#"write {"tool": "Bash", "input": {"command": "ls"}}"#;
+const EXAMPLE: &str = r#"{"tool": "Bash", "input": {"command": "ls"}}"#;
 
 /// A call as a line of JSON. Other fields are ignored.
 #[derive(Debug, Deserialize)]
@@ -28,14 +28,14 @@ impl GuardCallWire {
     pub(super) fn parse(line: &[u8]) -> Result<Self, String> {
         let text = match std::str::from_utf8(line) {
             Ok(text) => text.trim(),
-            Err(error) => return Err(format!("it is not UTF-8, from byte {} on", error.valid_up_to() + 1)),
+            Err(error) => return Err(format!("the line is not UTF-8 from byte {} on", error.valid_up_to() + 1)),
         };
         if !text.starts_with('{') {
-            return Err(format!("a call is a JSON object; {EXAMPLE}"));
+            return Err(format!("a call must be a JSON object, for example {EXAMPLE}"));
         }
         let call: Self = parse_json(text)?;
         match &call.cwd {
-            Some(cwd) if !cwd.starts_with('/') => Err(format!("\"cwd\" is {cwd:?}; write an absolute path")),
+            Some(cwd) if !cwd.starts_with('/') => Err(format!("\"cwd\" must be an absolute path, not {cwd:?}")),
             _ => Ok(call),
         }
     }
@@ -45,14 +45,14 @@ impl GuardCallWire {
 /// surrogates.
 pub(super) fn parse_json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     if measure_json_depth(text) > MAX_JSON_DEPTH {
-        return Err(format!("it is nested more than {MAX_JSON_DEPTH} levels deep"));
+        return Err(format!("the JSON is nested more than {MAX_JSON_DEPTH} levels deep"));
     }
     parse_json_strict(text).or_else(|error| {
-        let mended = replace_lone_surrogates(text);
-        if mended == text {
+        let repaired = replace_lone_surrogates(text);
+        if repaired == text {
             return Err(describe_json_error(&error));
         }
-        parse_json_strict(&mended).map_err(|error| describe_json_error(&error))
+        parse_json_strict(&repaired).map_err(|error| describe_json_error(&error))
     })
 }
 
@@ -67,8 +67,8 @@ fn parse_json_strict<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
 
 /// The error and its column, without the line: there is only one.
 fn describe_json_error(error: &serde_json::Error) -> String {
-    let said = error.to_string();
-    let what = said.rsplit_once(" at line ").map_or(said.as_str(), |(what, _)| what);
+    let message = error.to_string();
+    let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
     format!("{what} (column {})", error.column())
 }
 

@@ -39,22 +39,22 @@ fn find_entry_fault(
     if entry.is_expired(now) {
         let until = entry.until.map(|until| until.to_string()).unwrap_or_default();
         return Some((
-            format!("\"{command}\" was allowed until {until}, and is no longer"),
-            "remove it, or write a later day".into(),
+            format!("\"{command}\" was allowed only until {until}"),
+            "remove the entry, or set a later date".into(),
         ));
     }
     let allowed = to_allow_entry(entry);
     if let Some(fault) = allowed.pattern_error() {
         return Some((
-            format!("\"{command}\" {fault}, so it lets nothing through"),
-            "write one command as it is typed, without pipes and variables".into(),
+            format!("\"{command}\" {fault}, so it allows nothing"),
+            "write one command without pipes and variables, and quote special characters".into(),
         ));
     }
     let covers = |other: &&&AllowedCommand| to_allow_entry(other).covers(&allowed);
     if let Some(other) = earlier.iter().find(covers) {
         return Some((
-            format!("\"{command}\" is let through by \"{}\" already ({})", other.command, other.origin),
-            "remove one of them".into(),
+            format!("\"{command}\" is already allowed by \"{}\" ({})", other.command, other.origin),
+            "remove one of the two entries".into(),
         ));
     }
     if command.contains('*') {
@@ -84,11 +84,10 @@ fn find_useless_pattern(guard: &ProjectGuard, allowed: &AllowListEntry) -> Optio
     };
     Some((
         format!(
-            "\"{}\" does not let through what it seems to (\"{example}\"): {rule} minds it, and holds for allowed \
-             commands as well",
+            "\"{}\" does not allow \"{example}\", because rule {rule} also applies to allowed commands",
             allowed.command
         ),
-        format!("`snell guard rules {rule}` says why; remove the entry"),
+        format!("remove the entry; run `snell guard rules {rule}` for details"),
     ))
 }
 
@@ -111,13 +110,13 @@ fn find_useless_entry(guard: &ProjectGuard, allowed: AllowListEntry) -> Option<(
         GuardPolicy { allowed: Vec::new(), preset: snell_guard::PolicyPreset::Strict, ..guard.policy().clone() };
     if judge_with_policy(guard, without, &command).unaudited == GuardDecision::Allow {
         return Some((
-            format!("no rule minds \"{command}\" here, so the entry has no effect"),
-            "remove it, or write the command that was stopped: `snell guard explain` offers the entry for it".into(),
+            format!("no rule stops \"{command}\" here, so the entry has no effect"),
+            "remove the entry, or use the one that `snell guard explain` suggests for the blocked command".into(),
         ));
     }
     let rule = find_stopping_rule(guard, allowed, &command)?;
     Some((
-        format!("\"{command}\" is not let through: {rule} minds it, and holds for allowed commands as well"),
-        format!("`snell guard rules {rule}` says why; remove the entry"),
+        format!("\"{command}\" is not allowed, because rule {rule} also applies to allowed commands"),
+        format!("remove the entry; run `snell guard rules {rule}` for details"),
     ))
 }

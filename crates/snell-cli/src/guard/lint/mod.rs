@@ -33,12 +33,12 @@ impl GuardLintFinding {
 /// Finds an unreadable configuration file, unknown rules, choices that a locked rule ignores, and allow entries without
 /// effect.
 pub(crate) fn lint_guard_settings(settings: &SnellSettings, project: &Path, now: Timestamp) -> Vec<GuardLintFinding> {
-    let said = &settings.guard;
-    let mut found: Vec<GuardLintFinding> = lint_unreadable_config(said).into_iter().collect();
-    found.extend(said.rules.iter().filter_map(|choice| lint_rule_choice(choice, said)));
-    if !said.allow.is_empty() {
+    let guard_settings = &settings.guard;
+    let mut found: Vec<GuardLintFinding> = lint_unreadable_config(guard_settings).into_iter().collect();
+    found.extend(guard_settings.rules.iter().filter_map(|choice| lint_rule_choice(choice, guard_settings)));
+    if !guard_settings.allow.is_empty() {
         let guard = ProjectGuard::from_settings(settings, project, now);
-        found.extend(allow_entries::lint_allow_entries(&guard, &said.allow, now));
+        found.extend(allow_entries::lint_allow_entries(&guard, &guard_settings.allow, now));
     }
     found
 }
@@ -47,27 +47,27 @@ pub(crate) fn lint_guard_settings(settings: &SnellSettings, project: &Path, now:
 pub(crate) fn lint_unreadable_config(settings: &GuardSettings) -> Option<GuardLintFinding> {
     settings.unreadable_file.as_ref().map(|file| GuardLintFinding {
         origin: file.origin.clone(),
-        what: format!("the guard judges by its defaults, because this file {}", file.why),
-        remedy: "correct it; until then nothing in it counts".into(),
+        what: format!("the guard uses its defaults, because this file {}", file.why),
+        remedy: "fix the file; until then none of its settings apply".into(),
     })
 }
 
 /// Finds an unknown rule, or a choice that a locked rule ignores.
-fn lint_rule_choice(said: &RuleChoice, settings: &GuardSettings) -> Option<GuardLintFinding> {
-    let finding = |what, remedy| GuardLintFinding { origin: said.origin.clone(), what, remedy };
-    let Some(rule) = RULES.iter().find(|rule| rule.id == said.rule) else {
-        let near = suggest_rule(&said.rule).map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"));
-        return Some(finding(
-            format!("the guard has no rule \"{}\"{near}, so this has no effect", said.rule),
-            "`snell guard rules` shows all".into(),
-        ));
+fn lint_rule_choice(choice: &RuleChoice, settings: &GuardSettings) -> Option<GuardLintFinding> {
+    let finding = |what, remedy| GuardLintFinding { origin: choice.origin.clone(), what, remedy };
+    let Some(rule) = RULES.iter().find(|rule| rule.id == choice.rule) else {
+        let remedy = match suggest_rule(&choice.rule) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => "run `snell guard rules` to list all rules".to_owned(),
+        };
+        return Some(finding(format!("unknown rule \"{}\", so this setting has no effect", choice.rule), remedy));
     };
     let usual = choice_from_decision(GuardPolicy::new(policy::preset_from_settings(settings.preset)).decide(rule));
-    let in_vain = rule.locked && said.author != GuardAuthor::User && said.choice < usual;
-    in_vain.then(|| {
+    let is_ignored = rule.locked && choice.author != GuardAuthor::User && choice.choice < usual;
+    is_ignored.then(|| {
         finding(
-            format!("{} is locked: a project cannot make it milder, so this has no effect", rule.id),
-            "remove it, or write it into your own snell.toml".into(),
+            format!("rule {} is locked, so a project cannot make it milder", rule.id),
+            "remove the setting, or move it to your own snell.toml".into(),
         )
     })
 }

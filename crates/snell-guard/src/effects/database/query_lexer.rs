@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_told_from_comments_and_strings() {
+    fn comments_and_strings_are_not_words() {
         let dialect = QueryDialect { comments: &["--", "#"], quotes: "'\"`", signs: ";{" };
         for (text, expected) in [
             ("drop  table users;", "DROP TABLE USERS ;"),

@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_are_told_apart() {
+    fn statements_are_classified() {
         for (text, expected) in [
             ("DROP DATABASE app", Some(DROP_DATABASE)),
             ("drop  schema public cascade;", Some(DROP_DATABASE)),

@@ -54,8 +54,8 @@ fn find_code_arguments<'a>(
 /// The operands, without a subcommand that only means "run".
 fn operands_after_run<'a>(collector: &EffectCollector<'a>) -> impl Iterator<Item = &'a SymbolicText> {
     let first = collector.args.operands.first().and_then(|value| value.as_text());
-    let told = RUN_SUBCOMMANDS.iter().any(|(name, word)| collector.name() == *name && first == Some(word));
-    collector.args.operands.clone().into_iter().skip(usize::from(told))
+    let has_run_word = RUN_SUBCOMMANDS.iter().any(|(name, word)| collector.name() == *name && first == Some(word));
+    collector.args.operands.clone().into_iter().skip(usize::from(has_run_word))
 }
 
 fn reads_code_from_stdin(collector: &EffectCollector<'_>, program: &ProgramSpec) -> bool {

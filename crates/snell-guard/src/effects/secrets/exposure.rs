@@ -40,9 +40,9 @@ pub(in crate::effects) fn apply_secret_exposure(collector: &mut EffectCollector<
 /// The issuer of the secret if these programs print a secret variable, or something that reveals it.
 pub(crate) fn find_carried_secret(invocations: &[Invocation]) -> Option<&'static str> {
     for invocation in invocations.iter().rev() {
-        let told = find_echoed_secret(invocation);
-        if told.is_some() || !prints_stdin(invocation) {
-            return told;
+        let echoed = find_echoed_secret(invocation);
+        if echoed.is_some() || !prints_stdin(invocation) {
+            return echoed;
         }
         match &invocation.stdin {
             StdinSource::Inherited => {}
@@ -141,9 +141,9 @@ fn lists_secret_variables(invocation: &Invocation, environment: EnvSecrets) -> b
 }
 
 fn lists_environment(name: &str, invocation: &Invocation) -> bool {
-    let told = invocation.arguments();
+    let arguments = invocation.arguments();
     words::ENV_LISTERS.contains(&name)
-        && told.iter().all(|value| matches!(value.as_text(), Some("-p" | "-x" | "-px" | "-0" | "--null")))
+        && arguments.iter().all(|value| matches!(value.as_text(), Some("-p" | "-x" | "-px" | "-0" | "--null")))
 }
 
 /// `grep -o '^[A-Z_]*TOKEN'` shows names and no values.
@@ -156,10 +156,10 @@ fn greps_only_names(invocation: &Invocation) -> bool {
 /// `awk '/TOKEN/'`, `sed -n '/TOKEN/p'`: scripts that select lines. A substitution hides the value, and the first field
 /// is the name.
 fn script_picks_secrets(name: &str, invocation: &Invocation) -> bool {
-    let told: Vec<&str> = invocation.arguments().iter().filter_map(SymbolicText::as_text).collect();
-    let script = told.iter().rev().find(|text| !text.starts_with('-')).copied().unwrap_or_default();
+    let arguments: Vec<&str> = invocation.arguments().iter().filter_map(SymbolicText::as_text).collect();
+    let script = arguments.iter().rev().find(|text| !text.starts_with('-')).copied().unwrap_or_default();
     match name {
-        "sed" => told.contains(&"-n") && script.ends_with('p') && pattern_names_secrets(script),
+        "sed" => arguments.contains(&"-n") && script.ends_with('p') && pattern_names_secrets(script),
         "awk" | "gawk" | "mawk" => {
             pattern_names_secrets(script) && !script.contains("print $1}") && !script.contains("$1}")
         }

@@ -87,11 +87,11 @@ impl<'t> ShellInterpreter<'t> {
         }
         let path = path.filter(is_short);
         self.spend_bytes(16 * path.as_ref().map_or(0, String::len));
-        let told = |path: Option<&str>| {
+        let to_value = |path: Option<&str>| {
             path.map_or_else(|| SymbolicText::from_unknown(UnknownKind::Anything), SymbolicText::from_text)
         };
-        self.set_variable("OLDPWD", ShellVariable::from_value(told(before.as_deref())));
-        self.set_variable("PWD", ShellVariable::from_value(told(path.as_deref())));
+        self.set_variable("OLDPWD", ShellVariable::from_value(to_value(before.as_deref())));
+        self.set_variable("PWD", ShellVariable::from_value(to_value(path.as_deref())));
         self.scope.cwd = Rc::new(vec![path]);
     }
 
@@ -273,13 +273,13 @@ impl<'t> ShellInterpreter<'t> {
 
     /// Reports a script with downloaded or unknown parts, with its text in place of its name.
     pub(crate) fn report_unseen_script(&mut self, command: &ExpandedCommand, content: &SymbolicText) {
-        let mut told = command.clone();
+        let mut reported = command.clone();
         if content.contains_unknown(UnknownKind::Unseen)
-            && let Some(path) = told.argv.get_mut(1)
+            && let Some(path) = reported.argv.get_mut(1)
         {
             *path = SymbolicText::from_unknown(UnknownKind::Unseen);
         }
-        self.report_command(told);
+        self.report_command(reported);
     }
 
     /// `exec cmd`: the shell does not continue unless the program fails to start.

@@ -28,8 +28,8 @@ impl<'a> McpRequest<'a> {
     pub(super) fn new(tool_name: &'a McpToolName, input: &'a Json) -> Self {
         let leaves = collect_leaves(input);
         let one_word = |keys: &[&str]| {
-            let said = leaves.iter().find(|leaf| is_key_named(leaf.key, keys) && is_identifier(leaf.text));
-            said.map(|leaf| split_identifier(leaf.text)).unwrap_or_default()
+            let found = leaves.iter().find(|leaf| is_key_named(leaf.key, keys) && is_identifier(leaf.text));
+            found.map(|leaf| split_identifier(leaf.text)).unwrap_or_default()
         };
         Self { tool_name, input, action: one_word(keys::ACTIONS), kind: one_word(keys::RESOURCE_KINDS), leaves }
     }
@@ -107,8 +107,9 @@ impl<'a> McpRequest<'a> {
 
     /// Whether the request is a dry run.
     pub(super) fn is_dry_run(&self) -> bool {
-        let told = self.find_text(&["dryrun"]).is_some_and(|text| matches!(text, "client" | "server" | "All"));
-        told || self.has_flag(keys::DRY_RUN)
+        let has_dry_run_mode =
+            self.find_text(&["dryrun"]).is_some_and(|text| matches!(text, "client" | "server" | "All"));
+        has_dry_run_mode || self.has_flag(keys::DRY_RUN)
     }
 }
 

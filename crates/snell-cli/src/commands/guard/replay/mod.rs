@@ -95,7 +95,7 @@ impl ReplayFilterArgs {
         let root = project::find_project_root(directory);
         let root = root.to_string_lossy();
         match store_handle.query(|store| store.find_project_id(&root))? {
-            None => bail!("nothing was recorded in the project {root}"),
+            None => bail!("no events are recorded for project {root}"),
             found => Ok(found),
         }
     }
@@ -191,7 +191,7 @@ impl ReplayProgress {
     }
 
     fn update(&mut self, calls: usize) {
-        let is_due = self.last_shown.is_none_or(|told| told.elapsed() >= PROGRESS_INTERVAL);
+        let is_due = self.last_shown.is_none_or(|shown| shown.elapsed() >= PROGRESS_INTERVAL);
         if is_due && self.began.elapsed() >= PROGRESS_DELAY {
             output::print_progress(&format!("judged {} …", output::format_count(calls, "call")));
             self.last_shown = Some(Instant::now());

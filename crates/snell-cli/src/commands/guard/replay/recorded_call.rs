@@ -28,20 +28,21 @@ impl RecordedCall {
     ) -> Result<Vec<Self>> {
         let entries = store.query_log(filter)?;
         let rows: Vec<_> = entries.iter().map(|entry| entry.id).collect();
-        let mut said: HashMap<i64, GuardVerdictView> = HashMap::new();
+        let mut verdicts: HashMap<i64, GuardVerdictView> = HashMap::new();
         for (row, verdict) in store.list_guard_verdicts(&rows)? {
             // A call that a hook changed was judged again; the strictest decision applied.
-            let is_worse = said.get(&row).is_none_or(|before| recorded_decision(&verdict) > recorded_decision(before));
+            let is_worse =
+                verdicts.get(&row).is_none_or(|before| recorded_decision(&verdict) > recorded_decision(before));
             if is_worse {
-                said.insert(row, verdict);
+                verdicts.insert(row, verdict);
             }
         }
         let mut calls = Vec::with_capacity(entries.len());
         for entry in entries {
             let project = projects.get_or_load(entry.agent_id, store)?;
-            let told = entry.payload.get("cwd").and_then(Value::as_str);
-            let cwd = told.filter(|cwd| cwd.starts_with('/')).unwrap_or(&project);
-            calls.push(Self { cwd: cwd.to_owned(), project, verdict: said.remove(&entry.id), entry });
+            let cwd = entry.payload.get("cwd").and_then(Value::as_str);
+            let cwd = cwd.filter(|cwd| cwd.starts_with('/')).unwrap_or(&project);
+            calls.push(Self { cwd: cwd.to_owned(), project, verdict: verdicts.remove(&entry.id), entry });
         }
         Ok(calls)
     }

@@ -69,7 +69,7 @@ impl<'a> ReplayedCall<'a> {
 
     /// The rule of the new decision, or of the old one if no rule matches now.
     pub(super) fn rule(&self) -> &str {
-        let before = self.recorded.verdict.as_ref().map(|said| said.rule.as_str());
+        let before = self.recorded.verdict.as_ref().map(|verdict| verdict.rule.as_str());
         self.now.rule.or(before).unwrap_or("no rule")
     }
 
@@ -87,7 +87,7 @@ impl<'a> ReplayedCall<'a> {
             cwd: &self.recorded.cwd,
             was: RecordedDecisionView {
                 decision: self.recorded.decision().name(),
-                rule: self.recorded.verdict.as_ref().map(|said| said.rule.as_str()),
+                rule: self.recorded.verdict.as_ref().map(|verdict| verdict.rule.as_str()),
             },
             now: wire::GuardAnswerWire::from_judgement(&self.now),
             changed: self.is_changed(),

@@ -105,8 +105,8 @@ impl ReplaySummary {
         if self.incomplete > 0 {
             let (some, masked, shortened) = (self.incomplete, self.masked, self.shortened);
             text.push_str(&format!(
-                "{some:>7} were not recorded whole (secrets masked: {masked}, shortened: {shortened}), and may be judged \
-                 differently than they were.\n"
+                "{some:>7} were recorded incompletely (secrets masked: {masked}, shortened: {shortened}), so their new \
+                 decisions may be wrong.\n"
             ));
         }
         text

@@ -20,8 +20,8 @@ pub(in crate::tools::mcp) fn analyze_kubernetes(request: &McpRequest<'_>, sink: 
         return analyze_pod_exec(request, sink);
     }
     if let Some(text) = find_command_line(request) {
-        let said = |words: &[&str]| request.action.iter().any(|word| words.contains(&word.as_str()));
-        let text = match find_meaning(verbs::KUBECTL, said) {
+        let has_word = |words: &[&str]| request.action.iter().any(|word| words.contains(&word.as_str()));
+        let text = match find_meaning(verbs::KUBECTL, has_word) {
             Some(verb) if request.find_text(&["command"]).is_none() && !text.starts_with(verb) => {
                 format!("{verb} {text}")
             }
