@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// A disk, as far as the guard needs it: to follow symlinks, and to find Snell's own files under other names.
 pub trait FileSystem: fmt::Debug {
-    /// The target of a symlink; an error if the path is no symlink or cannot be read, as with [`std::fs::read_link`].
+    /// The target of a symlink; an error if the path is not a symlink or cannot be read, as with
+    /// [`std::fs::read_link`].
     fn read_link(&self, path: &Path) -> io::Result<PathBuf>;
 
     /// The file that a path leads to, symlinks followed.
@@ -18,7 +19,7 @@ pub trait FileSystem: fmt::Debug {
     /// The entries of a directory, at most as many as this.
     fn list_directory(&self, path: &Path, max_entries: usize) -> Vec<PathBuf>;
 
-    /// Whether two regular files have the same contents. Must not block on anything that is no regular file.
+    /// Whether two regular files have the same contents. Must not block on other files.
     fn have_same_contents(&self, one: &Path, other: &Path) -> io::Result<bool>;
 
     /// The running program, if it is known.

@@ -217,7 +217,7 @@ impl FlipSearch<'_> {
         for span in spans.iter().rev() {
             then = replace_span(&then, span, ":");
         }
-        // A here-document would become a command without its own, and an empty call is no useful suggestion.
+        // Without its command, the text of a here-document would run. An empty call is no useful suggestion.
         let is_nothing = then.chars().all(|c| ":;|&() \n".contains(c));
         if is_nothing || text.contains("<<") {
             return;

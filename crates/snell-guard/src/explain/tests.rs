@@ -78,7 +78,7 @@ fn gaps_are_described() {
     }
 }
 
-/// The smallest change of the call, and what is there then.
+/// The smallest change of the call, and its result.
 #[test]
 fn the_smallest_change_comes_first() {
     for (command, change, then) in [
