@@ -1,4 +1,4 @@
-//! `data/languages/*.toml`: how the languages of inline code are written, and what their functions do.
+//! `data/languages/*.toml`: the syntax of the languages of inline code, and the effects of their functions.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,13 +26,13 @@ struct LanguageFile {
     operators: Option<Vec<(String, String)>>,
     bare_calls: bool,
     expands_tilde: bool,
-    /// Functions by what they do.
+    /// Functions by effect.
     calls: BTreeMap<String, Vec<String>>,
-    /// Functions and variables by what they return.
+    /// Functions and variables by value.
     values: BTreeMap<String, Vec<String>>,
 }
 
-/// A kind of string: its mark, or the mark and what else is to say about it.
+/// A kind of string: its delimiter, or the delimiter with options.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum QuoteEntry {
@@ -103,12 +103,12 @@ impl QuoteEntry {
     }
 }
 
-/// The first mark that fits is read, so a longer one stands before its beginning.
+/// The first mark that matches is used, so a longer mark must come before its prefix.
 fn check_order<'m>(marks: impl Iterator<Item = &'m str>) -> Result<(), BuildError> {
     let mut before: Vec<&str> = Vec::new();
     for mark in marks {
         if let Some(hiding) = before.iter().find(|hiding| mark.starts_with(**hiding)) {
-            return Err(format!("`{mark}` is never read, because `{hiding}` stands before it").into());
+            return Err(format!("`{mark}` can never match, because `{hiding}` comes before it").into());
         }
         before.push(mark);
     }
@@ -132,7 +132,7 @@ fn compile_operator(token: &str) -> String {
     }
 }
 
-/// A command that does the same, or the name of an action.
+/// A command with the same effect, or the name of an action.
 fn compile_action(action: &str) -> Result<String, BuildError> {
     match action {
         "kill-process-first" => return Ok("CallAction::Kill(0, 1)".to_owned()),
@@ -143,13 +143,12 @@ fn compile_action(action: &str) -> Result<String, BuildError> {
     let is_place = |place: &str| place.trim_end_matches('+').parse::<usize>().is_ok_and(|number| number > 0);
     let mut places = action.split(' ').filter_map(|word| word.strip_prefix('$'));
     match places.find(|place| !is_place(place)) {
-        Some(place) => Err(format!("`{action}`: `${place}` is no argument").into()),
+        Some(place) => Err(format!("`{action}`: `${place}` is not an argument").into()),
         None => Ok(format!("CallAction::Like({action:?})")),
     }
 }
 
-/// Pairs of a name and what it stands for, shorter names first and those of one length in order, so that a search mostly
-/// compares lengths.
+/// Pairs of a name and its value, sorted by length and then by name, so that a search mostly compares lengths.
 fn compile_names(
     section: &str,
     groups: &BTreeMap<String, Vec<String>>,

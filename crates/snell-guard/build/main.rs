@@ -1,5 +1,5 @@
-//! Compiles the files in `data/` into tables: languages, places, programs, rules, words and wrappers. An entry that cannot
-//! be right is an error here, with the file and the entry, rather than a surprise at run time.
+//! Compiles the files in `data/` into tables: languages, places, programs, rules, words and wrappers. An invalid entry
+//! is a build error that names the file and the entry.
 #![expect(clippy::print_stdout, reason = "a build script speaks to cargo by printing")]
 
 mod languages;
@@ -13,7 +13,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// What went wrong, as a sentence with the file it is about.
+/// An error message that names its file.
 type BuildError = Box<dyn Error>;
 
 fn main() -> Result<(), BuildError> {
@@ -49,7 +49,7 @@ fn parse_toml<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, BuildErr
     toml::from_str(&text).map_err(|fault| format!("{}: {fault}", path.display()).into())
 }
 
-/// A list of texts as Rust writes it.
+/// A list of strings as Rust code.
 fn format_list<T: std::fmt::Debug>(items: &[T]) -> String {
     format!("&{items:?}")
 }
@@ -59,14 +59,14 @@ fn format_split(written: &str) -> String {
     format_list(&written.split('|').collect::<Vec<_>>())
 }
 
-/// A list of which each is one or another, as in `a|b`.
+/// A list whose items have alternatives, as in `a|b`.
 fn format_alternatives(items: &[String]) -> String {
     let inner: Vec<String> = items.iter().map(|item| format_split(item)).collect();
     format!("&[{}]", inner.join(", "))
 }
 
-/// A variant by its name in the data: `home-root` is `HomeRoot`. A name that no variant has is an error of the compiler, at
-/// the row in the table.
+/// The variant for a name in the data: `home-root` is `HomeRoot`. An unknown name is a compiler error at its row of the
+/// table.
 fn format_variant(kind: &str, word: &str) -> String {
     let capitalize = |part: &str| part.get(..1).unwrap_or_default().to_uppercase() + part.get(1..).unwrap_or_default();
     let name: String = word.split('-').map(capitalize).collect();

@@ -27,12 +27,12 @@ fn compile_pattern(pattern: &str) -> Result<String, BuildError> {
     } else if let Some(rest) = pattern.strip_prefix('/') {
         ("Root", rest)
     } else {
-        return Err(format!("`{pattern}` begins with none of `/`, `~/` and `**/`").into());
+        return Err(format!("`{pattern}` must start with `/`, `~/` or `**/`").into());
     };
     let (rest, below) = rest.strip_suffix("/**").map_or((rest, false), |rest| (rest, true));
     let names: Vec<&str> = rest.split('/').collect();
     if names.iter().any(|name| name.is_empty() || matches!(*name, "." | ".." | "**")) {
-        return Err(format!("`{pattern}` has a name that no file has").into());
+        return Err(format!("`{pattern}` has an invalid file name").into());
     }
     Ok(format!("PathPattern {{ anchor: PatternAnchor::{anchor}, names: {}, below: {below} }}", format_list(&names)))
 }

@@ -28,15 +28,15 @@ struct ProgramEntry {
     flags_first: bool,
     style: Option<String>,
     handler: Option<String>,
-    /// Whether it keeps to itself what it reads from standard input.
+    /// Whether it does not show what it reads from standard input.
     discreet: bool,
-    /// Whether it sees files only from outside.
+    /// Whether it uses only the names of files, not their contents.
     names_only: bool,
     /// Whether it is an agent.
     agent: bool,
     #[serde(rename = "use")]
     uses: Vec<ProgramUseEntry>,
-    /// Whether some of its commands have entries of their own.
+    /// Whether some of its subcommands have entries of their own.
     #[serde(skip)]
     has_commands: bool,
 }
@@ -50,7 +50,7 @@ struct ProgramUseEntry {
     unless: Vec<String>,
     operand: Option<String>,
     unless_operand: Option<String>,
-    /// Whether it holds only with (or only without) operands.
+    /// Whether the use requires operands (`true`) or their absence (`false`).
     operands: Option<bool>,
     looked_up: bool,
     on_agent: bool,
@@ -63,12 +63,12 @@ struct ProgramUseEntry {
     effect: Option<String>,
     prints: Option<String>,
     on: Option<String>,
-    /// Flags that make it go down into directories; `always` if it does so by itself.
+    /// Flags that make it recurse into directories; `always` if it does so by default.
     recursive: Option<String>,
 }
 
-/// All programs as static tables, and their names in order. A name may stand in several entries, each of which says
-/// something about it: what one file knows of sending, another knows of destroying.
+/// All programs as static tables, and their names in order. A name may occur in several entries, which are merged: one
+/// file has what it sends, another what it destroys.
 pub(crate) fn generate_program_table(files: &[PathBuf], rules: &[RuleEntry]) -> Result<String, BuildError> {
     let mut entries: Vec<ProgramEntry> = Vec::new();
     let mut said: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -83,7 +83,7 @@ pub(crate) fn generate_program_table(files: &[PathBuf], rules: &[RuleEntry]) -> 
     }
     let outer: BTreeSet<String> = said.keys().filter_map(|name| Some(name.rsplit_once(' ')?.0.to_owned())).collect();
     if let Some(name) = outer.iter().find(|name| !said.contains_key(*name)) {
-        return Err(format!("program `{name}`: a command of it has an entry, but it has none").into());
+        return Err(format!("program `{name}`: its subcommand has an entry, but the program has none").into());
     }
     let with_commands: BTreeSet<&Vec<usize>> = outer.iter().filter_map(|name| said.get(name)).collect();
     let mut out = String::from("pub(crate) static PROGRAMS: &[ProgramSpec] = &[\n");
@@ -102,12 +102,12 @@ pub(crate) fn generate_program_table(files: &[PathBuf], rules: &[RuleEntry]) -> 
     Ok(out)
 }
 
-/// Several entries about one program.
+/// Merges several entries of one program.
 fn merge_program_entries<'a>(
     name: &str,
     mut parts: impl Iterator<Item = &'a ProgramEntry>,
 ) -> Result<ProgramEntry, BuildError> {
-    let mut whole = parts.next().cloned().ok_or("a program without an entry")?;
+    let mut whole = parts.next().cloned().ok_or("the program has no entry")?;
     for part in parts {
         whole.value_flags.extend(part.value_flags.iter().cloned());
         whole.attached_flags.extend(part.attached_flags.iter().cloned());
@@ -146,7 +146,7 @@ fn program_error(path: &Path, program: &ProgramEntry, fault: &(impl std::fmt::Di
 
 fn compile_program(program: &ProgramEntry, rules: &[RuleEntry]) -> Result<String, BuildError> {
     if program.names.is_empty() {
-        return Err("it has no name".into());
+        return Err("the entry has no name".into());
     }
     let lists = [
         &program.value_flags,
@@ -179,7 +179,7 @@ fn compile_program(program: &ProgramEntry, rules: &[RuleEntry]) -> Result<String
     ))
 }
 
-/// All long flags that are mentioned anywhere, if the program lets them be shortened.
+/// All long flags of a program that accepts abbreviated flags.
 fn collect_long_flags(program: &ProgramEntry) -> Vec<&str> {
     if program.long_flags.is_empty() {
         return Vec::new();
@@ -207,16 +207,15 @@ fn collect_long_flags(program: &ProgramEntry) -> Vec<&str> {
 fn compile_program_use(usage: &ProgramUseEntry, rules: &[RuleEntry]) -> Result<String, BuildError> {
     let does = match (&usage.rule, &usage.effect, &usage.prints) {
         (Some(id), None, None) => {
-            let number =
-                rules.iter().position(|rule| rule.id == *id).ok_or_else(|| format!("there is no rule `{id}`"))?;
+            let number = rules.iter().position(|rule| rule.id == *id).ok_or_else(|| format!("unknown rule `{id}`"))?;
             format!("UseEffect::Rule({number})")
         }
         (None, Some(kind), None) => format!("UseEffect::Effect({})", format_variant("PathAction", kind)),
         (None, None, Some(what)) => format!("UseEffect::Prints({})", format_variant("UnknownKind", what)),
-        _ => return Err("a use has one of `rule`, `effect` and `prints`".into()),
+        _ => return Err("a use must have exactly one of `rule`, `effect` and `prints`".into()),
     };
     if usage.effect.is_some() && usage.on.is_none() {
-        return Err("an `effect` needs an `on`".into());
+        return Err("an `effect` must have `on`".into());
     }
     let recursive = match usage.recursive.as_deref() {
         None => "UseRecursion::Never".to_owned(),
@@ -261,16 +260,16 @@ fn compile_target(on: Option<&str>) -> Result<String, BuildError> {
     }
 }
 
-/// `-f|--force`, each of which must look like a flag.
+/// Splits `-f|--force`, and checks that each part looks like a flag.
 fn parse_flags(written: &str) -> Result<Vec<&str>, BuildError> {
     let flags: Vec<&str> = written.split('|').collect();
     match flags.iter().find(|flag| !flag.starts_with(['-', '+']) || flag.len() < 2) {
-        Some(flag) => Err(format!("`{flag}` in `{written}` is no flag").into()),
+        Some(flag) => Err(format!("`{flag}` in `{written}` is not a flag").into()),
         None => Ok(flags),
     }
 }
 
-/// A list in which every alternative stands for itself.
+/// A list in which every alternative is an item.
 fn format_flat_list(items: &[String]) -> String {
     format_list(&items.iter().flat_map(|item| item.split('|')).collect::<Vec<_>>())
 }

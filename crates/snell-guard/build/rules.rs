@@ -1,4 +1,4 @@
-//! `data/rules/*.toml`: what is judged, sorted so that the gravest comes first.
+//! `data/rules/*.toml`: the rules, sorted by gravity.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -54,12 +54,12 @@ pub(crate) struct RuleEntry {
     effects: Vec<String>,
     #[serde(default)]
     on: Vec<String>,
-    /// Places that it does not judge, although they are among those.
+    /// Classes of places that it does not judge, even if `on` matches.
     #[serde(default)]
     except: Vec<String>,
     #[serde(default)]
     recursive: bool,
-    /// The caller of the guard reports it, so that no call can match it.
+    /// The guard's caller reports this rule, so no call can match it.
     #[serde(default)]
     reported: bool,
     #[serde(default, rename = "match")]
@@ -72,7 +72,7 @@ pub(crate) struct RuleEntry {
     whole_not_match: Vec<String>,
 }
 
-/// All rules, gravest first. A rule's place in this order is its number.
+/// All rules, gravest first. A rule's index in this order is its number.
 pub(crate) fn load_rules(files: &[PathBuf]) -> Result<Vec<RuleEntry>, BuildError> {
     let mut rules: Vec<RuleEntry> = Vec::new();
     let mut ids = BTreeSet::new();
@@ -80,7 +80,7 @@ pub(crate) fn load_rules(files: &[PathBuf]) -> Result<Vec<RuleEntry>, BuildError
         for rule in parse_toml::<RuleFile>(path)?.rule {
             check_rule(&rule).map_err(|fault| format!("{}: rule `{}`: {fault}", path.display(), rule.id))?;
             if !ids.insert(rule.id.clone()) {
-                return Err(format!("{}: rule `{}` is there twice", path.display(), rule.id).into());
+                return Err(format!("{}: duplicate rule `{}`", path.display(), rule.id).into());
             }
             rules.push(rule);
         }
@@ -92,19 +92,19 @@ pub(crate) fn load_rules(files: &[PathBuf]) -> Result<Vec<RuleEntry>, BuildError
 fn check_rule(rule: &RuleEntry) -> Result<(), BuildError> {
     let said = |text: &str| !text.trim().is_empty();
     if rule.effects.is_empty() != rule.on.is_empty() {
-        return Err("`effects` and `on` go together".into());
+        return Err("`effects` and `on` must be used together".into());
     }
     if !said(&rule.reason) || !said(&rule.advice) {
-        return Err("it needs a `reason` and an `advice`".into());
+        return Err("the rule must have `reason` and `advice`".into());
     }
     if rule.reported {
         return Ok(());
     }
     if rule.matches.is_empty() && rule.whole_match.is_empty() {
-        return Err("it needs at least one case that it matches".into());
+        return Err("the rule must have at least one case that it matches".into());
     }
     if rule.not_match.is_empty() && rule.whole_not_match.is_empty() {
-        return Err("it needs at least one case that it does not match".into());
+        return Err("the rule must have at least one case that it does not match".into());
     }
     Ok(())
 }
@@ -137,7 +137,7 @@ pub(crate) fn generate_rule_table(rules: &[RuleEntry]) -> Result<String, BuildEr
     Ok(out)
 }
 
-/// A set that is written as the sum of its members.
+/// A set as the union of its members.
 fn format_set(set: &str, member: &str, words: &[String]) -> String {
     let members: Vec<String> = words.iter().map(|word| format_variant(member, word) + " as u32").collect();
     format!("{set}({})", if members.is_empty() { "0".to_owned() } else { members.join(" | ") })

@@ -11,7 +11,7 @@ use crate::{BuildError, format_list, parse_toml};
 /// The sections of a file, with their lists.
 pub(crate) type WordSections = BTreeMap<String, BTreeMap<String, WordList>>;
 
-/// Words, or a table: the first word of a row is what the others stand for.
+/// Words, or a table whose rows start with a key.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(crate) enum WordList {
@@ -19,10 +19,10 @@ pub(crate) enum WordList {
     Rows(Vec<Vec<String>>),
 }
 
-/// Sections whose lists are compared with texts rather than with the words of names.
+/// Sections whose lists are compared with texts instead of words of names.
 const TEXT_SECTIONS: &[&str] = &["texts"];
 
-/// The lists of names that MCP tools and their input have.
+/// The words in names of MCP tools and their input fields.
 pub(crate) fn generate_mcp_words(path: &Path) -> Result<String, BuildError> {
     let sections: WordSections = parse_toml(path)?;
     for (section, lists) in sections.iter().filter(|(section, _)| !TEXT_SECTIONS.contains(&section.as_str())) {
@@ -33,7 +33,7 @@ pub(crate) fn generate_mcp_words(path: &Path) -> Result<String, BuildError> {
     generate_word_tables(path, &sections)
 }
 
-/// Lists of words of any letters.
+/// Lists of words with any characters.
 pub(crate) fn generate_plain_words(path: &Path) -> Result<String, BuildError> {
     generate_word_tables(path, &parse_toml(path)?)
 }
@@ -64,7 +64,7 @@ fn compile_list(list: &WordList) -> Result<String, BuildError> {
                     check_duplicates(words)?;
                     Ok(format!("({meaning:?}, {})", format_list(words)))
                 }
-                _ => Err(format!("the row {row:?} lacks words").into()),
+                _ => Err(format!("the row {row:?} has too few words").into()),
             });
             let rows = rows.collect::<Result<Vec<_>, BuildError>>()?;
             Ok(format!("&[(&str, &[&str])] = &[{}]", rows.join(", ")))
@@ -75,13 +75,13 @@ fn compile_list(list: &WordList) -> Result<String, BuildError> {
 fn check_duplicates(words: &[String]) -> Result<(), BuildError> {
     let mut seen = BTreeSet::new();
     match words.iter().find(|word| !seen.insert(*word)) {
-        Some(word) => Err(format!("`{word}` is there twice").into()),
+        Some(word) => Err(format!("duplicate word `{word}`").into()),
         None => Ok(()),
     }
 }
 
 impl WordList {
-    /// All words that are looked for.
+    /// All words to search for.
     fn words(&self) -> impl Iterator<Item = &String> {
         let (words, rows) = match self {
             Self::Words(words) => (words.as_slice(), [].as_slice()),
@@ -91,13 +91,13 @@ impl WordList {
     }
 }
 
-/// Names are split into words of lower-case letters and digits: no other word can ever match.
+/// Names are split into words of lower-case letters and digits, so no other word can match.
 fn check_lowercase(list: &WordList) -> Result<(), BuildError> {
     let is_word = |word: &&String| {
         !word.is_empty() && word.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
     };
     match list.words().find(|word| !is_word(word)) {
-        Some(word) => Err(format!("`{word}` is no word of lower-case letters").into()),
+        Some(word) => Err(format!("`{word}` must have only lower-case letters and digits").into()),
         None => Ok(()),
     }
 }

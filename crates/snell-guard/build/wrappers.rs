@@ -52,7 +52,7 @@ struct WrapperEntry {
     stdin: bool,
 }
 
-/// All wrappers as static tables, and which of them a name may be.
+/// All wrappers as static tables, and the wrappers of each name.
 pub(crate) fn generate_wrapper_table(path: &Path) -> Result<String, BuildError> {
     let file: WrapperFile = parse_toml(path)?;
     let mut out = String::from("pub(crate) static WRAPPERS: &[WrapperSpec] = &[\n");
@@ -84,7 +84,7 @@ pub(crate) fn generate_wrapper_table(path: &Path) -> Result<String, BuildError> 
 
 fn compile_search(search: &SearchEntry) -> Result<String, BuildError> {
     if let Some(flag) = search.globs.iter().find(|flag| !search.values.contains(flag)) {
-        return Err(format!("`{flag}` is in `globs` and not in `values`").into());
+        return Err(format!("`{flag}` is in `globs` but not in `values`").into());
     }
     Ok(format!(
         "SearchProgram {{ names: {}, by_name: {}, values: {}, globs: {}, lists: {}, hidden: {} }}",
@@ -99,7 +99,7 @@ fn compile_search(search: &SearchEntry) -> Result<String, BuildError> {
 
 fn compile_wrapper(wrapper: &WrapperEntry) -> Result<String, BuildError> {
     if wrapper.names.is_empty() {
-        return Err("it has no name".into());
+        return Err("the entry has no name".into());
     }
     let runs = format_variant("WrapperMode", wrapper.runs.as_deref().unwrap_or("nothing"));
     let language = wrapper.language.as_ref().map(|language| format_variant("CodeLanguage", language));
@@ -112,7 +112,7 @@ fn compile_wrapper(wrapper: &WrapperEntry) -> Result<String, BuildError> {
     }
     let all = value_flags.iter().chain(&wrapper.attached_flags).chain(&wrapper.refuse);
     if let Some(flag) = all.into_iter().find(|flag| !flag.starts_with(['-', '+'])) {
-        return Err(format!("`{flag}` is no flag").into());
+        return Err(format!("`{flag}` is not a flag").into());
     }
     let code: Vec<String> = wrapper
         .code

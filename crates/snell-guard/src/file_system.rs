@@ -1,4 +1,4 @@
-//! What the guard may ask of a disk. The crate never touches one itself: the caller hands in a [`FileSystem`].
+//! The disk operations that the guard needs. The crate never touches a disk itself: the caller passes a [`FileSystem`].
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// A disk, as far as the guard needs it: to follow symlinks, and to find Snell's own files under other names.
 pub trait FileSystem: fmt::Debug {
-    /// The target of a symlink; an error if the path is no symlink or cannot be read, as with [`std::fs::read_link`].
+    /// The target of a symlink; an error if the path is not a symlink or cannot be read, as with
+    /// [`std::fs::read_link`].
     fn read_link(&self, path: &Path) -> io::Result<PathBuf>;
 
     /// The file that a path leads to, symlinks followed.
@@ -18,7 +19,7 @@ pub trait FileSystem: fmt::Debug {
     /// The entries of a directory, at most as many as this.
     fn list_directory(&self, path: &Path, max_entries: usize) -> Vec<PathBuf>;
 
-    /// Whether two regular files have the same contents. Must not block on anything that is no regular file.
+    /// Whether two regular files have the same contents. Must not block on other files.
     fn have_same_contents(&self, one: &Path, other: &Path) -> io::Result<bool>;
 
     /// The running program, if it is known.
@@ -28,11 +29,11 @@ pub trait FileSystem: fmt::Debug {
 /// A file's type, size and identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStatus {
-    /// What it is.
+    /// Its type.
     pub kind: FileKind,
     /// Its device.
     pub device: u64,
-    /// Its number on that device.
+    /// Its inode on that device.
     pub inode: u64,
     /// Its size in bytes.
     pub len: u64,
@@ -47,7 +48,7 @@ impl FileStatus {
     }
 }
 
-/// What a file is.
+/// The type of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file.
@@ -58,7 +59,7 @@ pub enum FileKind {
     Other,
 }
 
-/// A disk without symlinks, on which no file has a second name: paths mean what they say.
+/// A disk without symlinks and hard links: every path is literal.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFileSystem;
 

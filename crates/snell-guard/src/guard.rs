@@ -1,7 +1,7 @@
 //! The guard of one project: a policy, the context of its calls, and the disk on which they would run.
 //!
-//! The analysis takes every path as it is written. If symlinks lead elsewhere, or a file is one of Snell's own under another
-//! name, the call is judged again with the real paths, and the graver judgement counts.
+//! The analysis takes every path literally. If symlinks lead elsewhere, or a file is one of Snell's own under another
+//! name, the call is judged again with the real paths, and the graver judgement applies.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -43,24 +43,24 @@ impl Guard {
         Self::new(policy, self.context, file_system)
     }
 
-    /// What the user wants.
+    /// The user's policy.
     pub fn policy(&self) -> &GuardPolicy {
         &self.policy
     }
 
-    /// Judges a call that would start in this directory, or else in the project.
+    /// Judges a call that would start in this directory, or by default in the project.
     pub fn judge(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> GuardJudgement {
         self.judge_resolved(call, cwd).0
     }
 
-    /// The same judgement, with everything that led to it.
+    /// The same, with the analysis.
     pub fn explain(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> GuardExplanation {
         let (_, resolved) = self.judge_resolved(call, cwd);
         let call = GuardToolCall { input: resolved.input.as_ref().unwrap_or(call.input), ..*call };
         explain_call(&call, &resolved.policy, &resolved.context)
     }
 
-    /// The gravest judgement of a call, and the form of the call that led to it: as it is written, or where symlinks lead.
+    /// The gravest judgement of a call, and the form of the call that led to it: as written, or with symlinks resolved.
     fn judge_resolved(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> (GuardJudgement, ResolvedCall<'_>) {
         let as_written = ResolvedCall {
             input: None,
@@ -83,7 +83,7 @@ impl Guard {
         worst.unwrap_or((judgement, known))
     }
 
-    /// The context, seen from this directory.
+    /// The context with this working directory.
     fn context_at_cwd(&self, cwd: Option<&Path>) -> Cow<'_, JudgeContext> {
         let cwd = cwd.map(|cwd| normalize_path(&Path::new(&self.context.project).join(cwd)));
         match cwd.filter(|cwd| *cwd != self.context.cwd) {
@@ -94,8 +94,7 @@ impl Guard {
         }
     }
 
-    /// A directory that is in the project although its name does not say so, by the name that the project itself has:
-    /// agents use both.
+    /// The project's own name for a directory in it, if symlinks give it another one: agents use both.
     fn to_project_path(&self, cwd: &str) -> Option<String> {
         let is_plain = Path::new(cwd).starts_with(&self.context.project);
         let real = || self.resolved_paths.to_project_path(cwd, &self.context);

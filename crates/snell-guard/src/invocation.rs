@@ -1,13 +1,13 @@
-//! One program that would run: what is left of a command line once the shell has done its part.
+//! One program that would run, after the shell has done its part.
 
 use std::fmt;
 
 use snell_shell::ByteSpan;
 
-/// A text of which parts may be unknown.
+/// A text with parts that may be unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SymbolicText {
-    /// In order. Neighbouring known parts are one.
+    /// In order. Adjacent known parts are joined.
     pub parts: Vec<SymbolicPart>,
 }
 
@@ -16,56 +16,55 @@ pub struct SymbolicText {
 pub enum SymbolicPart {
     /// Known.
     Text(String),
-    /// Unknown: anything, also nothing.
+    /// Unknown: any text, possibly empty.
     Unknown(UnknownKind),
-    /// A pattern that the shell would fill in from the names of files: `*`, `?`, `[a-z]`.
+    /// A pattern that the shell would match with file names: `*`, `?`, `[a-z]`.
     Pattern(String),
 }
 
-/// What is known of something unknown.
+/// The knowledge about an unknown part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnknownKind {
-    /// Nothing: it may be empty, hold slashes, be several words.
+    /// Nothing: it may be empty, contain slashes, or be several words.
     Anything,
-    /// It is not empty, and that is all: `${x:?}`.
+    /// Only that it is not empty: `${x:?}`.
     Something,
-    /// It is not empty and holds no slash, blank or dot-dot: a number, a date, a name.
+    /// It is not empty and has no slash, blank or dot-dot: a number, a date, a name.
     Name,
-    /// Somebody else says what it is: a line of a file, an answer, a parameter. Unlike a variable, which whoever wrote the
-    /// command has in mind.
+    /// It comes from input: a line of a file, an answer, a parameter. The author of the command does not know it,
+    /// unlike a variable.
     FromInput,
-    /// Nobody has seen it, because it came from another machine or out of an encoding: `$(curl …)`, and the file that
-    /// `<(curl …)` names.
+    /// It is unreviewed, because it was downloaded or decoded: `$(curl …)`, and the file that `<(curl …)` names.
     Unseen,
-    /// It holds what a secret file or the environment says: `$(cat .env)`, `$(env)`.
+    /// It holds the contents of a secret file or of the environment: `$(cat .env)`, `$(env)`.
     Private,
-    /// It is the value of a variable whose name says that it is secret: `$GITHUB_TOKEN`. It is there to be used, not to
-    /// be seen. With it, what the addresses of whoever gave it out have in them; nothing if that is not known.
+    /// The value of a secret variable, by its name: `$GITHUB_TOKEN`. It may be used, but not shown. Holds a part of its
+    /// issuer's host names; empty if unknown.
     Credential(&'static str),
-    /// Numbers of processes that were looked up rather than started: `$(pgrep x)`, and `$PPID`. So are containers and
-    /// what else runs somewhere: `$(docker ps -q)`.
+    /// Ids of processes that were searched for, not started here: `$(pgrep x)`, `$PPID`. Also containers and similar:
+    /// `$(docker ps -q)`.
     Processes,
-    /// The same, of the agent that is looked after, or of Snell: `$PPID`, `$(pgrep claude)`.
+    /// The same, for the agent or Snell: `$PPID`, `$(pgrep claude)`.
     Agent,
 }
 
 impl UnknownKind {
-    /// What a value made of it is as well, gravest first.
+    /// Kinds that a derived value inherits, gravest first.
     pub(crate) const CARRIED: [Self; 4] = [Self::Unseen, Self::Private, Self::Agent, Self::Processes];
 
-    /// Whether it may be nothing at all.
+    /// Whether it may be empty.
     pub fn can_be_empty(self) -> bool {
         matches!(self, Self::Anything | Self::FromInput | Self::Unseen | Self::Private | Self::Credential(_))
     }
 }
 
 impl SymbolicText {
-    /// A value of which everything is known.
+    /// A known value.
     pub fn from_text(text: impl Into<String>) -> Self {
         Self { parts: vec![SymbolicPart::Text(text.into())] }
     }
 
-    /// A value of which nothing else is known.
+    /// An unknown value.
     pub fn from_unknown(unknown: UnknownKind) -> Self {
         Self { parts: vec![SymbolicPart::Unknown(unknown)] }
     }
@@ -79,7 +78,7 @@ impl SymbolicText {
         }
     }
 
-    /// The known text that it begins with.
+    /// Its known start.
     pub fn leading_text(&self) -> &str {
         match self.parts.first() {
             Some(SymbolicPart::Text(text)) => text,
@@ -94,7 +93,7 @@ impl SymbolicText {
         is_process || self.parts.contains(&SymbolicPart::Unknown(unknown))
     }
 
-    /// Whose secret it holds, if it is the value of a secret variable.
+    /// The issuer of its secret, if it is the value of a secret variable.
     pub fn credential_issuer(&self) -> Option<&'static str> {
         self.parts.iter().find_map(|part| match part {
             SymbolicPart::Unknown(UnknownKind::Credential(issuer)) => Some(*issuer),
@@ -102,7 +101,7 @@ impl SymbolicText {
         })
     }
 
-    /// What it carries along, wherever it goes.
+    /// Its taint, which follows it everywhere.
     pub(crate) fn taint(&self) -> Option<UnknownKind> {
         let carried = UnknownKind::CARRIED.into_iter().find(|kind| self.contains_unknown(*kind));
         carried.or_else(|| self.credential_issuer().map(UnknownKind::Credential))
@@ -113,7 +112,7 @@ impl SymbolicText {
         self.parts.iter().any(|part| matches!(part, SymbolicPart::Pattern(_)))
     }
 
-    /// The text, with something else for what is unknown.
+    /// The text, with placeholders for unknown parts.
     pub(crate) fn render(&self, placeholder: impl Fn(UnknownKind) -> &'static str) -> String {
         let parts = self.parts.iter().map(|part| match part {
             SymbolicPart::Text(text) | SymbolicPart::Pattern(text) => text.as_str(),
@@ -122,7 +121,7 @@ impl SymbolicText {
         parts.collect()
     }
 
-    /// `~` at the beginning is the home directory.
+    /// Expands `~` at the start.
     pub(crate) fn expand_home(self, home: &str) -> Self {
         if !matches!(self.leading_text().as_bytes(), [b'~'] | [b'~', b'/', ..]) {
             return self;
@@ -132,7 +131,7 @@ impl SymbolicText {
         path
     }
 
-    /// What is left without the first bytes of the known text that it begins with.
+    /// The rest after some bytes of its known start.
     pub fn skip_leading_bytes(&self, bytes: usize) -> Self {
         let mut parts = self.parts.clone();
         if let Some(SymbolicPart::Text(text)) = parts.first_mut() {
@@ -142,7 +141,7 @@ impl SymbolicText {
     }
 }
 
-/// As a person would write it: `…` where something is unknown.
+/// As people read it: `…` for unknown parts.
 impl fmt::Display for SymbolicText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.parts.iter().try_for_each(|part| match part {
@@ -157,29 +156,29 @@ impl fmt::Display for SymbolicText {
 pub struct Invocation {
     /// The program and its arguments, after expansion. The program may be unknown.
     pub argv: Vec<SymbolicText>,
-    /// Variables that are set for it alone.
+    /// Variables that are set only for it.
     pub variables: Vec<(String, SymbolicText)>,
-    /// Variables that were changed for all programs before it, of those that make a difference to it.
+    /// Variables that were changed for all programs and matter to this one.
     pub exported: Vec<String>,
     /// Files that the shell opens for it.
     pub files: Vec<OpenedFile>,
-    /// What it would read from standard input.
+    /// Its standard input.
     pub stdin: StdinSource,
     /// Where its output goes.
     pub stdout: StdoutTarget,
-    /// The directory in which it would run; nothing if that cannot be known.
+    /// The directory in which it would run; `None` if unknown.
     pub cwd: Option<String>,
-    /// Whether it would run as another user (behind `sudo` and its like).
+    /// Whether it would run as another user (after `sudo` and similar programs).
     pub privileged: bool,
-    /// Whether it would run on another machine or in a container, where paths mean something else.
+    /// Whether it would run on another machine or in a container, where paths differ.
     pub elsewhere: bool,
-    /// The container in which it would run, if there is something to be said about that.
+    /// The container in which it would run, if it matters.
     pub container: Option<ContainerSpec>,
-    /// The programs through which it is run, outermost first: `sudo`, `xargs`, `sh -c` …
+    /// The wrappers that run it, outermost first: `sudo`, `xargs`, `sh -c` …
     pub via: Vec<String>,
-    /// Which of the policy's allowed commands it is, or is run by.
+    /// Index of the policy's allowed command that it is, or is part of.
     pub allowed: Option<usize>,
-    /// Where in the text it stands.
+    /// Its place in the text.
     pub span: ByteSpan,
 }
 
@@ -194,7 +193,7 @@ impl Invocation {
         base_name(self.name().unwrap_or_default())
     }
 
-    /// Everything behind the program.
+    /// All words after the program.
     pub(crate) fn arguments(&self) -> &[SymbolicText] {
         self.argv.get(1..).unwrap_or_default()
     }
@@ -205,22 +204,21 @@ pub(crate) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// A container, as whoever runs something in it describes it.
+/// A container, as the command that uses it describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ContainerSpec {
-    /// Whether it is made for this: what is in it is nobody's.
+    /// Whether it is created for this command, so that it holds no data yet.
     pub fresh: bool,
-    /// Whether its directories are those of another machine.
+    /// Whether its directories are on another machine.
     pub on_remote_host: bool,
-    /// What of the machine it can see.
+    /// The parts of this machine that it can see.
     pub mounts: Vec<ContainerMount>,
 }
 
-/// A directory (or a file) of the machine that can be seen in a container. Both paths are absolute, and
-/// the root is the empty one.
+/// A directory or file of this machine that is mounted in a container. Both paths are absolute, and the root is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContainerMount {
-    /// Its path on the machine.
+    /// Its path on this machine.
     pub host_path: String,
     /// Its path in the container.
     pub container_path: String,
@@ -231,7 +229,7 @@ pub struct ContainerMount {
 pub struct OpenedFile {
     /// Its path.
     pub path: SymbolicText,
-    /// What for.
+    /// Why it is opened.
     pub mode: FileOpenMode,
 }
 
@@ -244,7 +242,7 @@ impl StdinSource {
         }
     }
 
-    /// What is read, if it is known.
+    /// The text, if it is known.
     pub(crate) fn as_text(&self) -> Option<&SymbolicText> {
         match self {
             Self::Text(text) => Some(text),
@@ -254,32 +252,32 @@ impl StdinSource {
 }
 
 impl OpenedFile {
-    /// A file that loses its content.
+    /// A file that is emptied.
     pub(crate) fn truncated(path: SymbolicText) -> Self {
         Self { path, mode: FileOpenMode::Truncate }
     }
 }
 
-/// What a file is opened for.
+/// Why a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileOpenMode {
     /// `<`
     Read,
-    /// `>`: what was in it is gone.
+    /// `>`: its contents are lost.
     Truncate,
     /// `>>`
     Append,
 }
 
-/// What a program would read from standard input.
+/// The standard input of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum StdinSource {
-    /// Whatever the agent has.
+    /// The agent's own.
     #[default]
     Inherited,
     /// This text.
     Text(SymbolicText),
-    /// What other programs print, of which the text is not known: the invocations of the pipe's left side.
+    /// The unknown output of other programs: the invocations on the left side of the pipe.
     Pipe(Vec<Invocation>),
     /// A file.
     File(SymbolicText),

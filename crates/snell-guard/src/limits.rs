@@ -1,5 +1,5 @@
-//! How far everything is followed, in one table. The constants stand where they are used; here is what they are for people,
-//! and `docs/reference/guard.md` shows it.
+//! All limits of the analysis in one table. The constants are next to their uses; here are their descriptions, which
+//! `docs/reference/guard.md` shows.
 
 use LimitOutcome::{AskUser, TreatAsUnknown};
 
@@ -7,23 +7,23 @@ use crate::interpret::limits as shell;
 use crate::{effects, interpreters, paths, tools, wrappers};
 use snell_shell::limits as syntax;
 
-/// How far something is followed.
+/// A limit of the analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnalysisLimit {
     /// The counted thing.
     pub subject: &'static str,
-    /// The largest number that is followed.
+    /// The largest number that is analysed.
     pub max: usize,
-    /// The result beyond it.
+    /// The consequence of exceeding it.
     pub outcome: LimitOutcome,
 }
 
-/// What happens beyond a limit.
+/// The consequence of exceeding a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitOutcome {
-    /// The rule `guard.limit` matches: the user is asked, unless the policy says otherwise.
+    /// The rule `guard.limit` matches: Snell asks the user, unless the policy differs.
     AskUser,
-    /// It counts as unknown, like anything that only shows when it runs.
+    /// It is unknown, like anything that only the run shows.
     TreatAsUnknown,
 }
 
@@ -32,7 +32,7 @@ impl LimitOutcome {
     pub fn description(self) -> &'static str {
         match self {
             Self::AskUser => "Beyond these limits `on_failure` decides (rule `guard.limit`)",
-            Self::TreatAsUnknown => "Beyond these limits the value counts as unknown",
+            Self::TreatAsUnknown => "Beyond these limits the value is unknown",
         }
     }
 }
@@ -41,7 +41,7 @@ const fn new_limit(of: &'static str, most: usize, beyond: LimitOutcome) -> Analy
     AnalysisLimit { subject: of, max: most, outcome: beyond }
 }
 
-/// All of them, from the outside inwards.
+/// All limits, from the outside in.
 pub const LIMITS: &[AnalysisLimit] = &[
     new_limit("bytes of a command", tools::MAX_COMMAND, AskUser),
     new_limit("bytes of a command that are parsed", syntax::TEXT_BYTES, AskUser),

@@ -1,4 +1,4 @@
-//! For tests: command lines that are simple enough to be read without understanding the shell.
+//! For tests: command lines that are parsed without the shell.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use crate::invocation::{
 use crate::judge::context::{JudgeContext, SelfFile, SelfPath};
 use crate::policy::{ForbiddenAccess, PathProtection};
 
-/// The world of all cases.
+/// The context of all cases.
 pub(crate) fn test_context() -> JudgeContext {
     JudgeContext {
         cwd: "/home/ann/work/app".into(),
@@ -33,7 +33,7 @@ pub(crate) fn test_context() -> JudgeContext {
     }
 }
 
-/// What is to be left alone in all cases.
+/// The protected paths of all cases.
 pub(crate) fn test_protections() -> Vec<PathProtection> {
     [
         ("/home/ann/work/app/infra/prod", ForbiddenAccess::Change),
@@ -86,7 +86,7 @@ fn empty_invocation() -> Invocation {
     Invocation { cwd: Some(test_context().cwd), ..Invocation::default() }
 }
 
-/// Words; what was quoted keeps a mark so that nothing in it is a pattern.
+/// Words; quoted text keeps a mark, so that nothing in it is a pattern.
 fn split_words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

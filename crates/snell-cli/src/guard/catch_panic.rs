@@ -1,18 +1,18 @@
-//! Failures that stay here.
+//! Catches panics of the guard.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::Once;
 
 thread_local! {
-    /// Whether this thread is doing something whose failure is nobody else's.
+    /// Whether the panic hook must not print panics of this thread.
     static QUIET: Cell<bool> = const { Cell::new(false) };
-    /// Where it failed.
+    /// Where the last panic occurred.
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Does something that must not end this process, whatever happens in it; answers where it failed, if it did. What it says
-/// as it fails is not printed: it may hold what the agent wanted to do.
+/// Runs `work`; returns the place of a panic as the error. Does not print the panic's message: it may contain the
+/// agent's command.
 pub(crate) fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     static HOOKED: Once = Once::new();
     HOOKED.call_once(|| {
@@ -26,7 +26,7 @@ pub(crate) fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
         }));
     });
     let before = QUIET.replace(true);
-    // Nothing that was being worked on is looked at again.
+    // After a panic nothing that `work` changed is used again.
     let done = panic::catch_unwind(AssertUnwindSafe(work));
     QUIET.set(before);
     done.map_err(|_| PLACE.take())

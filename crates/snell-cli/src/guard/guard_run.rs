@@ -1,4 +1,4 @@
-//! A call that is heard: once as the agent has it, and again whenever a hook changes it.
+//! Judges a call, and judges it again whenever a hook changes its input.
 
 use std::path::Path;
 
@@ -10,21 +10,21 @@ use snell_store::GuardVerdictRecord;
 use super::report::JudgedInput;
 use super::{ProjectGuard, report};
 
-/// The field that says which tool is called.
+/// The field with the tool's name.
 const TOOL_NAME: &str = "tool_name";
 
-/// A call, and what was said about it.
+/// A call and its judgements.
 #[derive(Debug)]
 pub(crate) struct GuardRun<'a> {
     event: &'a Event,
     guard: ProjectGuard,
     judgements: Vec<GuardJudgement>,
-    /// How many of them are about the call as the agent has it.
+    /// How many judgements are about the agent's own input.
     original_count: usize,
 }
 
 impl<'a> GuardRun<'a> {
-    /// The hearing of a call that is about to happen; nothing for events that are about none.
+    /// A run for a call that has not happened yet; `None` for other events.
     pub(crate) fn for_event(
         event: &'a Event,
         settings: &SnellSettings,
@@ -40,59 +40,59 @@ impl<'a> GuardRun<'a> {
         })
     }
 
-    /// The same, of a call of the agent with this process.
+    /// The same, for a call of the agent with this process.
     #[must_use]
     pub(crate) fn with_agent_process(mut self, pid: Option<u32>) -> Self {
         self.guard = self.guard.with_agent_process(pid);
         self
     }
 
-    /// Judges the call as the agent has it, and adds that to the answer.
+    /// Judges the agent's own input, and adds the result to the answer.
     pub(crate) fn judge_original(&mut self, answer: &mut Verdict) {
         let input = self.event.tool.as_ref().and_then(|tool| tool.input.as_ref());
         self.judge_input(input.unwrap_or(&Value::Null), answer);
         self.original_count = self.judgements.len();
     }
 
-    /// Judges it again if a hook has changed its input.
+    /// Judges the call again if a hook has changed its input.
     pub(crate) fn rejudge_if_changed(&mut self, answer: &mut Verdict) {
         if let Some(input) = answer.tool_input.clone() {
             self.judge_input(&input, answer);
         }
     }
 
-    /// Says that the call could not be read, or not all of it.
+    /// Records that the call, or a part of it, could not be read.
     pub(crate) fn mark_unreadable(&mut self, why: &str, answer: &mut Verdict) {
         self.add_judgement(GuardJudgement::for_unreadable_call(self.guard.policy(), why), None, answer);
         self.original_count = self.judgements.len();
     }
 
     fn judge_input(&mut self, input: &Value, answer: &mut Verdict) {
-        // A name of another kind was made a text, and a tool of that name there is not.
+        // `tool_name` was not a string, so the tool is unknown.
         let is_text = |name: &Value| name.is_string();
         let is_named = self.event.raw.get(TOOL_NAME).is_none_or(is_text);
         let tool = self.event.tool_name().filter(|_| is_named).unwrap_or_default();
         let judgement = self.guard.judge(tool, input, self.event.cwd.as_deref());
-        let closer = report::format_explain_command(tool, input);
-        self.add_judgement(judgement, closer.as_deref(), answer);
+        let details = report::format_explain_command(tool, input);
+        self.add_judgement(judgement, details.as_deref(), answer);
     }
 
-    fn add_judgement(&mut self, judgement: GuardJudgement, closer: Option<&str>, answer: &mut Verdict) {
+    fn add_judgement(&mut self, judgement: GuardJudgement, details: Option<&str>, answer: &mut Verdict) {
         let is_the_same = |earlier: &GuardJudgement| {
             (earlier.decision, earlier.rule, &earlier.reason) == (judgement.decision, judgement.rule, &judgement.reason)
         };
         if self.judgements.iter().any(is_the_same) {
             return;
         }
-        // Where permission is requested the user is being asked already.
+        // A permission request asks the user already.
         let is_asked = self.event.name == EventName::PermissionRequest && judgement.decision == GuardDecision::Ask;
         if !is_asked {
-            report::apply_judgement(&judgement, closer, answer);
+            report::apply_judgement(&judgement, details, answer);
         }
         self.judgements.push(judgement);
     }
 
-    /// The gravest of what was said, for programs.
+    /// The gravest judgement as JSON.
     pub(crate) fn worst_report(&self) -> Option<GuardReport> {
         let gravest = self
             .judgements
@@ -101,7 +101,7 @@ impl<'a> GuardRun<'a> {
         gravest.map(report::build_report)
     }
 
-    /// What is kept of what was said.
+    /// The judgements as the store keeps them.
     pub(crate) fn to_records(&self) -> Vec<GuardVerdictRecord> {
         let judgements = self.judgements.iter().enumerate();
         let input_of = |number| if number < self.original_count { JudgedInput::Original } else { JudgedInput::Changed };

@@ -1,4 +1,4 @@
-//! What surrounds a judgement: directories, variables, and Snell's own places.
+//! The context of a judgement: directories, variables, and Snell's own files.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,15 @@ use crate::install::agents::{AgentDirs, InstallAgent, SettingsScope};
 
 include!(concat!(env!("OUT_DIR"), "/judge_context_lists.rs"));
 
-/// What a project's own file is called.
+/// The name of a project's configuration file.
 const PROJECTS_FILE: &str = "snell.toml";
 
-/// What a settings file of an agent holds if Snell is registered in it.
+/// An agent's settings file with this text has Snell registered.
 const REGISTERED: &str = "snell";
-/// A larger settings file is taken for one in which it is.
+/// Snell is assumed to be registered in a larger settings file.
 const MAX_SETTINGS: u64 = 1 << 20;
 
-/// What is known here, for a call that starts in this project.
+/// The context of calls in this project.
 pub(super) fn build_judge_context(settings: &SnellSettings, project: &Path) -> JudgeContext {
     let around = ConfigArgs::new(None, None);
     let user = read_user_name().or_else(|| read_variable("LOGNAME"));
@@ -41,11 +41,11 @@ pub(super) fn build_judge_context(settings: &SnellSettings, project: &Path) -> J
     }
 }
 
-/// What the guard takes for no project at all.
+/// The guard's value for "no project".
 const NO_PROJECT: &str = "/";
 
-/// Whether an agent that was started here may do as it likes here. A directory of the system is a project only where
-/// people keep them, or if something in it says so; and so is one that holds the home directory.
+/// Whether the agent may change files in the directory that it was started in. A system directory, or a parent of the
+/// home directory, is a project only if people usually keep projects there or if it has a project marker.
 fn is_project_dir(directory: &str, home: &Path) -> bool {
     let path = Path::new(directory);
     if NON_PROJECT_DIRS.iter().any(|never| path.starts_with(never)) {
@@ -59,7 +59,7 @@ fn is_project_dir(directory: &str, home: &Path) -> bool {
     !is_system_path(directory) || is_usual || (is_deep && has_project_marker(path, ProjectMarkers::Configuration))
 }
 
-/// Where people's homes usually are, for when nobody says.
+/// The usual home directory, if no variable names it.
 fn guess_home(user: Option<&str>) -> PathBuf {
     match user {
         Some(user) if user != "root" => Path::new("/home").join(user),
@@ -67,7 +67,7 @@ fn guess_home(user: Option<&str>) -> PathBuf {
     }
 }
 
-/// What is Snell's own here, each place as it is named.
+/// Snell's own files here, as named (symlinks are resolved later).
 fn collect_self_paths(
     settings: &SnellSettings,
     config_args: &ConfigArgs,
@@ -76,20 +76,20 @@ fn collect_self_paths(
 ) -> Vec<SelfPath> {
     let mut places: Vec<(PathBuf, SelfFile)> = vec![(config_args.data_dir(), SelfFile::Data)];
     places.extend(config_args.config_dir().map(|path| (path, SelfFile::Config)));
-    // Variables may lead this process elsewhere, and not the next one.
+    // Variables may give this process other directories than the next one.
     places.push((home.join(".local/share/snell"), SelfFile::Data));
     places.push((home.join(".config/snell"), SelfFile::Config));
     let named = [&settings.comms.contacts, &settings.server.token_file];
     places.extend(named.into_iter().flatten().map(|path| (path.clone(), SelfFile::Config)));
     let database = settings.server.db.as_deref().and_then(|db| db.strip_prefix("sqlite:"));
     places.extend(database.map(|path| (path.into(), SelfFile::Data)));
-    // The program itself, and what it was called as: a link that stays, while what is behind it is replaced.
+    // The program, and the path that it was called by: it may be a symlink whose target is replaced.
     let called = std::env::args_os().next().map(PathBuf::from);
     let programs = [std::env::current_exe().ok(), called];
     places.extend(programs.into_iter().flatten().map(|path| (path, SelfFile::Program)));
     places.extend(collect_registrations(home, project));
     places.extend(collect_project_files(settings));
-    // What else it says is its hooks. Where there is none, nobody relies on it.
+    // The rest of the project's file are hooks. A file that does not exist needs no protection.
     let hooks = project.join(PROJECTS_FILE);
     places.extend(hooks.exists().then_some((hooks, SelfFile::Hooks)));
     let mut own: Vec<SelfPath> = Vec::new();
@@ -102,7 +102,7 @@ fn collect_self_paths(
     own
 }
 
-/// Where agents are told to call Snell, and where they could be told not to.
+/// The settings files of agents that call Snell, or that could turn it off.
 fn collect_registrations(home: &Path, project: &Path) -> Vec<(PathBuf, SelfFile)> {
     let mut places = Vec::new();
     for agent in InstallAgent::all() {
@@ -136,7 +136,7 @@ fn mentions_snell(path: &Path) -> bool {
     }
 }
 
-/// A project's file that has a say about the guard: whoever changes it could take that back.
+/// Project files that affect the guard: changing one could undo its settings.
 fn collect_project_files(settings: &SnellSettings) -> Vec<(PathBuf, SelfFile)> {
     let guard = &settings.guard;
     let rules = guard.rules.iter().map(|rule| (&rule.origin, rule.author));

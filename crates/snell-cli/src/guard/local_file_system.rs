@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use snell::{FileAccess, RegularFile};
 use snell_guard::{FileKind, FileStatus, FileSystem};
 
-/// So much of two files is compared at a time.
+/// How much of two files is compared at a time.
 const CHUNK_BYTES: usize = 1 << 16;
 
 /// The disk of this machine.

@@ -1,6 +1,6 @@
 //! The guard in the binary: `policy` and `judge_context` turn settings and environment into the library's types,
-//! `local_file_system` is the disk, `catch_panic` turns a failure into a judgement, `guard_run` judges a call as often as hooks
-//! change it, `report` says what agents, users and the store read, and `lint` checks the settings.
+//! `local_file_system` is the disk, `catch_panic` turns a panic into a judgement, `guard_run` judges a call and every
+//! change that hooks make to it, `report` writes texts for agents, users and the store, and `lint` checks the settings.
 
 pub(crate) mod catch_panic;
 mod guard_run;
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use serde_json::{Value, json};
-use snell::{SnellSettings, Timestamp, unpack_json_object};
+use snell::{SnellSettings, Timestamp, UserMessage, unpack_json_object};
 use snell_guard::{Guard, GuardDecision, GuardExplanation, GuardJudgement, GuardPolicy, GuardToolCall};
 
 pub(crate) use guard_run::GuardRun;
@@ -34,7 +34,7 @@ pub(crate) struct ProjectGuard {
 }
 
 impl ProjectGuard {
-    /// For an agent's project: what its settings say, and what surrounds this process.
+    /// A guard with the settings of an agent's project and the environment of this process.
     pub(crate) fn from_settings(settings: &SnellSettings, project: &Path, now: Timestamp) -> Self {
         let policy = policy::build_policy(&settings.guard, now);
         let context = judge_context::build_judge_context(settings, project);
@@ -57,32 +57,31 @@ impl ProjectGuard {
         self.guard.policy()
     }
 
-    /// Judges a call that would start in this directory, or else in the project. A failure is a judgement of its own.
+    /// Judges a call that would start in this directory, or by default in the project. A panic becomes a judgement too.
     pub(crate) fn judge(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> GuardJudgement {
         let input = unpack_json_object(input);
         let call = GuardToolCall { tool, input: &input };
         self.catch_failure(tool, || self.guard.judge(&call, cwd), |failed| failed)
     }
 
-    /// The same, with everything that led to it.
+    /// The same, with the analysis.
     pub(crate) fn explain(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> GuardExplanation {
         let input = unpack_json_object(input);
         let call = GuardToolCall { tool, input: &input };
         self.catch_failure(tool, || self.guard.explain(&call, cwd), GuardExplanation::from_judgement)
     }
 
-    /// The rule that would keep an agent from reading a file, if one would.
+    /// The rule that would stop an agent from reading a file, if any.
     pub(crate) fn find_rule_against_reading(&self, file: &Path) -> Option<&'static str> {
         let judgement = self.judge(READ_TOOL, &json!({ "file_path": file.to_string_lossy() }), None);
         judgement.rule.filter(|_| judgement.unaudited > GuardDecision::Allow)
     }
 
-    /// The result of this work; if it panics, the judgement for a failure of the guard.
+    /// The result of `work`, or the judgement for a failure of the guard if `work` panics.
     fn catch_failure<T>(&self, tool: &str, work: impl FnOnce() -> T, failed: impl FnOnce(GuardJudgement) -> T) -> T {
         catch_panic::catch_panic(work).unwrap_or_else(|place| {
-            output::print_warning(format!(
-                "the guard failed at {place} when it judged a call of {tool}; please report it"
-            ));
+            let warning = UserMessage::new(format!("the guard failed at {place} while judging a call of {tool}"));
+            output::print_warning(warning.with_hint("report this as a bug of Snell"));
             failed(GuardJudgement::for_guard_failure(self.policy()))
         })
     }

@@ -1,4 +1,4 @@
-//! What settings say, as the library understands it.
+//! Converts settings to the library's policy.
 
 use snell::{AllowedCommand, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, Timestamp};
 use snell_guard::rules::RULES;
@@ -14,7 +14,7 @@ pub(super) fn build_policy(settings: &GuardSettings, now: Timestamp) -> GuardPol
         on_failure: decision_from_choice(settings.on_failure),
         protected: protected
             .chain(secrets)
-            // One that begins nowhere in particular protects nothing.
+            // A relative path protects nothing.
             .filter(|(protected, _)| protected.path.is_absolute())
             .map(|(protected, from)| PathProtection { path: protected.path.to_string_lossy().into_owned(), from })
             .collect(),
@@ -23,12 +23,12 @@ pub(super) fn build_policy(settings: &GuardSettings, now: Timestamp) -> GuardPol
     };
     if !settings.rules.is_empty() {
         let chosen = RULES.iter().filter_map(|rule| {
-            let said = settings.choice_for(rule.id, choice_from_decision(policy.decide(rule)))?;
-            let by = match said.author {
+            let choice = settings.choice_for(rule.id, choice_from_decision(policy.decide(rule)))?;
+            let by = match choice.author {
                 GuardAuthor::User => PolicyAuthor::User,
                 GuardAuthor::Project | GuardAuthor::Untrusted => PolicyAuthor::Project,
             };
-            let verdict = decision_from_choice(said.choice);
+            let verdict = decision_from_choice(choice.choice);
             Some((rule.id.to_owned(), RuleOverride { decision: verdict, by }))
         });
         policy.rules = chosen.collect();
@@ -56,7 +56,7 @@ fn decision_from_choice(choice: GuardChoice) -> GuardDecision {
     }
 }
 
-/// A verdict as settings write it.
+/// The decision as settings write it.
 pub(crate) fn choice_from_decision(verdict: GuardDecision) -> GuardChoice {
     match verdict {
         GuardDecision::Allow => GuardChoice::Allow,

@@ -1,4 +1,4 @@
-//! What is said about a judgement: to the model, to the user, to the store.
+//! Texts about a judgement, for the model, the user and the store.
 
 use std::borrow::Cow;
 
@@ -10,40 +10,39 @@ use snell_store::record::redaction;
 
 use crate::install::notify_script::shell_quote;
 
-/// A longer line is not pasted by anybody.
+/// People do not paste longer commands.
 const MAX_COMMAND_BYTES: usize = 200;
 
-/// The tool whose calls can be named by their command alone.
+/// The tool whose calls are named by their command alone.
 const SHELL: &str = "Bash";
 
-/// Adds a judgement to what is answered: why and what to do instead for the model, and one line for the user. What nothing
-/// speaks against gets no opinion at all: to allow it would skip the user's own permissions.
-pub(super) fn apply_judgement(judgement: &GuardJudgement, closer: Option<&str>, answer: &mut Verdict) {
+/// Adds a judgement to the answer: reason and advice for the model, one line for the user. An allowed call gets no
+/// decision, because "allow" would skip the user's own permissions.
+pub(super) fn apply_judgement(judgement: &GuardJudgement, details: Option<&str>, answer: &mut Verdict) {
     let for_the_model = [&*reveal_invisible_chars(&judgement.reason), judgement.advice].join(" ");
     let for_the_model = for_the_model.trim();
-    let done = match judgement.decision {
+    let rule = judgement.rule.unwrap_or_default();
+    let outcome = match judgement.decision {
         GuardDecision::Allow => return,
         GuardDecision::Ask => {
             answer.ask(for_the_model);
-            "asks you about this"
+            format!("rule {rule} asks you about this call")
         }
         GuardDecision::Deny => {
             answer.deny(for_the_model);
-            "said no to this"
+            format!("blocked by rule {rule}")
         }
     };
-    let rule = judgement.rule.unwrap_or_default();
-    // A line with a secret in it would show the secret once more.
-    let closer = closer.filter(|line| matches!(redaction::mask_secrets(line), Cow::Borrowed(_)));
-    let closer = closer.unwrap_or(match judgement.decision {
+    // A command with a secret would show the secret once more.
+    let details = details.filter(|line| matches!(redaction::mask_secrets(line), Cow::Borrowed(_)));
+    let details = details.unwrap_or(match judgement.decision {
         GuardDecision::Deny => "snell log --verdict block --limit 1 --json",
         GuardDecision::Ask | GuardDecision::Allow => "snell log --verdict ask --limit 1 --json",
     });
-    answer.add_message(format!("Snell: the guard {done} ({rule}); to look closer: {closer}"));
+    answer.add_message(format!("Snell: {outcome}; details: {details}"));
 }
 
-/// A line that shows how a call is judged when it is pasted into a shell; nothing if it is too long for that, or would
-/// not show all that is in it.
+/// The command that explains a call; `None` if it is too long to paste or contains invisible characters.
 pub(super) fn format_explain_command(tool: &str, input: &Value) -> Option<String> {
     let command = input.get("command").and_then(Value::as_str);
     let line = match command.filter(|_| tool == SHELL) {
@@ -58,7 +57,7 @@ pub(super) fn format_explain_command(tool: &str, input: &Value) -> Option<String
     (is_seen && line.len() <= MAX_COMMAND_BYTES).then_some(line)
 }
 
-/// A judgement, for programs.
+/// A judgement as JSON.
 pub(super) fn build_report(judgement: &GuardJudgement) -> GuardReport {
     GuardReport {
         decision: judgement.decision.name(),
@@ -73,13 +72,13 @@ pub(super) fn build_report(judgement: &GuardJudgement) -> GuardReport {
 /// Which input of a call was judged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum JudgedInput {
-    /// The agent's own.
+    /// The agent's own input.
     Original,
-    /// The input that a hook made of it.
+    /// The input after a hook changed it.
     Changed,
 }
 
-/// The decision of the guard, as everything but the guard itself knows it.
+/// The guard's decision as the engine's type.
 fn to_decision(decision: GuardDecision) -> Decision {
     match decision {
         GuardDecision::Allow => Decision::Allow,
@@ -88,7 +87,7 @@ fn to_decision(decision: GuardDecision) -> Decision {
     }
 }
 
-/// What is kept of a judgement; nothing of one that found nothing.
+/// The judgement as the store keeps it; `None` if no rule matched.
 pub(super) fn build_record(judgement: &GuardJudgement, input: JudgedInput) -> Option<GuardVerdictRecord> {
     Some(GuardVerdictRecord {
         decision: to_decision(judgement.decision),

@@ -26,9 +26,9 @@ use snell_guard::judge::context::JudgeContext;
 use snell_guard::judge::{GuardToolCall, judge_call};
 use snell_guard::policy::{GuardDecision, GuardPolicy};
 
-/// What one ordinary command may cost, in the middle.
+/// The median time for an ordinary command.
 const ORDINARY_MICROS: f64 = 50.0;
-/// What any mebibyte may cost.
+/// The time for any mebibyte.
 const HOSTILE_MILLIS: f64 = 100.0;
 
 /// How often the whole corpus is judged, and how often each hostile call.
@@ -54,7 +54,7 @@ fn main() {
     }
 }
 
-/// Every row of the corpus, in turns, so that the machine's moods hit all alike.
+/// Judges every row of the corpus in turns, so that other load affects all of them.
 fn ordinary() {
     println!("{:<44} {:>9} {:>9} {:>9} {:>9}", "ordinary calls", "p50", "p99", "longest", "calls/s");
     let rows = corpus::read_corpus();
@@ -63,14 +63,14 @@ fn ordinary() {
     for (name, rows) in [("harmless", harmless), ("dangerous", dangerous)] {
         let commands = rows.iter().filter(|row| row.tool == "Bash").copied().collect::<Vec<_>>();
         let others = rows.iter().filter(|row| row.tool != "Bash").copied().collect::<Vec<_>>();
-        told(&format!("{} {name} commands", commands.len()), &commands);
-        told(&format!("{} other {name} calls", others.len()), &others);
+        print_timings(&format!("{} {name} commands", commands.len()), &commands);
+        print_timings(&format!("{} other {name} calls", others.len()), &others);
     }
     println!();
 }
 
-/// The shortest time of each row counts: what is longer is the machine's doing.
-fn told(name: &str, rows: &[&corpus::CorpusRow]) {
+/// Uses the shortest time of each row: longer ones are due to other load.
+fn print_timings(name: &str, rows: &[&corpus::CorpusRow]) {
     let worlds: Vec<JudgeContext> = rows.iter().map(|row| row.judge_context()).collect();
     let mut best = vec![Duration::MAX; rows.len()];
     for _ in 0..ROUNDS {
@@ -90,7 +90,7 @@ fn told(name: &str, rows: &[&corpus::CorpusRow]) {
     );
 }
 
-/// The slowest of all hostile calls, or of those that are asked about.
+/// The slowest hostile calls, or those that match the argument.
 fn hostile(about: &str) {
     let world = corpus::build_corpus_context();
     let mut all: Vec<(Duration, String)> = Vec::new();
@@ -118,7 +118,7 @@ fn hostile(about: &str) {
     }
 }
 
-/// How long this thread has had a processor, as far as the system tells: what others do does not count then.
+/// The CPU time of this thread, if the system reports it: other processes do not affect it.
 fn on_processor() -> Duration {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanos = told.split(' ').next().and_then(|text| text.parse().ok());

@@ -1,4 +1,4 @@
-//! One program at work: what it was given, and what it is found to do.
+//! Collects the effects of one program.
 
 use crate::effects::EffectDepth;
 use std::borrow::Cow;
@@ -11,21 +11,21 @@ use crate::paths::{ClassifiedPath, PathClass, locate_path};
 use crate::programs::argv::ParsedArgs;
 use crate::programs::{ProgramCall, ProgramSpec};
 
-/// One program at work.
+/// The effects of one program, while they are collected.
 pub(super) struct EffectCollector<'a> {
     pub(super) invocation: &'a Invocation,
     pub(super) context: &'a JudgeContext,
     pub(super) args: ParsedArgs<'a>,
-    /// The directory in which it works.
+    /// The directory in which the program works.
     pub(super) cwd: Option<Cow<'a, str>>,
     program_call: Option<ProgramCall<'a>>,
-    /// Whether its program was told, before the command's name, to do nothing.
+    /// Whether a flag before the subcommand asks for a dry run.
     dry_run: bool,
     scope: AnalysisScope,
-    /// Which of the policy's allowed commands this is part of.
+    /// Index of the policy's allowed command that this program is part of.
     pub(super) allowed: Option<usize>,
     effects: &'a mut Vec<Effect>,
-    /// How many effects were there before.
+    /// The number of effects before this program.
     initial_len: usize,
 }
 
@@ -83,19 +83,19 @@ impl<'a> EffectCollector<'a> {
         self.program_call.as_ref().map(|called| called.program)
     }
 
-    /// Whether it keeps to itself what it reads from standard input.
+    /// Whether the program does not show its standard input.
     pub(super) fn keeps_stdin_private(&self) -> bool {
         self.program_call
             .as_ref()
             .is_some_and(|called| called.program.discreet || called.outer.iter().any(|(outer, _)| outer.discreet))
     }
 
-    /// Whether the program was told, before its command's name, to do nothing: `docker compose --dry-run down`.
+    /// Whether a flag before the subcommand asks for a dry run: `docker compose --dry-run down`.
     pub(super) fn is_dry_run(&self) -> bool {
         self.dry_run
     }
 
-    /// The arguments without the program's name, and without its command's if that has an entry of its own.
+    /// The arguments without the program's name, and without the name of a subcommand that has its own entry.
     pub(super) fn arguments(&self) -> &'a [SymbolicText] {
         match &self.program_call {
             Some(called) => called.arguments,
@@ -103,12 +103,12 @@ impl<'a> EffectCollector<'a> {
         }
     }
 
-    /// Whether more than the program itself is looked at.
+    /// Whether the program's input is analysed too.
     pub(super) fn includes_input(&self) -> bool {
         self.scope == AnalysisScope::WithInput
     }
 
-    /// What it is fed, if that is to be followed.
+    /// The program's standard input, if it is analysed.
     pub(super) fn stdin(&self) -> &'a StdinSource {
         match self.scope {
             AnalysisScope::WithInput => &self.invocation.stdin,
@@ -120,23 +120,23 @@ impl<'a> EffectCollector<'a> {
         locate_for_invocation(value, self.cwd.as_deref(), self.invocation, self.context)
     }
 
-    /// Something happens to a place.
+    /// Adds an effect on a path.
     pub(super) fn push_path_effect(&mut self, kind: PathAction, path: ClassifiedPath, depth: EffectDepth) {
         self.push_effect(EffectKind::Path(kind), Some(path), depth);
     }
 
-    /// Something happens to the place that a value names.
+    /// Adds an effect on the path that a value names.
     pub(super) fn add_path_effect(&mut self, kind: PathAction, value: &SymbolicText, depth: EffectDepth) {
         if self.effects.len() <= MAX_EFFECTS {
             let place = self.locate_path(value);
-            // Whatever else is copied is read, and judged as such.
+            // Other copied files are read, and judged as such.
             if kind != PathAction::Copy || place.classes.contains(PathClass::OwnProgram) {
                 self.push_path_effect(kind, place, depth);
             }
         }
     }
 
-    /// Something happens to the place that a value names, seen from where the program starts.
+    /// Adds an effect on the path that a value names, relative to the directory in which the program starts.
     pub(super) fn add_effect_from_start_dir(&mut self, kind: PathAction, value: &SymbolicText) {
         if self.effects.len() <= MAX_EFFECTS {
             let place = locate_for_invocation(value, self.invocation.cwd.as_deref(), self.invocation, self.context);
@@ -144,7 +144,7 @@ impl<'a> EffectCollector<'a> {
         }
     }
 
-    /// Something new is made. In the project and in temporary directories, that is no secret of anybody yet.
+    /// Adds an effect on a new file. A new file in the project or in a temporary directory is not a secret yet.
     pub(super) fn add_new_file_effect(&mut self, kind: PathAction, value: &SymbolicText) {
         let mut place = self.locate_path(value);
         if place.classes.intersects([PathClass::Project, PathClass::Temp].into()) {
@@ -153,7 +153,7 @@ impl<'a> EffectCollector<'a> {
         self.push_path_effect(kind, place, EffectDepth::Single);
     }
 
-    /// The place of Snell's program, if the program reads that.
+    /// The path of Snell's program, if this program reads it.
     pub(super) fn find_self_program_read(&self) -> Option<ClassifiedPath> {
         let reads = |effect: &&Effect| effect.kind == EffectKind::Path(PathAction::Read);
         let mut places =
@@ -161,14 +161,14 @@ impl<'a> EffectCollector<'a> {
         places.find(|place| place.classes.contains(PathClass::OwnProgram)).cloned()
     }
 
-    /// Whether the program is already found to do something to a place: this, or anything.
+    /// Whether the program already has an effect on a path: this one, or any if `kind` is `None`.
     pub(super) fn has_effect_on(&self, path: &ClassifiedPath, kind: Option<PathAction>) -> bool {
         let fits = |effect: &&Effect| kind.is_none_or(|kind| effect.kind == EffectKind::Path(kind));
         let mut found = self.effects.iter().skip(self.initial_len).filter(fits);
         found.any(|effect| effect.place.as_ref().is_some_and(|other| other.shape == path.shape))
     }
 
-    /// Something that a rule judges by itself.
+    /// Adds an effect that one rule judges.
     pub(super) fn add_rule_effect(&mut self, id: &str) {
         self.push_effect(EffectKind::Rule(find_rule_index(id)), None, EffectDepth::Single);
     }

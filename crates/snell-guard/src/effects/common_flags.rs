@@ -1,4 +1,4 @@
-//! Programs of which nothing is known but what their flags are called: `--output` is written to, whoever takes it.
+//! Flags with the same meaning in nearly all programs, for programs without an entry: `--output` names a file to write.
 
 use crate::effects::EffectDepth;
 use std::borrow::Cow;
@@ -9,8 +9,8 @@ use crate::programs::argv::ParsedArgs;
 use crate::programs::{self, ProgramSpec, ProgramUse, UseEffect, UseTarget};
 use crate::wrappers;
 
-/// Judges what a program is told by flags that mean the same nearly everywhere. Of one that is known, only long flags
-/// count, and only those of which its entry says nothing.
+/// Adds the effects of common flags. For a program with an entry, only long flags are used that the entry does not
+/// list.
 pub(super) fn apply_common_flags(collector: &mut EffectCollector<'_>, known: Option<&'static ProgramSpec>) {
     let is_long = |value: &SymbolicText| value.leading_text().starts_with("--");
     if known.is_some() && !collector.arguments().iter().any(is_long) {
@@ -38,7 +38,7 @@ pub(super) fn apply_common_flags(collector: &mut EffectCollector<'_>, known: Opt
     }
 }
 
-/// Whether a flag is a long one of which a program's entry says nothing.
+/// Whether this is a long flag that the program's entry does not list.
 fn is_unlisted_long_flag(program: &ProgramSpec, flag: &str) -> bool {
     let tells = |usage: &ProgramUse| {
         let needed = usage.needs.iter().flat_map(|spellings| spellings.iter());
@@ -49,7 +49,7 @@ fn is_unlisted_long_flag(program: &ProgramSpec, flag: &str) -> bool {
             _ => &[],
         };
         let mut all = needed.chain(usage.any).chain(usage.unless).chain(target);
-        all.any(|told| told.split('=').next() == Some(flag))
+        all.any(|listed| listed.split('=').next() == Some(flag))
     };
     flag.starts_with("--")
         && !program.value_flags.contains(&flag)

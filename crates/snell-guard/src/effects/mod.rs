@@ -1,6 +1,6 @@
-//! What would happen: each program that would run is turned into effects, each with the place it is on.
+//! Turns each program that would run into effects, with the paths that they affect.
 //!
-//! Which program does what is data (`data/programs`). What no table can say stands in the modules here.
+//! The effects of programs are data (`data/programs`). The modules here have the effects that no table can express.
 
 mod collector;
 mod common_flags;
@@ -28,25 +28,25 @@ use crate::rules;
 use collector::EffectCollector;
 use snell_shell::ByteSpan;
 
-/// More effects of one call are not looked at. A call with so many operands is judged by hand.
+/// Further effects of a call are not collected; the user must check such a call.
 pub const MAX_EFFECTS: usize = 4096;
 
-/// Something that would happen.
+/// One effect of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effect {
-    /// What.
+    /// Its kind.
     pub kind: EffectKind,
-    /// To which place; nothing if it is not about one.
+    /// The affected path, if any.
     pub place: Option<ClassifiedPath>,
-    /// Whether it goes down into directories.
+    /// Whether it includes everything below a directory.
     pub recursive: bool,
-    /// The program that does it.
+    /// The program that causes it.
     pub program: &'static str,
-    /// Which of the call's invocations does it; nothing if it is no program's doing.
+    /// Index of the invocation that causes it; `None` if no program does.
     pub by: Option<usize>,
-    /// Which of the policy's allowed commands it is part of.
+    /// Index of the policy's allowed command that it is part of.
     pub allowed: Option<usize>,
-    /// Where in the text it stands.
+    /// Its place in the text.
     pub span: ByteSpan,
 }
 
@@ -56,12 +56,12 @@ impl Effect {
     }
 }
 
-/// What would happen.
+/// The kind of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EffectKind {
-    /// This, to a place.
+    /// An action on a path.
     Path(PathAction),
-    /// Something of which the knowledge about the program already says which rule judges it: the rule's number.
+    /// An effect that the program's entry assigns to a rule, by the rule's number.
     Rule(usize),
 }
 
@@ -78,77 +78,77 @@ impl From<bool> for EffectDepth {
     }
 }
 
-/// What may happen to a place.
+/// Actions on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum PathAction {
-    /// It is gone.
+    /// It is deleted.
     Delete = 1,
-    /// What was in it is gone.
+    /// Its contents are lost.
     Overwrite = 1 << 1,
-    /// Something is put there, in place of what may have been there.
+    /// A file is written there, and may replace another one.
     Put = 1 << 2,
-    /// Something is added to it.
+    /// Text is appended to it.
     Append = 1 << 3,
     /// It is moved away.
     Take = 1 << 4,
-    /// What is in it can be seen.
+    /// Its contents are shown.
     Read = 1 << 5,
     /// It gets another name.
     Link = 1 << 6,
     /// Its permissions change.
     Mode = 1 << 7,
-    /// Everybody may write to it.
+    /// Every user may write to it.
     OpenUp = 1 << 8,
-    /// Whoever runs it becomes its owner.
+    /// Every user who runs it acts as its owner.
     SetId = 1 << 9,
     /// It gets another owner.
     Chown = 1 << 10,
     /// It is sent to another machine.
     Send = 1 << 11,
-    /// It is sent over a bare connection.
+    /// It is sent over a raw connection.
     SendRaw = 1 << 12,
-    /// It comes from another machine.
+    /// It is downloaded.
     Fetch = 1 << 13,
-    /// What is in it is changed in place.
+    /// Its contents are changed in place.
     Edit = 1 << 14,
-    /// Something is put there under the very name that is told, in place of the file that may have it.
+    /// A file is written under exactly this name, and replaces an existing one.
     Replace = 1 << 15,
-    /// A program is handed it: what it makes of it, it does not show.
+    /// A program gets it and does not show its contents.
     Use = 1 << 16,
-    /// Nobody knows the program, but what it is told looks as if it were changed in place.
+    /// An unknown program may change it in place, to judge by its flags.
     MayEdit = 1 << 17,
-    /// Something new is made there; what has the name already stays.
+    /// Something new is created there; an existing file stays.
     Make = 1 << 18,
-    /// Its owner may no longer read, change or enter it.
+    /// Its owner can no longer read, change or enter it.
     Lock = 1 << 19,
     /// Its contents get another name.
     Copy = 1 << 20,
-    /// Files of any name are put into the directory.
+    /// Files of unknown names are written into the directory.
     Unpack = 1 << 21,
 }
 
-/// A set of kinds.
+/// A set of actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathActions(pub(crate) u32);
 
 impl PathActions {
-    /// Whether this is one of them.
+    /// Whether the set contains this action.
     pub fn contains(self, kind: PathAction) -> bool {
         self.0 & kind as u32 != 0
     }
 }
 
-/// What all the programs of a call would do.
+/// The effects of all programs of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EffectList {
     /// In the order in which they would happen.
     pub effects: Vec<Effect>,
-    /// Whether there are more than were looked at.
+    /// Whether there are more than `MAX_EFFECTS`.
     pub too_many: bool,
 }
 
-/// What programs that run one after the other would do.
+/// Collects the effects of programs that run one after the other.
 pub fn collect_effects(invocations: &[Invocation], context: &JudgeContext) -> EffectList {
     let mut list = Vec::new();
     let mut environment = EnvSecrets::NotLoaded;
@@ -174,14 +174,14 @@ pub fn collect_effects(invocations: &[Invocation], context: &JudgeContext) -> Ef
     EffectList { effects: list, too_many: false }
 }
 
-/// What one program would do.
+/// Collects the effects of one program.
 pub fn collect_invocation_effects(invocation: &Invocation, context: &JudgeContext) -> Vec<Effect> {
     let mut list = Vec::new();
     collect_program_effects(invocation, context, AnalysisScope::WithInput, EnvSecrets::NotLoaded, &mut list);
     list
 }
 
-/// What a tool that is no shell would do to a file: a `Read`, a `Write`, an edit.
+/// The effect of a file tool on a file: a `Read`, a `Write`, an edit.
 pub fn build_path_effect(kind: PathAction, path: &str, tool: &'static str, context: &JudgeContext) -> Effect {
     Effect {
         place: Some(locate_path(&SymbolicText::from_text(path), Some(&context.cwd), context)),
@@ -189,29 +189,29 @@ pub fn build_path_effect(kind: PathAction, path: &str, tool: &'static str, conte
     }
 }
 
-/// What one program would do, without regard to what it is fed.
+/// Collects the effects of one program, without its input.
 fn collect_effects_without_input(invocation: &Invocation, context: &JudgeContext) -> Vec<Effect> {
     let mut list = Vec::new();
     collect_program_effects(invocation, context, AnalysisScope::ProgramOnly, EnvSecrets::NotLoaded, &mut list);
     list
 }
 
-/// How far to look. Each part of a pipe holds those on its left, which hold those on theirs: following all of them from
-/// all of them would never end.
+/// How far a pipe is followed. Each part of a pipe contains the parts on its left, so following all of them from every
+/// part would take exponential time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AnalysisScope {
-    /// The program and what it is fed.
+    /// The program and its input.
     WithInput,
-    /// The program.
+    /// The program only.
     ProgramOnly,
 }
 
-/// What a program sees in its variables.
+/// The variables that a program sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EnvSecrets {
-    /// Whatever the agent has.
+    /// The agent's own.
     NotLoaded,
-    /// What a file of secrets says as well.
+    /// Those of a file of secrets as well.
     Loaded,
 }
 
@@ -226,7 +226,7 @@ fn collect_program_effects(
     let called = programs::resolve_program_call(&invocation.argv);
     let program = called.as_ref().map(|called| called.program);
     let mut scene = EffectCollector::new(invocation, context, called, view, list);
-    // What the shell opens is no part of the command, and not allowed with it.
+    // The shell opens redirections itself, so an allowed command does not include them.
     add_redirect_effects(&mut scene);
     scene.allowed = invocation.allowed;
     if invocation.privileged {
@@ -262,7 +262,7 @@ fn collect_program_effects(
     }
 }
 
-/// What the shell itself does for a program.
+/// Adds the effects of redirections.
 fn add_redirect_effects(collector: &mut EffectCollector<'_>) {
     for opened in &collector.invocation.files {
         let kind = match opened.mode {
@@ -287,12 +287,12 @@ pub(crate) fn build_limit_effect(program: &'static str, span: ByteSpan) -> Effec
     build_rule_effect(LIMIT_RULE, program, span)
 }
 
-/// An effect that one rule judges by itself.
+/// An effect that one rule judges.
 pub(crate) fn build_rule_effect(rule: &str, program: &'static str, span: ByteSpan) -> Effect {
     Effect::new(EffectKind::Rule(find_rule_index(rule)), program, span)
 }
 
-/// The number of a rule that the code speaks of; a test looks whether all of them exist.
+/// The number of a rule that code refers to; a test checks that all of them exist.
 pub(crate) fn find_rule_index(id: &str) -> usize {
     rules::RULES.iter().position(|rule| rule.id == id).unwrap_or_default()
 }

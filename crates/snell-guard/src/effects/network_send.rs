@@ -1,4 +1,4 @@
-//! What leaves the machine: files, what a pipe brings, and what the arguments hold.
+//! Data that leaves the machine: files, piped input and arguments.
 
 use super::collector::EffectCollector;
 use super::{
@@ -9,7 +9,7 @@ use crate::invocation::{Invocation, StdinSource, SymbolicPart, SymbolicText, Unk
 use crate::paths::ClassifiedPath;
 use crate::programs::{ProgramHandler, ProgramUse, UseTarget};
 
-/// A use that sends something.
+/// Adds the effects of a use that sends data.
 pub(super) fn apply_send(
     collector: &mut EffectCollector<'_>,
     usage: &ProgramUse,
@@ -28,10 +28,10 @@ pub(super) fn apply_send(
     }
 }
 
-/// Clients that are told by standard input what to send: `put file`.
+/// Clients that read commands such as `put file` from standard input.
 pub(super) const BATCH_CLIENTS: &[&str] = &["sftp", "ftp", "lftp"];
 
-/// The files that such a client is told to send.
+/// Adds the files that such a client sends.
 pub(super) fn apply_batch_client(collector: &mut EffectCollector<'_>) {
     const PUTS: &[&str] = &["put", "mput", "reput"];
     let StdinSource::Text(text) = collector.stdin() else { return };
@@ -49,7 +49,7 @@ pub(super) fn apply_batch_client(collector: &mut EffectCollector<'_>) {
     }
 }
 
-/// What is read from standard input is sent.
+/// Adds an effect for standard input that is sent.
 fn send_stdin(collector: &mut EffectCollector<'_>, kind: PathAction) {
     match collector.stdin() {
         StdinSource::Inherited => {}
@@ -62,7 +62,7 @@ fn send_stdin(collector: &mut EffectCollector<'_>, kind: PathAction) {
     }
 }
 
-/// What other programs print is sent: the files that they read, or the environment.
+/// Adds effects for piped output that is sent: the files that the programs read, or the environment.
 fn send_pipe_output(collector: &mut EffectCollector<'_>, left: &[Invocation], kind: PathAction) {
     if classify_output(left, collector.context) == UnknownKind::Private {
         collector.add_rule_effect("secret.send-private");
@@ -80,7 +80,7 @@ fn paths_read_by(invocation: &Invocation, collector: &EffectCollector<'_>) -> Ve
     read.filter_map(|effect| Some((effect.place?, effect.recursive))).collect()
 }
 
-/// The shell connects a program to another machine by `/dev/tcp`.
+/// `/dev/tcp`: the shell connects a program to another machine.
 pub(super) fn apply_dev_tcp(collector: &mut EffectCollector<'_>) {
     let invocation: &Invocation = collector.invocation;
     if collector.program().is_some_and(|program| program.handler == Some(ProgramHandler::Interpreter)) {

@@ -1,4 +1,4 @@
-//! What programs print, as far as that matters to whoever uses it.
+//! Classifies the output of programs.
 
 use super::{Effect, EffectKind, PathAction, collect_effects_without_input, program_uses};
 use crate::effects::handlers::interpreter;
@@ -9,10 +9,10 @@ use crate::paths::{ClassifiedPath, PathClass, PathClasses};
 use crate::programs::argv::ParsedArgs;
 use crate::programs::{self, UseEffect};
 
-/// So many stages of a pipe are looked at.
+/// How many stages of a pipe are checked.
 pub(super) const MAX_STAGES: usize = 64;
 
-/// What the output of a pipe (or of a list of commands) is: fetched, private, numbers of processes, or just anything.
+/// The kind of output of a pipe or a list of commands: downloaded, private, process ids, or unknown.
 pub fn classify_output(invocations: &[Invocation], context: &JudgeContext) -> UnknownKind {
     let mut found: Vec<UnknownKind> =
         invocations.iter().filter_map(|invocation| classify_invocation_output(invocation, context)).collect();
@@ -27,7 +27,7 @@ pub fn classify_output(invocations: &[Invocation], context: &JudgeContext) -> Un
         .unwrap_or(UnknownKind::Anything)
 }
 
-/// Whether an agent or Snell is looked for, by its name.
+/// Whether the arguments name an agent or Snell.
 fn names_agent(invocation: &Invocation) -> bool {
     let is_agent = |word: &SymbolicText| {
         let text = word.to_string();
@@ -37,7 +37,7 @@ fn names_agent(invocation: &Invocation) -> bool {
     invocation.argv.iter().skip(1).any(is_agent)
 }
 
-/// Whether these print lines of a file.
+/// Whether these programs print lines of a file.
 fn prints_file_lines(invocations: &[Invocation], context: &JudgeContext) -> bool {
     const READERS: &[&str] = &["cat", "head", "tail", "sort", "uniq", "tac", "shuf"];
     invocations.first().is_some_and(|first| {
@@ -63,7 +63,7 @@ fn output_from_table(invocation: &Invocation, context: &JudgeContext) -> Option<
     })
 }
 
-/// What stands in the files that it shows. Numbers of processes that Snell keeps are those of Snell.
+/// The kind of output by the files that a program shows. Snell's pid files hold ids of Snell's processes.
 fn output_from_files(invocation: &Invocation, context: &JudgeContext) -> Option<UnknownKind> {
     let effects = collect_effects_without_input(invocation, context);
     let read = effects.iter().filter(|effect| effect.kind == EffectKind::Path(PathAction::Read));
@@ -80,8 +80,7 @@ fn output_from_files(invocation: &Invocation, context: &JudgeContext) -> Option<
     }
 }
 
-/// Whether a file says the number of a process that somebody else has started: Snell's, and what lies neither in the
-/// project nor in a temporary directory.
+/// Whether a pid file is not the agent's own: Snell's, or one outside the project and temporary directories.
 pub(crate) fn is_foreign_pid_file(path: &ClassifiedPath) -> bool {
     const OTHERS: [PathClass; 4] = [PathClass::System, PathClass::Home, PathClass::HomeRoot, PathClass::Elsewhere];
     let names_a_process = path.display_path().ends_with(".pid");

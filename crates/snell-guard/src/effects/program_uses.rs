@@ -1,4 +1,4 @@
-//! The tables applied: which uses of a program a command line is, and what each does to what.
+//! Applies the tables: finds the uses that match a command line, and adds their effects.
 
 use crate::effects::EffectDepth;
 use std::borrow::Cow;
@@ -12,13 +12,13 @@ use crate::paths::{ClassifiedPath, PathClass, PathClasses, matches_glob};
 use crate::programs::argv::ParsedArgs;
 use crate::programs::{FlagStyle, ProgramSpec, ProgramUse, UseEffect, UseRecursion, UseTarget};
 
-/// Before a path in an address.
+/// The prefix of a path in a URL.
 const FILE_URL_PREFIX: &str = "file://";
 
-/// Asking a program for help does nothing else. A version that is named is another matter: `yank --version 1.0`.
+/// A request for help has no other effect. A flag with a value is something else: `yank --version 1.0`.
 const HELP_FLAGS: &[&str] = &["--help", "--version="];
 
-/// Applies every use that fits.
+/// Applies every use that matches.
 pub(super) fn apply_uses(collector: &mut EffectCollector<'_>, program: &'static ProgramSpec) {
     if collector.is_dry_run() {
         return;
@@ -37,7 +37,7 @@ pub(super) fn apply_uses(collector: &mut EffectCollector<'_>, program: &'static 
                         continue;
                     }
                     if program.style == FlagStyle::Old && matches!(usage.on, UseTarget::Flag(_)) {
-                        // `tar -f` is opened before `-C` is followed.
+                        // `tar` opens the file of `-f` before it follows `-C`.
                         collector.add_effect_from_start_dir(kind, &value);
                     } else if usage.new {
                         collector.add_new_file_effect(kind, &value);
@@ -50,7 +50,7 @@ pub(super) fn apply_uses(collector: &mut EffectCollector<'_>, program: &'static 
     }
 }
 
-/// The uses that a line is.
+/// The uses that match a command line.
 pub(super) fn find_matching_uses(
     line: &ParsedArgs<'_>,
     program: &'static ProgramSpec,
@@ -62,7 +62,7 @@ pub(super) fn find_matching_uses(
     program.uses.iter().filter(|usage| matches_use(line, usage, context)).collect()
 }
 
-/// A rule judges the use as such; what it is used on is only told, as it was written.
+/// Adds the rule of a use. The target is only shown, as it was written.
 fn add_use_rule(collector: &mut EffectCollector<'_>, usage: &ProgramUse, number: usize) {
     let all = find_targets(collector, usage);
     let alone = collector.invocation.variables.iter().map(|(name, _)| name);
@@ -74,13 +74,13 @@ fn add_use_rule(collector: &mut EffectCollector<'_>, usage: &ProgramUse, number:
         return;
     }
     let first = all.into_iter().next();
-    let told = first.or_else(|| collector.args.operands.last().map(|value| Cow::Borrowed(*value)));
-    let place = told.map(|value| ClassifiedPath { written: value.to_string(), ..ClassifiedPath::default() });
+    let target = first.or_else(|| collector.args.operands.last().map(|value| Cow::Borrowed(*value)));
+    let place = target.map(|value| ClassifiedPath { written: value.to_string(), ..ClassifiedPath::default() });
     collector.push_effect(EffectKind::Rule(number), place, EffectDepth::Single);
 }
 
-/// Whether what it works on lies in a temporary directory, where everything is the agent's own, or in the project, where
-/// some things are. If nothing is said, that is the directory in which it runs.
+/// Whether the target is in a temporary directory, or of an allowed kind in the project. Without a target, the working
+/// directory is checked.
 fn is_harmless_location(
     collector: &EffectCollector<'_>,
     usage: &ProgramUse,
@@ -97,7 +97,7 @@ fn is_harmless_location(
     if targets.is_empty() { lies(&SymbolicText::from_text(".")) } else { targets.iter().all(|target| lies(target)) }
 }
 
-/// Whether one of these variables is set for it alone.
+/// Whether one of these variables is set for this command.
 fn is_excused_by_variable(collector: &EffectCollector<'_>, unless: &[&str]) -> bool {
     let variables = &collector.invocation.variables;
     unless
@@ -107,14 +107,14 @@ fn is_excused_by_variable(collector: &EffectCollector<'_>, unless: &[&str]) -> b
 }
 
 fn matches_use(line: &ParsedArgs<'_>, usage: &ProgramUse, context: &JudgeContext) -> bool {
-    let said = |words: &&[&str], operand: &&SymbolicText| {
+    let word_matches = |words: &&[&str], operand: &&SymbolicText| {
         operand.as_text().is_some_and(|text| words.iter().any(|word| matches_glob(text, word)))
     };
     let rest = || line.operands.iter().skip(usage.words.len());
     let fits_one =
         |globs: &[&str]| rest().any(|operand| globs.iter().any(|glob| matches_glob(&operand.to_string(), glob)));
     usage.words.len() <= line.operands.len()
-        && usage.words.iter().zip(&line.operands).all(|(words, operand)| said(words, operand))
+        && usage.words.iter().zip(&line.operands).all(|(words, operand)| word_matches(words, operand))
         && usage.needs.iter().all(|spellings| line.has_any_flag(spellings))
         && (usage.any.is_empty() || line.has_any_flag(usage.any))
         && !line.surely_has_any_flag(usage.unless)
@@ -125,7 +125,7 @@ fn matches_use(line: &ParsedArgs<'_>, usage: &ProgramUse, context: &JudgeContext
         && (!usage.on_agent || targets_agent(line, context))
 }
 
-/// Whether a line names the agent's own process, by its number or by a search for it.
+/// Whether the arguments name the agent's own process, by id or by a search.
 fn targets_agent(line: &ParsedArgs<'_>, context: &JudgeContext) -> bool {
     let is_number = |value: Cow<'_, SymbolicText>| value.as_text().is_some_and(|text| context.is_agent_process(text));
     line.contains_unknown(UnknownKind::Agent)
@@ -140,7 +140,7 @@ fn is_recursive_use(line: &ParsedArgs<'_>, recursive: UseRecursion) -> bool {
     }
 }
 
-/// The values that a use is about.
+/// The values that a use affects.
 pub(super) fn find_targets<'a>(collector: &EffectCollector<'a>, usage: &ProgramUse) -> Vec<Cow<'a, SymbolicText>> {
     let operands = collector.args.operands.get(usage.words.len()..).unwrap_or_default();
     let borrowed = |values: &[&'a SymbolicText]| values.iter().map(|value| Cow::Borrowed(*value)).collect();
@@ -199,7 +199,7 @@ pub(super) fn find_targets<'a>(collector: &EffectCollector<'a>, usage: &ProgramU
     }
 }
 
-/// Whether something gets another name, and one that looks like a file's rather than a directory's.
+/// Whether a file gets another name that looks like a file's, not a directory's.
 fn is_renamed_file(from: &SymbolicText, to: &SymbolicText) -> bool {
     let name = |value: &SymbolicText| Some(value.as_text()?.rsplit('/').next()?.to_owned());
     let Some(name_of_it) = name(to) else { return false };
@@ -207,8 +207,8 @@ fn is_renamed_file(from: &SymbolicText, to: &SymbolicText) -> bool {
     has_ending && name(from).as_ref() != Some(&name_of_it)
 }
 
-/// The names of files in a directory. An unknown name is left to the rules about the directory. The files of a pattern
-/// may have any name that fits it, except in a whole project: `cp x/* .` is everyday work.
+/// The files in a directory. Unknown names are left to the rules for the directory. A pattern may match any name,
+/// except in a whole project: `cp x/* .` is everyday work.
 pub(super) fn paths_in_directory<'a>(
     collector: &EffectCollector<'_>,
     files: &[&SymbolicText],
@@ -235,7 +235,7 @@ pub(super) fn paths_in_directory<'a>(
         .collect()
 }
 
-/// The last name of a path, if that is a pattern.
+/// The last name of a path, if it is a pattern.
 fn last_pattern_name(file: &SymbolicText) -> Option<SymbolicText> {
     let mut name = SymbolicText::default();
     for part in &file.parts {

@@ -1,4 +1,4 @@
-//! What must not even be read must not be handed to a program either, unless that only looks at names.
+//! Paths that must not be read must not be passed to a program either, unless it uses only their names.
 
 use std::borrow::Cow;
 
@@ -11,14 +11,14 @@ use crate::policy::{ForbiddenAccess, PathProtection};
 use crate::programs::{self, ProgramCall, ProgramHandler, ProgramSpec, UseEffect};
 use crate::wrappers;
 
-/// What stands around a path in one argument: `--file=path`, `id=x,src=path`, `name@path`.
+/// Characters around a path in one argument: `--file=path`, `id=x,src=path`, `name@path`.
 const PATH_DELIMITERS: &[char] = &['=', ',', '@', ':'];
 
-/// More of what a call hands over is not looked at.
+/// Further arguments are not checked.
 pub(crate) const MAX_CHECKED_ARGS: usize = 1 << 14;
 
-/// Adds what programs are handed, if the user has named places that must not be read. Of a program whose entry says what
-/// it reads, that counts; of any other, every argument that names such a place.
+/// Adds effects for protected paths in arguments. If a program's entry lists what it reads, that applies; otherwise
+/// every argument that names such a path does.
 pub(crate) fn find_protected_args(
     invocations: &[Invocation],
     protected: &[PathProtection],
@@ -41,7 +41,7 @@ pub(crate) fn find_protected_args(
             Some(place).filter(|place| place.classes.contains(PathClass::Sealed))
         };
         let own = wrappers::own_arguments(&invocation.argv);
-        // A bare word is rather a command than a file, unless it is said where such files are.
+        // A bare word is probably a subcommand, unless the working directory is protected.
         let inside = seen(&SymbolicText::from_text(".")).is_some();
         let is_meant = |value: &Cow<'_, SymbolicText>| inside || value.leading_text().contains(['/', '.']);
         for value in own.iter().flat_map(path_candidates).filter(is_meant) {
@@ -63,7 +63,7 @@ pub(crate) fn find_protected_args(
     list
 }
 
-/// Whether its entry says all there is to say about what it reads.
+/// Whether the program's entry lists everything that it reads.
 fn has_known_reads(called: &ProgramCall<'_>) -> bool {
     let programs = || called.outer.iter().map(|(outer, _)| *outer).chain([called.program]);
     let reads = |program: &ProgramSpec| {
@@ -74,7 +74,7 @@ fn has_known_reads(called: &ProgramCall<'_>) -> bool {
     programs().any(|program| program.names_only) || (programs().any(reads) && !runs_files)
 }
 
-/// What of an argument may be a path. A text with blanks is a path only from the root.
+/// The parts of an argument that may be paths. A text with blanks is a path only if it is absolute.
 fn path_candidates(value: &SymbolicText) -> impl Iterator<Item = Cow<'_, SymbolicText>> {
     let is_prose = |text: &str| text.contains(char::is_whitespace) && !text.starts_with('/');
     let text = value.as_text();

@@ -1,16 +1,16 @@
-//! Programs on another machine or in a container: what of it concerns this machine, and what is vital there.
+//! Programs on another machine or in a container: their effects on this machine, and on vital paths there.
 
 use crate::invocation::{ContainerSpec, Invocation, SymbolicPart, SymbolicText};
 use crate::judge::context::JudgeContext;
 use crate::paths::{ClassifiedPath, PathClass, PathClasses, is_vital_container_path, is_within_directory, locate_path};
 use crate::rules::{RULES, RuleTier};
 
-/// What still means the same on another machine.
+/// Classes that mean the same on another machine.
 const REMOTE_CLASSES: [PathClass; 6] =
     [PathClass::Root, PathClass::System, PathClass::HomeRoot, PathClass::Device, PathClass::Secret, PathClass::StartUp];
 
-/// What still means the same for a path that is relative to a directory of another machine: what a deployment works on
-/// lies in the system's directories, and it goes there first.
+/// Classes that mean the same for a relative path on another machine. A deployment changes into a system directory
+/// first.
 const RELATIVE_REMOTE_CLASSES: [PathClass; 4] =
     [PathClass::Root, PathClass::HomeRoot, PathClass::Device, PathClass::Secret];
 
@@ -22,13 +22,13 @@ fn is_in_container(invocation: &Invocation) -> bool {
     invocation.elsewhere && invocation.via.iter().any(is_container)
 }
 
-/// Whether the container was made for it: nothing in there is anybody's.
+/// Whether the container is created for this command, so that it holds no data yet.
 pub(super) fn is_fresh_container(invocation: &Invocation) -> bool {
     invocation.container.as_ref().is_some_and(|container| container.fresh)
 }
 
-/// Rights and processes of a container are those of whoever started it. Code that nobody has seen is another matter,
-/// unless the container is made for it.
+/// Whether a rule does not apply inside a container, which has its own rights and processes. Unreviewed code is judged,
+/// unless the container is created for it.
 pub(super) fn is_container_internal(invocation: &Invocation, rule: usize) -> bool {
     let Some(rule) = RULES.get(rule) else { return false };
     let about_itself = match rule.tier {
@@ -39,7 +39,7 @@ pub(super) fn is_container_internal(invocation: &Invocation, rule: usize) -> boo
     about_itself && is_in_container(invocation)
 }
 
-/// The place of a value as a program sees it.
+/// The path that a value names for this program.
 pub(super) fn locate_for_invocation(
     value: &SymbolicText,
     cwd: Option<&str>,
@@ -68,14 +68,14 @@ pub(super) fn locate_for_invocation(
         place.classes.intersection(RELATIVE_REMOTE_CLASSES.into())
     };
     if !is_absolute && cwd.is_none() {
-        // A relative path there has nothing to do with ours.
+        // A relative path there is unrelated to ours.
         place.classes = place.classes.intersection([PathClass::Secret].into());
         place.path = None;
     }
     place
 }
 
-/// The place on the machine that a path in a container is, if it is one: below a mount, or above it.
+/// The path on this machine that a path in a container stands for: below a mount, or above it.
 fn locate_in_mounts(
     value: &SymbolicText,
     cwd: Option<&str>,
@@ -116,7 +116,7 @@ fn join_absolute(directory: &str, below: &str) -> SymbolicText {
     })
 }
 
-/// A path from the root, without `.` and `..`, as far as it is known, and what follows that. The root itself is empty.
+/// The known part of an absolute path, without `.` and `..`, and the rest. The root is empty.
 fn resolve_absolute(value: &SymbolicText, cwd: Option<&str>) -> Option<(String, Vec<SymbolicPart>)> {
     let leading = value.leading_text();
     let rest: Vec<SymbolicPart> = match value.parts.first() {

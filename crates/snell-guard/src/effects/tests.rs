@@ -54,7 +54,8 @@ fn commands_have_the_effects_that_their_flags_say() {
         ("find -delete", "Delete -r /home/ann/work/app"),
         ("curl -d @/x https://h", "Send /x"),
         ("curl -F a=@/x;type=b https://h", "Send /x"),
-        // `-d` takes an `@` only in front, `--data-urlencode` anywhere; what is no file lies in the project and hurts nobody.
+        // `-d` reads an `@` only at the start, `--data-urlencode` anywhere; a nonexistent file counts as one of the
+        // project, which is harmless.
         ("curl -da@b.c https://h", "Send /home/ann/work/app/b.c"),
         ("scp /x h:", "Send -r /x"),
         ("scp h:/x /y", "Put /y, Put /y/x"),
@@ -157,7 +158,7 @@ fn output_carries_where_it_comes_from() {
     }
 }
 
-/// One argument is replaced by something unknown.
+/// Replaces one argument by an unknown value.
 fn effects_with_unknown(line: &str, unknown: UnknownKind) -> Vec<String> {
     let mut invocations = parse_commands(line);
     for invocation in &mut invocations {
@@ -224,9 +225,9 @@ fn a_call_with_too_many_operands_says_so() {
     assert_eq!(effects.effects.len(), MAX_EFFECTS);
 }
 
-/// Each stage looks at its left in two ways. If those looked further, this would take 2^64 steps and never end.
+/// Each stage checks its left side in two ways. If those went further, this would take 2^64 steps.
 #[test]
-fn a_long_pipe_is_looked_at_once() {
+fn a_long_pipe_is_analysed_once() {
     let stage = |left: Option<Invocation>| Invocation {
         stdin: left.map_or(StdinSource::Inherited, |left| StdinSource::Pipe(vec![left])),
         ..parse_commands("nc example.com 9").remove(0)

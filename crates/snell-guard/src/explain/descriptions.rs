@@ -1,53 +1,53 @@
-//! What is found, in words.
+//! Descriptions of effects, paths and inputs.
 
 use crate::effects::PathAction;
 use crate::invocation::StdinSource;
 use crate::paths::{CLASS_PHRASES, PathClasses};
 
-/// What happens to a place.
+/// The verb for an action on a path.
 pub(super) fn describe_action(kind: PathAction) -> &'static str {
     match kind {
         PathAction::Delete => "deletes",
-        PathAction::Overwrite => "writes over",
-        PathAction::Put => "puts something at",
-        PathAction::Append => "adds to",
+        PathAction::Overwrite => "overwrites",
+        PathAction::Put => "writes",
+        PathAction::Append => "appends to",
         PathAction::Take => "moves away",
         PathAction::Read => "reads",
         PathAction::Link => "links to",
         PathAction::Mode => "changes the permissions of",
-        PathAction::OpenUp => "lets everybody write to",
-        PathAction::SetId => "makes others become the owner of",
+        PathAction::OpenUp => "lets every user write to",
+        PathAction::SetId => "lets every user act as the owner of",
         PathAction::Chown => "changes the owner of",
         PathAction::Send => "sends",
-        PathAction::SendRaw => "sends over a bare connection",
-        PathAction::Fetch => "fetches",
+        PathAction::SendRaw => "sends over a raw connection",
+        PathAction::Fetch => "downloads",
         PathAction::Edit => "edits",
-        PathAction::Replace => "writes in place of",
+        PathAction::Replace => "replaces",
         PathAction::Use => "uses",
         PathAction::MayEdit => "may edit",
-        PathAction::Make => "makes",
-        PathAction::Lock => "locks",
+        PathAction::Make => "creates",
+        PathAction::Lock => "makes inaccessible",
         PathAction::Copy => "copies",
         PathAction::Unpack => "unpacks into",
     }
 }
 
-/// What a place is.
+/// The descriptions of a path's classes.
 pub(super) fn describe_classes(classes: PathClasses) -> Vec<&'static str> {
     let has = CLASS_PHRASES.iter().filter(|(class, _)| classes.contains(*class));
     has.map(|(_, words)| *words).collect()
 }
 
-/// What a program would read.
+/// The description of a program's standard input.
 pub(super) fn describe_stdin(stdin: &StdinSource) -> String {
     match stdin {
-        StdinSource::Inherited => "what the agent has".to_owned(),
+        StdinSource::Inherited => "the agent's own".to_owned(),
         StdinSource::Text(text) => format!("the text `{text}`"),
         StdinSource::File(path) => format!("the file {path}"),
         StdinSource::Pipe(left) => {
             let names = left.iter().filter_map(|left| left.argv.first());
             let names: Vec<String> = names.map(ToString::to_string).collect();
-            format!("what {} prints", names.join(" | "))
+            format!("the output of {}", names.join(" | "))
         }
     }
 }

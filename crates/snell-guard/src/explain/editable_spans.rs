@@ -1,5 +1,5 @@
-//! The parts of a command that somebody could leave out or write differently, so that a command is left that makes sense.
-//! What the tables do not know is left alone: without a word of which nobody knows what it is, anything may be meant.
+//! The parts of a command that can be removed or replaced without breaking it. Parts that the tables do not know are
+//! left alone, because the command could then mean something else.
 
 use crate::invocation::{Invocation, SymbolicText};
 use crate::judge::CallAnalysis;
@@ -8,17 +8,17 @@ use crate::programs::words::explain as words;
 use crate::programs::{ProgramCall, ProgramHandler, UseTarget, resolve_program_call};
 use snell_shell::{ByteSpan, RedirectKind, ShellCommandKind, ShellRedirect, ShellWord, parse};
 
-/// The parts of a command, by where they stand.
+/// The editable parts of a command, as spans of its text.
 #[derive(Default)]
 pub(super) struct EditableSpans {
-    /// What can be left out: flags that stand alone, one of several files, what it is run through, redirections.
+    /// Parts that can be removed: flags without a value, one of several files, wrappers, redirections.
     pub(super) needless: Vec<ByteSpan>,
-    /// What names a file.
+    /// Words that name files.
     pub(super) files: Vec<ByteSpan>,
 }
 
 impl EditableSpans {
-    /// Those of the command that stands there.
+    /// The editable parts of the command at a span.
     pub(super) fn from_command(text: &str, span: &ByteSpan, analysis: &CallAnalysis) -> Self {
         let here: Vec<&Invocation> = analysis.invocations.iter().filter(|found| found.span == *span).collect();
         let mut parts = Self::default();
@@ -28,7 +28,7 @@ impl EditableSpans {
             let is_for_all_that_follows = is_lone_exec(&command.kind);
             let opened = command.redirects.iter().filter_map(|redirect| Some((redirect, opened_file_span(redirect)?)));
             for (redirect, file) in opened {
-                // Without what it reads, a command waits for somebody to type.
+                // Without its input, a command would wait for the terminal.
                 if !matches!(redirect.kind, RedirectKind::Read(_)) && !is_for_all_that_follows {
                     parts.needless.push(redirect.span.clone());
                 }
@@ -56,7 +56,7 @@ impl EditableSpans {
             }
             return;
         }
-        // Each word is an argument only where none became several, or none at all.
+        // A word is an argument only if no word expanded to several words or to none.
         let Some(called) = resolve_program_call(&invocation.argv).filter(|_| words.len() == invocation.argv.len())
         else {
             return;
@@ -64,7 +64,7 @@ impl EditableSpans {
         let arguments = ArgumentRoles::from_program_call(&called);
         let first = words.len() - called.arguments.len();
         let place = |number: &usize| words.get(first + number).map(|word| word.span.clone());
-        // Without its only argument a program is another one: it shows its help, or waits for somebody to type.
+        // Without its only argument, a program does something else: it shows its help, or waits for the terminal.
         if words.len() > 2 {
             self.needless.extend(arguments.lone_flags.iter().filter_map(place));
         }
@@ -75,17 +75,17 @@ impl EditableSpans {
     }
 }
 
-/// `exec > file`: what follows is written there.
+/// `exec > file`: the redirection applies to all later commands.
 fn is_lone_exec(command: &ShellCommandKind) -> bool {
     matches!(command, ShellCommandKind::Simple { words, .. } if words.len() == 1 && words[0].as_unquoted() == Some("exec"))
 }
 
-/// The arguments of a program by their numbers.
+/// The roles of a program's arguments, by index.
 struct ArgumentRoles {
-    /// Flags that take no other argument.
+    /// Flags without a value.
     lone_flags: Vec<usize>,
     operands: Vec<usize>,
-    /// Operands that are used like all others.
+    /// Operands with the same role as the others.
     spare: Vec<usize>,
 }
 
@@ -113,16 +113,16 @@ impl ArgumentRoles {
     }
 }
 
-/// Whether the word behind a flag is none of its value.
+/// Whether the next word is not the flag's value.
 fn takes_no_value(flag: &SymbolicText) -> bool {
     let text = flag.as_text().unwrap_or_default();
     !text.starts_with("--") || text.contains('=') || words::BOOLEAN_FLAGS.contains(&text)
 }
 
-/// How many operands of a program come before those that are all used alike; nothing if there are no such ones.
+/// The number of operands before the ones with the same role; `None` if there are none.
 fn count_leading_operands(called: &ProgramCall<'_>) -> Option<usize> {
     let program = called.program;
-    // Whose flags are not all known, a number may be the value of one.
+    // If not all flags are known, a number may be the value of one.
     let is_number = |argument: &SymbolicText| argument.leading_text().bytes().all(|byte| byte.is_ascii_digit());
     if matches!(program.handler, Some(ProgramHandler::Move | ProgramHandler::RemoteCopy))
         || words::COMPARE_PROGRAMS.contains(&called.name)
@@ -132,7 +132,7 @@ fn count_leading_operands(called: &ProgramCall<'_>) -> Option<usize> {
     }
     let mut skipped = None;
     for each in program.uses {
-        // What several words name is a command of its own, and none of them can be spared.
+        // Several words may name a subcommand together, so none of them can be removed.
         let first = match each.on {
             _ if !each.words.is_empty() => return None,
             UseTarget::Operands => 0,
@@ -145,7 +145,7 @@ fn count_leading_operands(called: &ProgramCall<'_>) -> Option<usize> {
     skipped
 }
 
-/// The name of a file that a redirection opens.
+/// The file name of a redirection.
 fn opened_file_span(redirect: &ShellRedirect) -> Option<ByteSpan> {
     use RedirectKind::{Append, AppendBoth, Clobber, Read, ReadWrite, Write, WriteBoth};
     match &redirect.kind {

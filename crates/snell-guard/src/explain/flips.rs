@@ -1,4 +1,4 @@
-//! What would change a verdict. Nothing is claimed: every change is judged.
+//! Finds changes that flip a decision. Every suggested change was judged.
 
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -13,45 +13,45 @@ use crate::rules::{self, GuardRule};
 use crate::tools;
 use snell_shell::{ByteSpan, parse};
 
-/// So many changes are tried.
+/// How many changes are tried.
 const MAX_TRIALS: usize = 200;
-/// So many bytes of commands are judged for it.
+/// How many bytes of commands are judged for them.
 const MAX_TRIED_BYTES: usize = 1 << 17;
-/// So many are told.
+/// How many flips are returned.
 const MAX_FLIPS: usize = 8;
-/// Nobody reads a longer command to see what is different in it.
+/// Longer commands are not edited: the change would be hard to see.
 const MAX_COMMAND_BYTES: usize = 4096;
 
-/// A change that flips the verdict.
+/// A change that flips the decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DecisionFlip {
-    /// Of which kind it is.
+    /// The kind of change.
     pub change: FlipKind,
-    /// What to do, as a sentence.
+    /// The instruction, as a sentence.
     pub what: String,
-    /// What would be there then: the command, the path, or the lines of the settings.
+    /// The result of the change: the command, the path, or the lines of the settings.
     pub then: String,
-    /// What would be done then.
+    /// The decision after the change.
     pub decision: GuardDecision,
-    /// How many bytes are changed.
+    /// The number of changed bytes.
     pub bytes: usize,
 }
 
-/// What is changed.
+/// The subject of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlipKind {
-    /// A command is left out.
+    /// Removes a command.
     Command,
-    /// A word or a redirection is left out.
+    /// Removes a word or a redirection.
     Word,
-    /// Something inside the project is meant instead.
+    /// Uses a path inside the project instead.
     Target,
-    /// A rule is chosen differently in the settings.
+    /// Changes the decision of a rule in the settings.
     Rule,
-    /// A command is allowed in the settings, or no longer.
+    /// Adds or removes an allowed command in the settings.
     Allowed,
-    /// Another preset is chosen.
+    /// Changes the preset.
     Preset,
 }
 
@@ -92,14 +92,14 @@ struct FlipSearch<'a> {
 }
 
 impl FlipSearch<'_> {
-    /// Whether there is work left for a text of this size.
+    /// Whether the budget allows another trial with a text of this size.
     fn spend_budget(&mut self, bytes: usize) -> bool {
         self.tried += 1;
         self.bytes += bytes;
         self.tried <= MAX_TRIALS && self.bytes <= MAX_TRIED_BYTES
     }
 
-    /// Notes a change if it makes a difference: something milder, or for what is allowed, something stricter.
+    /// Records a change that makes the decision milder, or stricter if the call is allowed.
     fn record_flip(&mut self, change: FlipKind, what: String, then: String, after: GuardDecision, bytes: usize) {
         let flips = match self.before {
             GuardDecision::Allow => after > GuardDecision::Allow,
@@ -110,7 +110,7 @@ impl FlipSearch<'_> {
         }
     }
 
-    /// The call with another text at a key.
+    /// Judges the call with another text at a key.
     fn judge_with_text(&mut self, key: &str, text: &str) -> Option<GuardDecision> {
         if !self.spend_budget(text.len()) {
             return None;
@@ -121,22 +121,22 @@ impl FlipSearch<'_> {
         Some(judge_call(&call, self.policy, self.context).unaudited)
     }
 
-    /// The call with another command at a key, if that is one.
+    /// Judges the call with another command at a key, if it is valid.
     fn judge_with_command(&mut self, key: &str, text: &str) -> Option<GuardDecision> {
-        let is_one = text.len() <= MAX_COMMAND_BYTES && !text.trim().is_empty() && is_valid_shell(text);
-        is_one.then(|| self.judge_with_text(key, text)).flatten()
+        let is_valid = text.len() <= MAX_COMMAND_BYTES && !text.trim().is_empty() && is_valid_shell(text);
+        is_valid.then(|| self.judge_with_text(key, text)).flatten()
     }
 
-    /// What was found anyhow, judged by another policy.
+    /// Judges the same effects under another policy.
     fn judge_under_policy(&mut self, analysis: &CallAnalysis, policy: &GuardPolicy) -> Option<GuardDecision> {
         self.spend_budget(0).then(|| judge_analysis(analysis, policy).unaudited)
     }
 
-    /// For what is allowed: which setting lets it happen?
+    /// For an allowed call: tries the settings that would stop it.
     fn try_stricter_settings(&mut self, analysis: &CallAnalysis) {
         let strict = GuardPolicy { preset: PolicyPreset::Strict, ..self.policy.clone() };
         if let Some(after) = self.judge_under_policy(analysis, &strict) {
-            let (what, then) = ("Choose the strict preset.", "[guard]\npreset = \"strict\"");
+            let (what, then) = ("Set the strict preset.", "[guard]\npreset = \"strict\"");
             self.record_flip(FlipKind::Preset, what.to_owned(), then.to_owned(), after, then.len());
         }
         for rule in find_matching_rules(&analysis.effects) {
@@ -144,7 +144,7 @@ impl FlipSearch<'_> {
             if policy.rules.remove(rule.id).is_some()
                 && let Some(after) = self.judge_under_policy(analysis, &policy)
             {
-                let what = format!("Take back what the settings say about the rule {}.", rule.id);
+                let what = format!("Remove the setting for rule {}.", rule.id);
                 self.record_flip(FlipKind::Rule, what, String::new(), after, rule.id.len());
             }
         }
@@ -155,12 +155,12 @@ impl FlipSearch<'_> {
                 return;
             }
             let after = judge_call(self.call, &policy, self.context).unaudited;
-            let what = format!("Take back that `{}` is allowed.", entry.command);
+            let what = format!("Remove `{}` from the allowed commands.", entry.command);
             self.record_flip(FlipKind::Allowed, what, String::new(), after, entry.command.len());
         }
     }
 
-    /// What is stopped, if single rules are turned off, or all that stop it.
+    /// Tries to allow each rule that stops the call, and all of them.
     fn try_disabling_rules(&mut self, analysis: &CallAnalysis) {
         let stopping: Vec<&GuardRule> = find_matching_rules(&analysis.effects)
             .into_iter()
@@ -184,17 +184,17 @@ impl FlipSearch<'_> {
         let lines: String = rules.iter().map(|rule| format!("\n\"{}\" = \"allow\"", rule.id)).collect();
         let then = format!("[guard.rules]{lines}");
         let ids: Vec<&str> = rules.iter().map(|rule| rule.id).collect();
-        let are = if ids.len() == 1 { "is" } else { "are" };
-        let what = format!("Allow what {} {are} about, in the user's own settings.", ids.join(" and "));
+        let rule = if ids.len() == 1 { "rule" } else { "rules" };
+        let what = format!("Turn off {rule} {} in your own settings.", ids.join(" and "));
         let bytes = then.len();
         self.record_flip(FlipKind::Rule, what, then, after, bytes);
     }
 
-    /// What a command would be without one of its parts.
+    /// Tries the command without one of its parts.
     fn try_command_edits(&mut self, key: &str, text: &str, analysis: &CallAnalysis) {
         let spans = find_blamed_spans(analysis, self.policy);
         spans.iter().for_each(|span| self.try_allow_entry(text, span));
-        // Of a text that is no shell nobody knows what a part of it is.
+        // A text that is not shell has no known parts.
         if text.len() > MAX_COMMAND_BYTES || !is_valid_shell(text) {
             return;
         }
@@ -211,36 +211,35 @@ impl FlipSearch<'_> {
         }
     }
 
-    /// Without whole commands: `:` does nothing, and keeps what stands around it a command.
+    /// Replaces whole commands by `:`, which does nothing and keeps the syntax valid.
     fn omit_commands(&mut self, key: &str, text: &str, spans: &[ByteSpan]) {
         let mut then = text.to_owned();
         for span in spans.iter().rev() {
             then = replace_span(&then, span, ":");
         }
-        // What belongs to a command may stand below it, and would be a command itself without it. And nobody needs to be
-        // told that a call may be left alone.
+        // Without its command, the text of a here-document would run. An empty call is no useful suggestion.
         let is_nothing = then.chars().all(|c| ":;|&() \n".contains(c));
         if is_nothing || text.contains("<<") {
             return;
         }
         if let Some(after) = self.judge_with_command(key, &then) {
-            let left_out: Vec<String> = spans.iter().map(|span| quote_span(text, span)).collect();
-            let what = format!("Leave out {}.", left_out.join(" and "));
+            let removed: Vec<String> = spans.iter().map(|span| quote_span(text, span)).collect();
+            let what = format!("Remove {}.", removed.join(" and "));
             let bytes = spans.iter().map(ExactSizeIterator::len).sum();
             self.record_flip(FlipKind::Command, what, then, after, bytes);
         }
     }
 
-    /// Without one word or redirection.
+    /// Removes one word or redirection.
     fn omit_word(&mut self, key: &str, text: &str, part: &ByteSpan) {
         let then = replace_span(text, part, "");
         if let Some(after) = self.judge_with_command(key, &then) {
-            let what = format!("Leave out {}.", quote_span(text, part));
+            let what = format!("Remove {}.", quote_span(text, part));
             self.record_flip(FlipKind::Word, what, then, after, part.len());
         }
     }
 
-    /// With something inside the project instead.
+    /// Uses a path inside the project instead.
     fn move_into_project(&mut self, key: &str, text: &str, part: &ByteSpan) {
         let word = text.get(part.clone()).unwrap_or_default();
         let Some(name) = outside_file_name(word) else {
@@ -250,12 +249,12 @@ impl FlipSearch<'_> {
         let path = format!("{directory}/{name}");
         let then = replace_span(text, part, &path);
         if let Some(after) = self.judge_with_command(key, &then) {
-            let what = format!("Use {path} inside the project instead of {}.", quote_span(text, part));
+            let what = format!("Use {path} in the project instead of {}.", quote_span(text, part));
             self.record_flip(FlipKind::Target, what, then, after, part.len().max(path.len()));
         }
     }
 
-    /// With the command allowed in the settings.
+    /// Allows the command in the settings.
     fn try_allow_entry(&mut self, text: &str, span: &ByteSpan) {
         let entry =
             AllowListEntry { command: text.get(span.clone()).unwrap_or_default().to_owned(), reason: String::new() };
@@ -265,7 +264,7 @@ impl FlipSearch<'_> {
         }
         let then =
             format!("[[guard.allow]]\ncommand = {}\nreason = \"…\"", toml_string::quote_toml_string(&entry.command));
-        let what = format!("Allow the command {}, with a reason.", quote_span(text, span));
+        let what = format!("Allow the command {} in your settings, with a reason.", quote_span(text, span));
         let mut policy = self.policy.clone();
         policy.allowed.push(entry);
         let after = judge_call(self.call, &policy, self.context).unaudited;
@@ -273,7 +272,7 @@ impl FlipSearch<'_> {
         self.record_flip(FlipKind::Allowed, what, then, after, bytes);
     }
 
-    /// For tools that work on files: the same file inside the project.
+    /// For file tools: uses a file of the same name inside the project.
     fn try_project_files(&mut self) {
         for (key, path) in tools::find_path_texts(self.call) {
             let Some(name) = outside_file_name(path) else {
@@ -281,7 +280,7 @@ impl FlipSearch<'_> {
             };
             let then = format!("{}/{name}", self.context.project);
             if let Some(after) = self.judge_with_text(key, &then) {
-                let what = format!("Use {then} inside the project instead of {path}.");
+                let what = format!("Use {then} in the project instead of {path}.");
                 let bytes = path.len().max(then.len());
                 self.record_flip(FlipKind::Target, what, then, after, bytes);
             }
@@ -289,7 +288,7 @@ impl FlipSearch<'_> {
     }
 }
 
-/// The rules that match something, each once.
+/// The matching rules, each once.
 fn find_matching_rules(effects: &[Effect]) -> Vec<&'static GuardRule> {
     let mut found: Vec<&'static GuardRule> =
         rules::collect_findings(effects).iter().map(|finding| finding.rule).collect();
@@ -297,7 +296,7 @@ fn find_matching_rules(effects: &[Effect]) -> Vec<&'static GuardRule> {
     found
 }
 
-/// Where the commands stand that are stopped, in order.
+/// The spans of the commands that are stopped, in order.
 fn find_blamed_spans(analysis: &CallAnalysis, policy: &GuardPolicy) -> Vec<ByteSpan> {
     let findings = rules::collect_findings(&analysis.effects);
     let stopped =
@@ -306,34 +305,34 @@ fn find_blamed_spans(analysis: &CallAnalysis, policy: &GuardPolicy) -> Vec<ByteS
         stopped.map(|finding| finding.effect.span.clone()).filter(|span| !span.is_empty()).collect();
     spans.sort_by_key(|span| (span.start, span.end));
     spans.dedup();
-    // One within another is left out with it.
+    // A nested span is removed with its outer one.
     spans.dedup_by(|next, before| next.start < before.end);
     spans
 }
 
-/// Whether a shell can read it.
+/// Whether the text is valid shell.
 fn is_valid_shell(text: &str) -> bool {
     parse(text).problems.is_empty()
 }
 
-/// The last name of what looks like a path to somewhere else.
+/// The last name of a path outside the project.
 fn outside_file_name(word: &str) -> Option<&str> {
     let word = word.trim_matches(['"', '\'']);
     let path = word.trim_end_matches('/');
     let name = path.rsplit('/').next()?;
     let elsewhere = word.starts_with(['/', '~', '$']) || word.starts_with("..");
-    // What lies there is no file that could lie anywhere else.
-    let made_by_the_system = ["/dev/", "/proc/", "/sys/"].iter().any(|place| word.starts_with(place));
+    // These files exist only there.
+    let is_kernel_file = ["/dev/", "/proc/", "/sys/"].iter().any(|place| word.starts_with(place));
     let plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
     let is_name = !name.is_empty() && name.chars().all(plain) && !matches!(name, "." | "..");
-    (elsewhere && !made_by_the_system && is_name && path.contains('/')).then_some(name)
+    (elsewhere && !is_kernel_file && is_name && path.contains('/')).then_some(name)
 }
 
 fn replace_span(text: &str, part: &ByteSpan, by: &str) -> String {
     let before = text.get(..part.start).unwrap_or_default();
     let after = text.get(part.end..).unwrap_or_default();
     if by.is_empty() {
-        // The blanks around it go as well, but for one between what is left.
+        // Also removes the blanks around the part, except one between its neighbours.
         let (before, rest) = (before.trim_end_matches(' '), after.trim_start_matches(' '));
         let is_edge = before.is_empty()
             || before.ends_with('(')

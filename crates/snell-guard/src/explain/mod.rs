@@ -1,5 +1,5 @@
-//! A judgement with everything that led to it: what was read, what it would do, which rules looked, and what would have to
-//! be different. It costs many times as much as a judgement and is for people who ask.
+//! A judgement with the analysis behind it: the programs, their effects, the rules that check them, and the changes
+//! that flip the decision. It costs many times as much as a judgement.
 
 mod descriptions;
 mod editable_spans;
@@ -19,59 +19,59 @@ use crate::rules::{self, GuardRule, RuleFinding};
 use crate::tools;
 use snell_shell::ByteSpan;
 
-/// More commands of one call are not told.
+/// How many programs of one call are listed.
 pub const MAX_STEPS: usize = 200;
-/// More effects of one command are not told.
+/// How many effects of one program are listed.
 pub const MAX_EFFECTS_PER_STEP: usize = 50;
 /// Longer texts are shortened.
 const MAX_TEXT_CHARS: usize = 400;
 
-/// A judgement with everything that led to it.
+/// A judgement with the analysis behind it.
 ///
-/// The judgement is not written with it: whoever writes both has one form for them.
+/// The judgement is not serialized with it: callers that write both have their own form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GuardExplanation {
-    /// What is to be done, and why.
+    /// The decision and its reason.
     #[serde(skip)]
     pub judgement: GuardJudgement,
     /// The programs that would run, in order.
     pub steps: Vec<ExplainedStep>,
     /// How many more there are.
     pub steps_left_off: usize,
-    /// What happens by no program: by the tool itself, or by all of it together.
+    /// Effects of no single program: of the tool itself, or of the whole call.
     pub effects: Vec<ExplainedEffect>,
-    /// What could not be seen, in words; nothing if everything was.
+    /// The gaps of the analysis; empty if it is complete.
     pub unseen: Vec<String>,
-    /// What would change the verdict, the smallest change first.
+    /// The changes that flip the decision, smallest first.
     pub flips: Vec<DecisionFlip>,
 }
 
 /// One program that would run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExplainedStep {
-    /// As it stands in the command, with what it was unwrapped from.
+    /// Its text in the command, with its wrappers.
     pub text: String,
-    /// Where that is.
+    /// The place of that text.
     pub span: ByteSpan,
-    /// What it was unwrapped from, outermost first.
+    /// The wrappers that run it, outermost first.
     pub through: Vec<String>,
     /// The program and its arguments, after expansion.
     pub words: Vec<ExplainedWord>,
     /// Variables that are set for it alone, as `NAME=value`.
     pub variables: Vec<String>,
-    /// The directory in which it would run; nothing if that cannot be known.
+    /// The directory in which it would run; `None` if that is unknown.
     pub cwd: Option<String>,
-    /// What it would read, in words.
+    /// The description of its standard input.
     pub stdin: String,
     /// Whether it would run as another user.
     pub privileged: bool,
     /// Whether it would run on another machine or in a container.
     pub elsewhere: bool,
-    /// Why the user lets it through, if they do.
+    /// The reason of the `allow` entry that applies, if any.
     pub allowed_by: Option<String>,
-    /// What it would do.
+    /// Its effects.
     pub effects: Vec<ExplainedEffect>,
-    /// How much more it would do.
+    /// How many more effects it has.
     pub effects_left_off: usize,
 }
 
@@ -84,24 +84,24 @@ pub struct ExplainedWord {
     pub known: bool,
 }
 
-/// Something that would happen.
+/// One effect of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExplainedEffect {
-    /// What, in words: `deletes`.
+    /// The verb: `deletes`.
     pub does: &'static str,
-    /// To what: a path if it is known, else what was written.
+    /// The target: a path if it is known, or else the text of the command.
     pub target: Option<String>,
-    /// What that is, in words.
+    /// Descriptions of that path.
     pub place: Vec<&'static str>,
-    /// Whether it goes down into directories.
+    /// Whether it includes everything below a directory.
     pub recursive: bool,
     /// The program that does it.
     pub program: &'static str,
-    /// The rules that are about such things.
+    /// The rules for such effects.
     pub rules: Vec<RuleEvaluation>,
 }
 
-/// What a rule made of something.
+/// A rule's result for an effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RuleEvaluation {
     /// The rule.
@@ -110,18 +110,18 @@ pub struct RuleEvaluation {
     pub tier: &'static str,
     /// Whether it matches.
     pub matched: bool,
-    /// What the policy does about it when it matches.
+    /// The policy's decision if the rule matches.
     pub verdict: GuardDecision,
-    /// Where that comes from.
+    /// The source of that decision.
     pub source: DecisionSource,
     /// Whether a project may not make it milder.
     pub locked: bool,
-    /// Why it does not count here, if it is part of a command that the user lets through.
+    /// The reason of the `allow` entry that overrides the rule, if any.
     pub allowed_by: Option<String>,
 }
 
 impl GuardExplanation {
-    /// A judgement of which nobody knows what led to it.
+    /// An explanation of a judgement without an analysis.
     pub fn from_judgement(judgement: GuardJudgement) -> Self {
         Self {
             unseen: judgement.coverage.describe_gaps(),
@@ -134,16 +134,16 @@ impl GuardExplanation {
     }
 }
 
-/// Judges a call, and tells everything that led to it.
+/// Judges a call and explains the judgement.
 pub fn explain_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, context: &JudgeContext) -> GuardExplanation {
     let seen = analyze_call(call, policy, context);
     let judgement = judge_analysis(&seen, policy);
     let text = tools::command_from_input(call.input).unwrap_or_default();
-    let told = |effect: &&Effect| effect.by.is_none();
+    let is_call_effect = |effect: &&Effect| effect.by.is_none();
     GuardExplanation {
         steps: explain_steps(&text, &seen, policy),
         steps_left_off: seen.invocations.len().saturating_sub(MAX_STEPS),
-        effects: explain_effects(seen.effects.iter().filter(told), policy),
+        effects: explain_effects(seen.effects.iter().filter(is_call_effect), policy),
         flips: flips::find_flips(call, &seen, &judgement, policy, context),
         ..GuardExplanation::from_judgement(judgement)
     }
@@ -175,10 +175,10 @@ fn explain_steps(text: &str, analysis: &CallAnalysis, policy: &GuardPolicy) -> V
 }
 
 fn explain_effects<'a>(effects: impl Iterator<Item = &'a Effect>, policy: &GuardPolicy) -> Vec<ExplainedEffect> {
-    let told = |effect: &Effect| ExplainedEffect {
+    let explain = |effect: &Effect| ExplainedEffect {
         does: match effect.kind {
             EffectKind::Path(kind) => descriptions::describe_action(kind),
-            EffectKind::Rule(_) => "does what only one rule is about",
+            EffectKind::Rule(_) => "affects",
         },
         target: effect.place.as_ref().map(|place| shorten_text(place.display_path())),
         place: effect.place.as_ref().map_or_else(Vec::new, |place| descriptions::describe_classes(place.classes)),
@@ -188,7 +188,7 @@ fn explain_effects<'a>(effects: impl Iterator<Item = &'a Effect>, policy: &Guard
             .map(|(rule, matched)| evaluate_rule(rule, matched, effect, policy))
             .collect(),
     };
-    effects.take(MAX_EFFECTS_PER_STEP).map(told).collect()
+    effects.take(MAX_EFFECTS_PER_STEP).map(explain).collect()
 }
 
 fn evaluate_rule(rule: &'static GuardRule, matched: bool, effect: &Effect, policy: &GuardPolicy) -> RuleEvaluation {

@@ -17,7 +17,7 @@ fn user_override(verdict: GuardDecision) -> RuleOverride {
 }
 
 #[test]
-fn every_program_is_told_with_what_it_was_unwrapped_from() {
+fn every_program_is_listed_with_its_wrappers() {
     let told = explain_command("cd src; x=rm; sudo -u bob env A=1 \"$x\" -rf /usr/$NAME < list");
     assert_eq!(told.steps.len(), 1);
     let step = &told.steps[0];
@@ -30,15 +30,15 @@ fn every_program_is_told_with_what_it_was_unwrapped_from() {
     assert_eq!(step.stdin, "the file list");
     assert!(step.privileged && !step.elsewhere);
     let does: Vec<&str> = step.effects.iter().map(|effect| effect.does).collect();
-    assert_eq!(does, ["reads", "does what only one rule is about", "deletes"]);
+    assert_eq!(does, ["reads", "affects", "deletes"]);
     let delete = &step.effects[2];
     assert_eq!(delete.target.as_deref(), Some("/usr/…"));
-    assert_eq!(delete.place, ["the system's", "not known, at least in part"]);
+    assert_eq!(delete.place, ["system", "partly unknown"]);
     assert!(delete.recursive);
 }
 
 #[test]
-fn rules_that_looked_say_whether_they_matched_and_why_they_count() {
+fn rules_are_listed_with_their_result_and_source() {
     let mut policy = GuardPolicy::new(PolicyPreset::Strict);
     policy.rules.insert("files.delete-outside".to_owned(), user_override(GuardDecision::Ask));
     let told = explain_with("Bash", &json!({ "command": "rm ~/x" }), &policy);
@@ -52,7 +52,7 @@ fn rules_that_looked_say_whether_they_matched_and_why_they_count() {
 }
 
 #[test]
-fn what_is_let_through_says_so() {
+fn allowed_commands_show_their_reason() {
     let policy = GuardPolicy {
         allowed: vec![AllowListEntry { command: "pkill node".to_owned(), reason: "it is mine".to_owned() }],
         ..GuardPolicy::default()
@@ -67,20 +67,20 @@ fn what_is_let_through_says_so() {
 }
 
 #[test]
-fn what_is_unseen_is_said_in_words() {
+fn gaps_are_described() {
     for (command, expected) in [
         ("ls", None),
-        ("$TOOL build", Some("the name of a program is only known when it runs")),
-        ("eval \"$CODE\"", Some("code is handed to a shell that is only known when it runs")),
-        ("echo 'x", Some("the text is not what a shell can read")),
+        ("$TOOL build", Some("a program name is unknown until the command runs")),
+        ("eval \"$CODE\"", Some("shell code is unknown until the command runs")),
+        ("echo 'x", Some("the text is not valid shell")),
     ] {
         assert_eq!(explain_command(command).unseen.last().map(String::as_str), expected, "{command}");
     }
 }
 
-/// The smallest change of the call, and what is there then.
+/// The smallest change of the call, and its result.
 #[test]
-fn the_smallest_change_is_told_first() {
+fn the_smallest_change_comes_first() {
     for (command, change, then) in [
         ("sudo ls", FlipKind::Word, "ls"),
         ("ls; pkill node; ls", FlipKind::Command, "ls; :; ls"),
@@ -101,7 +101,7 @@ fn the_smallest_change_is_told_first() {
 }
 
 #[test]
-fn settings_that_would_change_the_verdict_are_told_as_they_are_written() {
+fn flips_show_settings_as_toml() {
     let told = explain_command("pkill node");
     let of = |change: FlipKind| told.flips.iter().find(|flip| flip.change == change).map(|flip| flip.then.as_str());
     assert_eq!(of(FlipKind::Rule), Some("[guard.rules]\n\"process.kill-by-name\" = \"allow\""));
@@ -130,13 +130,13 @@ fn what_is_allowed_says_which_setting_lets_it_happen() {
 }
 
 #[test]
-fn tools_that_are_no_shell_are_explained_as_well() {
+fn file_tools_are_explained_too() {
     let policy = GuardPolicy { protected: test_protections(), ..GuardPolicy::default() };
     let input = json!({ "file_path": "/home/ann/work/app/infra/prod/x.tf", "content": "" });
     let told = explain_with("Write", &input, &policy);
     assert_eq!(told.judgement.rule, Some("protected.change"));
     assert!(told.steps.is_empty());
-    assert_eq!(told.effects[0].place, ["not to be changed, says the user", "in the project"]);
+    assert_eq!(told.effects[0].place, ["must not be changed", "in the project"]);
     assert!(told.flips.iter().any(|flip| flip.then == "/home/ann/work/app/x.tf"), "{:?}", told.flips);
 }
 

@@ -1,5 +1,5 @@
-//! Whether a command is one that the user lets through. What it is must be beyond doubt: the words alone do not say which
-//! program runs, where, and with which surroundings.
+//! Whether a command is one that the user allows. Its words alone are not enough: the program, the directory and the
+//! environment must be certain too.
 
 use crate::programs::words::shell as words;
 use std::rc::Rc;
@@ -8,11 +8,11 @@ use super::{ExpandedCommand, ShellFlow, ShellInterpreter};
 use crate::paths::{is_within_directory, matches_glob};
 use crate::policy::allow_list::CommandPattern;
 
-/// Variables that follow from where the shell is.
+/// Variables that depend on the working directory.
 const CWD_VARIABLES: &[&str] = &["PWD", "OLDPWD"];
 
 impl<'t> ShellInterpreter<'t> {
-    /// Follows a command as one that is let through, if it is.
+    /// Runs a command as an allowed one, if it is.
     pub(super) fn run_with_permit_check(
         &mut self,
         command: ExpandedCommand,
@@ -24,7 +24,7 @@ impl<'t> ShellInterpreter<'t> {
         self.with_permit(Some(permit), |walker| run(walker, command))
     }
 
-    /// Does something as part of an allowed command, or of none.
+    /// Runs something as part of an allowed command, or of none.
     pub(super) fn with_permit<T>(&mut self, permit: Option<usize>, run: impl FnOnce(&mut Self) -> T) -> T {
         let around = Rc::clone(&self.context);
         if around.allowed != permit {
@@ -48,7 +48,7 @@ impl<'t> ShellInterpreter<'t> {
             .then_some(found)
     }
 
-    /// Whether it runs on this machine, as this user, and in a directory where it was meant to run.
+    /// Whether it runs on this machine, as this user, and in an expected directory.
     fn is_expected_location(&self) -> bool {
         let around = &self.context;
         let transparent = |via: &String| {
@@ -63,7 +63,7 @@ impl<'t> ShellInterpreter<'t> {
             && self.scope.cwd().is_some_and(meant)
     }
 
-    /// Whether names of programs mean what they meant before, and programs find the surroundings that they found before.
+    /// Whether program names and the environment are the same as at the start.
     fn is_environment_unchanged(&self, command: &ExpandedCommand) -> bool {
         let matters = |name: &str| {
             words::BEHAVIOR_VARIABLES.iter().any(|known| matches_glob(name, known)) && !self.is_inherited_variable(name)
@@ -76,7 +76,7 @@ impl<'t> ShellInterpreter<'t> {
             && variables.filter(|name| !CWD_VARIABLES.contains(name)).all(unchanged)
     }
 
-    /// Whether a file that it names was written by the same text: then it is not the one that was meant.
+    /// Whether the same text wrote a file that the command names: the user did not allow that file.
     fn has_written_argument(&mut self, command: &ExpandedCommand) -> bool {
         command.argv.iter().any(|word| self.find_written_content(word).is_some())
     }

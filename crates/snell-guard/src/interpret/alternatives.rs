@@ -1,5 +1,5 @@
-//! Several ways to read one command. A variable that has two values, a default that may or may not stand in: the command
-//! is followed once for each way, and what the ways leave behind is joined.
+//! Several readings of one command, for example if a variable has two values or a default may apply. The command runs
+//! once for each reading, and the resulting scopes are merged.
 
 use super::limits;
 use super::merge::ScopeMerge;
@@ -8,21 +8,21 @@ use super::scope::{ShellScope, ShellVariable};
 use super::{ShellFlow, ShellInterpreter};
 use crate::invocation::SymbolicText;
 
-/// The way that is being followed, and those that remain.
+/// The current reading, and the remaining ones.
 #[derive(Default)]
 pub(super) struct ChoicePoints<'t> {
-    /// What was chosen, in the order in which it was asked.
+    /// The choices of this reading, in order.
     taken: Vec<usize>,
     at: usize,
     waiting: Vec<Vec<usize>>,
-    /// Whether the last of each is taken, without trying the others.
+    /// Whether each choice takes the last option, without trying the others.
     last: bool,
-    /// The scope when something was first asked.
+    /// The scope before the first choice.
     before: Option<ShellScope<'t>>,
 }
 
 impl<'t> ShellInterpreter<'t> {
-    /// Follows a command in every way in which it can be read.
+    /// Runs a command in every reading.
     pub(super) fn run_all_readings(&mut self, run: impl Fn(&mut Self) -> ShellFlow) -> ShellFlow {
         let outer = std::mem::take(&mut self.choices);
         let first = self.invocation_count();
@@ -49,7 +49,7 @@ impl<'t> ShellInterpreter<'t> {
         let mut count = 1;
         while let Some(taken) = waiting.pop() {
             count += 1;
-            // Of too many ways, at least the one that is unlike the first in everything.
+            // If there are too many readings, at least try the one that differs from the first in every choice.
             let last = count > limits::READINGS;
             if last {
                 self.mark_partial(CoverageGap::Limit("readings"));
@@ -74,7 +74,7 @@ impl<'t> ShellInterpreter<'t> {
         join.finish(self)
     }
 
-    /// Which of so many ways is followed now.
+    /// The index of the option in the current reading.
     pub(crate) fn choose_index(&mut self, count: usize) -> usize {
         if count <= 1 {
             return 0;
@@ -90,7 +90,7 @@ impl<'t> ShellInterpreter<'t> {
         if let Some(chosen) = self.choices.taken.get(at) {
             return *chosen;
         }
-        // The last in line is followed next: the order of the readings is that of the values.
+        // The last one pushed runs next, so readings follow the order of the values.
         for other in (1..count).rev() {
             let mut taken = self.choices.taken.clone();
             taken.push(other);
@@ -100,13 +100,13 @@ impl<'t> ShellInterpreter<'t> {
         0
     }
 
-    /// One of several values.
+    /// Chooses one of several values.
     pub(crate) fn choose_value(&mut self, mut values: Vec<SymbolicText>) -> SymbolicText {
         let at = self.choose_index(values.len());
         if at < values.len() { values.swap_remove(at) } else { SymbolicText::default() }
     }
 
-    /// The value of a variable, if it has one: what is chosen stays chosen for the rest of this command.
+    /// The value of a variable, if it has one. The choice applies to the rest of this command.
     pub(super) fn settle_variable(&mut self, name: &str) -> Option<ShellVariable> {
         let variable = self.scope.variables.get(self.scope.resolve_name(name))?;
         let ShellVariable::Values(values) = variable else {
@@ -121,7 +121,7 @@ impl<'t> ShellInterpreter<'t> {
         Some(chosen)
     }
 
-    /// The directory, of those that it may be.
+    /// Chooses one of the possible working directories.
     pub(super) fn settle_cwd(&mut self) {
         if self.scope.cwd.len() > 1 {
             let at = self.choose_index(self.scope.cwd.len());

@@ -64,7 +64,7 @@ impl<'t> ShellInterpreter<'t> {
         self.set_variable(name, ShellVariable::from_value(value));
     }
 
-    /// `declare -n name=value`: from now on the name stands for another variable.
+    /// `declare -n name=value`: the name refers to another variable.
     pub(super) fn set_reference(&mut self, name: &str, value: &SymbolicText) {
         let variable = match value.as_text() {
             Some(other) if !other.contains('[') => ShellVariable::Reference(other.to_owned()),
@@ -84,7 +84,7 @@ impl<'t> ShellInterpreter<'t> {
             Some((_, slot)) if mode == AssignMode::Append => slot.append(&value),
             Some((_, slot)) => *slot = value,
             None => {
-                // Numbers are kept in order, whatever order they come in.
+                // Indices are kept in order, whatever order they come in.
                 let number = |key: &str| key.parse::<u64>().ok();
                 let at = elements
                     .iter()
@@ -96,7 +96,7 @@ impl<'t> ShellInterpreter<'t> {
         self.set_variable(name, ShellVariable::Array(Rc::new(elements)));
     }
 
-    /// What is in an array, or would be if the variable became one.
+    /// The elements of an array, or of a variable as an array.
     fn list_array_elements(&mut self, name: &str) -> Vec<(String, SymbolicText)> {
         match self.scope.variables.get(self.scope.resolve_name(name)) {
             Some(ShellVariable::Array(elements)) => elements.to_vec(),
@@ -142,7 +142,7 @@ impl<'t> ShellInterpreter<'t> {
             }
         }
         if words.iter().any(|(index, _)| index.is_some()) {
-            // Numbers are kept in order, whatever order they were written in.
+            // Indices are kept in order, whatever order they were written in.
             self.spend_steps(elements.len());
             elements.sort_by_key(|(key, _)| key.parse::<u64>().ok());
         }

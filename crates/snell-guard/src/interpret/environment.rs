@@ -1,4 +1,4 @@
-//! What programs find in their environment because this text has put it there.
+//! The environment of programs, as far as this text changes it.
 
 use super::scope::ShellVariable;
 use super::{ExpandedCommand, ShellInterpreter};
@@ -7,7 +7,7 @@ use crate::paths::matches_glob;
 use crate::programs;
 
 impl ShellInterpreter<'_> {
-    /// What a variable was before this text said anything about it.
+    /// The value of a variable before this text.
     fn original_value(&self, name: &str) -> Option<&str> {
         match name {
             "HOME" => Some(&self.world.home),
@@ -19,12 +19,12 @@ impl ShellInterpreter<'_> {
         }
     }
 
-    /// Whether a variable was there before this text.
+    /// Whether a variable existed before this text.
     pub(super) fn is_inherited_variable(&self, name: &str) -> bool {
         self.original_value(name).is_some()
     }
 
-    /// Whether programs find something else in a variable than they would have before.
+    /// Whether programs see another value than before.
     pub(super) fn is_changed_variable(&self, name: &str) -> bool {
         match self.original_value(name) {
             Some(value) => self.scope.single_value(name).and_then(SymbolicText::as_text) != Some(value),
@@ -32,7 +32,7 @@ impl ShellInterpreter<'_> {
         }
     }
 
-    /// The variables that make a difference to a program, of those that were changed for all programs: `export HOME=x`.
+    /// The variables changed for all programs that matter to this one: `export HOME=x`.
     pub(super) fn list_changed_variables(&mut self, command: &ExpandedCommand) -> Vec<String> {
         let Some((_, program)) = command.name().and_then(programs::find_program) else {
             return Vec::new();

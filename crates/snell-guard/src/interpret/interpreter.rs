@@ -1,4 +1,4 @@
-//! The walk itself: what it carries along, and what it costs.
+//! The interpreter: its state and its limits.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::judge::context::JudgeContext;
 use crate::policy::allow_list::CommandPattern;
 use snell_shell::{ByteSpan, ParsedScript, ShellScript, SyntaxProblemKind, parse};
 
-/// A text that is being followed, and those that were read after it.
+/// A text that is analysed, and the texts parsed after it.
 pub(crate) struct ScriptArenaNode {
     parsed: ParsedScript,
     next: OnceCell<Box<ScriptArenaNode>>,
@@ -23,64 +23,64 @@ pub(crate) struct ScriptArenaNode {
 /// How a command ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ShellFlow {
-    /// The next one runs.
+    /// The next command runs.
     #[default]
     Next,
-    /// So many loops are left.
+    /// Leaves this many loops.
     Break(usize),
-    /// The loop that is so many levels out goes on.
+    /// Continues the loop this many levels out.
     Continue(usize),
-    /// The function is left.
+    /// Leaves the function.
     Return,
-    /// The shell is left.
+    /// Leaves the shell.
     Exit,
 }
 
-/// What can be left.
+/// The loops and functions that can be left.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NestingCounts {
     pub(super) loops: usize,
     pub(super) functions: usize,
 }
 
-/// Through whom a command is run.
+/// The wrappers that a command runs through.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InvocationContext {
     pub(crate) via: Vec<String>,
     pub(crate) privileged: bool,
     pub(crate) elsewhere: bool,
     pub(crate) container: Option<ContainerSpec>,
-    /// Which of the allowed commands it is, or is part of.
+    /// Index of the allowed command that it is, or is part of.
     pub(crate) allowed: Option<usize>,
-    /// Where the text stands that is being followed, if it is not the outermost.
+    /// The place of the current text, if it is not the outermost.
     pub(crate) span: Option<ByteSpan>,
 }
 
-/// A walk through a command line.
+/// The analysis of a command line.
 pub(crate) struct ShellInterpreter<'t> {
     pub(crate) world: &'t JudgeContext,
-    /// Commands that are let through.
+    /// The commands that the user allows.
     pub(super) permits: &'t [Option<CommandPattern>],
     pub(crate) scope: ShellScope<'t>,
     pub(crate) context: Rc<InvocationContext>,
     pub(super) choices: ChoicePoints<'t>,
-    /// What unknown parts of texts are written as.
+    /// The placeholders for unknown parts of texts.
     pub(super) placeholders: Vec<SymbolicPart>,
-    /// Functions that are being called.
+    /// The functions that are running.
     pub(super) calls: Vec<FunctionFrame>,
-    /// What the functions have made local, to be put back.
+    /// The previous values of local variables, to restore.
     pub(super) locals: Vec<(String, Option<ShellVariable>)>,
     /// Scopes that leave a loop or a function early.
     pub(super) early_exits: ScopeMerge<'t>,
-    /// What reads the files that `>(…)` names, and what it was already followed with.
+    /// The readers of files that `>(…)` names, and the input that each was run with.
     pub(super) readers: Vec<(String, &'t ShellScript, Rc<StdinSource>)>,
-    /// Loops and functions around, in the same shell: what `break` and `return` can leave.
+    /// The loops and functions around this command, in the same shell: `break` and `return` can leave them.
     pub(super) enclosing: NestingCounts,
     /// How many commands run at the same time as this one, in the background or in a pipe.
     pub(super) concurrency: usize,
-    /// How many shells of their own are around this one: what is changed in them is gone with them.
+    /// How many subshells are around this command: their changes do not last.
     pub(super) subshells: usize,
-    /// Levels of functions, texts and wrappers.
+    /// The nesting of functions, texts and wrappers.
     depth: usize,
     nesting: usize,
     found: ShellAnalysis,
@@ -120,7 +120,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// Follows another text in the same shell.
+    /// Runs another text in the same shell.
     pub(crate) fn run_code(&mut self, code: &SymbolicText, span: &ByteSpan) -> ShellFlow {
         let hidden =
             |part: &SymbolicPart| matches!(part, SymbolicPart::Unknown(unknown) if *unknown != UnknownKind::Name);
@@ -162,7 +162,7 @@ impl<'t> ShellInterpreter<'t> {
         &kept.parsed
     }
 
-    /// Does something one level further in, unless that is too deep.
+    /// Runs something one level deeper, unless the limit is reached.
     pub(crate) fn with_depth(&mut self, run: impl FnOnce(&mut Self) -> ShellFlow) -> ShellFlow {
         if self.depth >= limits::DEPTH {
             self.mark_partial(CoverageGap::Limit("depth"));
@@ -174,7 +174,7 @@ impl<'t> ShellInterpreter<'t> {
         flow
     }
 
-    /// The same for what the parser has nested.
+    /// The same for the nesting of the syntax tree.
     pub(super) fn with_nesting<T: Default>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         if self.nesting >= limits::NESTING {
             self.mark_partial(CoverageGap::Limit("depth"));
@@ -186,7 +186,7 @@ impl<'t> ShellInterpreter<'t> {
         result
     }
 
-    /// Counts work; whether there is some left.
+    /// Counts steps. Returns whether some are left.
     pub(crate) fn spend_steps(&mut self, steps: usize) -> bool {
         self.found.steps += steps;
         if self.found.steps > limits::STEPS && !self.stopped {
@@ -196,7 +196,7 @@ impl<'t> ShellInterpreter<'t> {
         !self.stopped
     }
 
-    /// Counts bytes that are made or copied.
+    /// Counts bytes that are created or copied. Returns whether some are left.
     pub(crate) fn spend_bytes(&mut self, bytes: usize) -> bool {
         self.spend_steps(bytes / limits::BYTES_PER_STEP)
     }
@@ -205,12 +205,12 @@ impl<'t> ShellInterpreter<'t> {
         self.stopped
     }
 
-    /// Something may run that is not seen.
+    /// Marks the analysis as incomplete.
     pub(crate) fn mark_partial(&mut self, reason: CoverageGap) {
         self.found.coverage.add_gap(reason);
     }
 
-    /// A program would run. Its place among the others.
+    /// Reports a program. Returns its index.
     pub(crate) fn report_invocation(&mut self, invocation: Invocation) -> Option<usize> {
         if self.found.invocations.len() >= limits::INVOCATIONS {
             self.mark_partial(CoverageGap::Limit("invocations"));
@@ -226,7 +226,7 @@ impl<'t> ShellInterpreter<'t> {
         Some(self.found.invocations.len() - 1)
     }
 
-    /// Code of another language would run.
+    /// Reports code of another language.
     pub(crate) fn report_inline_code(&mut self, code: CodeLanguage, text: SymbolicText, invocation: usize) {
         self.found.inline.push(InlineCode { language: code, text, invocation });
     }
@@ -237,17 +237,17 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// How many programs were found so far.
+    /// The number of programs found so far.
     pub(crate) fn invocation_count(&self) -> usize {
         self.found.invocations.len()
     }
 
-    /// Those that were found since.
+    /// The programs found since then.
     pub(crate) fn invocations_since(&self, count: usize) -> &[Invocation] {
         self.found.invocations.get(count..).unwrap_or_default()
     }
 
-    /// Takes back what was found since `from`, where it was also found between `first` and `from`.
+    /// Drops the programs found since `from` that were also found between `first` and `from`.
     pub(super) fn drop_repeated_invocations(&mut self, first: usize, from: usize) {
         let all = &mut self.found.invocations;
         let (before, after) = all.split_at(from.min(all.len()));
@@ -266,7 +266,7 @@ impl<'t> ShellInterpreter<'t> {
         });
     }
 
-    /// What was found.
+    /// The result of the analysis.
     pub(super) fn finish(mut self) -> ShellAnalysis {
         self.found.coverage.gaps.sort_unstable();
         self.found

@@ -1,4 +1,4 @@
-//! What is known after several ways were taken: what they agree on, and where they differ, each of it.
+//! Merges the scopes of several paths through a script: keeps what is equal, and all variants of what differs.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -10,21 +10,21 @@ use super::{ShellFlow, ShellInterpreter};
 use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 use snell_shell::ShellCommand;
 
-/// Ways that come together again.
+/// The scopes of paths that meet.
 #[derive(Default)]
 pub(super) struct ScopeMerge<'t> {
     scope: Option<ShellScope<'t>>,
-    /// How the ways ended that did not go on.
+    /// How the paths ended that did not continue.
     left: Option<ShellFlow>,
 }
 
 impl<'t> ScopeMerge<'t> {
-    /// The walker's scope is one of those that come together, if the command after it runs.
+    /// Adds the interpreter's scope, if the next command runs.
     pub(super) fn add_path(&mut self, interpreter: &mut ShellInterpreter<'t>, flow: ShellFlow) {
         match flow {
             ShellFlow::Next => self.merge_scope(interpreter),
             ShellFlow::Exit => self.left = self.left.or(Some(flow)),
-            // Whoever leaves a loop comes out at its end.
+            // A path that leaves a loop continues after it.
             ShellFlow::Break(_) | ShellFlow::Continue(_) | ShellFlow::Return => {
                 self.left = Some(flow);
                 let mut leaving = std::mem::take(&mut interpreter.early_exits);
@@ -34,7 +34,7 @@ impl<'t> ScopeMerge<'t> {
         }
     }
 
-    /// The walker's scope is one of those that come together.
+    /// Adds the interpreter's scope.
     pub(super) fn merge_scope(&mut self, interpreter: &mut ShellInterpreter<'t>) {
         let scope = interpreter.scope.clone();
         self.scope = Some(match self.scope.take() {
@@ -43,7 +43,7 @@ impl<'t> ScopeMerge<'t> {
         });
     }
 
-    /// Goes on from where they come together; if none goes on, says how they ended.
+    /// Continues with the merged scope. If no path continues, returns how they ended.
     pub(super) fn finish(self, interpreter: &mut ShellInterpreter<'t>) -> ShellFlow {
         match (self.scope, self.left) {
             (Some(scope), _) => {
@@ -54,7 +54,7 @@ impl<'t> ScopeMerge<'t> {
         }
     }
 
-    /// Lets those come out that have left early.
+    /// Adds the scopes of early exits to the current one.
     pub(super) fn release_into(self, interpreter: &mut ShellInterpreter<'t>) {
         if let Some(early) = self.scope {
             let scope = interpreter.scope.clone();
@@ -114,7 +114,7 @@ fn merge_scopes<'t>(
     one
 }
 
-/// Contents of files that either scope wrote. A file with two possible contents holds both.
+/// The contents of files that either scope wrote. A file with two possible contents holds both.
 fn merge_files(
     files: &mut BTreeMap<String, SymbolicText>,
     other: &BTreeMap<String, SymbolicText>,
@@ -129,14 +129,14 @@ fn merge_files(
             interpreter.mark_partial(CoverageGap::Limit("value"));
             *known = SymbolicText::from_unknown(UnknownKind::Anything);
         } else if !is_extended_by(value, known) {
-            // It holds one or the other: whoever reads it reads both.
+            // The file has one of two contents: a reader gets both.
             known.push_text("\n");
             known.append(value);
         }
     }
 }
 
-/// Whether a file that holds whole lines was only added to, or is the same: whoever reads the longer one reads both.
+/// Whether a file with whole lines only grew: a reader of the longer one gets both contents.
 fn is_extended_by(before: &SymbolicText, after: &SymbolicText) -> bool {
     if before == after {
         return true;
@@ -150,7 +150,7 @@ fn is_extended_by(before: &SymbolicText, after: &SymbolicText) -> bool {
     last.ends_with('\n') && begins_alike && after.parts.get(all.len()).is_some_and(longer)
 }
 
-/// What a name may mean: what it means on either way.
+/// The functions that a name may refer to on either path.
 fn merge_functions<'t>(
     one: &mut BTreeMap<String, Vec<Option<&'t ShellCommand>>>,
     other: &BTreeMap<String, Vec<Option<&'t ShellCommand>>>,
@@ -202,10 +202,10 @@ fn merge_variables(
     }
 }
 
-/// One value or the other.
+/// The values of a variable on either path.
 fn merge_variable(one: Option<&ShellVariable>, other: Option<&ShellVariable>) -> ShellVariable {
     let values = |variable: Option<&ShellVariable>| match variable {
-        // Nobody has set it here: it is what the environment says.
+        // This text did not set it, so it has the value of the environment.
         None => Some(vec![SymbolicText::from_unknown(UnknownKind::Anything)]),
         Some(ShellVariable::Unset) => Some(vec![SymbolicText::default()]),
         Some(ShellVariable::Values(values)) => Some(values.clone()),
@@ -226,7 +226,7 @@ fn merge_variable(one: Option<&ShellVariable>, other: Option<&ShellVariable>) ->
 }
 
 impl CapturedOutput {
-    /// Nobody knows which of two texts was printed.
+    /// Marks the output as unknown, because two texts are possible.
     fn mark_ambiguous(&mut self) {
         self.value = SymbolicText::default();
         self.value.push(SymbolicPart::Unknown(UnknownKind::Anything));

@@ -1,9 +1,11 @@
-//! A tree to programs: what would run, with which arguments, as far as that can be known without running anything.
+//! Turns a syntax tree into the programs that would run, with their arguments, without running anything.
 //!
-//! The walk follows the text as a shell would, with values of which parts may be unknown. Where a shell would take one of
-//! several ways, all are taken and what they leave behind is joined (`join`); where a word can be read in several ways, the
-//! command is followed once for each (`readings`). Programs that run programs are the matter of `unwrap`, which comes back
-//! here for every text that is handed to a shell.
+//! The analysis follows the text as a shell would, with values that may be partly unknown. If a shell would take one of
+//! several branches, all are analysed and their scopes are merged (`merge`). If a word has several readings, the
+//! command is
+//! analysed once for each (`alternatives`). Programs that run programs are in `wrappers`, which comes back here for
+//! every
+//! text that a shell gets.
 
 mod allow_list;
 mod alternatives;
@@ -34,12 +36,12 @@ use std::cell::OnceCell;
 use crate::judge::context::JudgeContext;
 use crate::policy::allow_list::CommandPattern;
 
-/// Every program that would run if a shell ran this text, unwrapped to the innermost.
+/// Every program that would run if a shell ran this text, without wrappers.
 pub fn interpret_script(text: &str, context: &JudgeContext) -> ShellAnalysis {
     interpret_with_permits(text, context, &[])
 }
 
-/// The same, with those marked that are let through.
+/// The same, with allowed commands marked.
 pub(crate) fn interpret_with_permits(
     text: &str,
     context: &JudgeContext,

@@ -1,39 +1,39 @@
-//! What a walk through a command line finds.
+//! The result of analysing a command line.
 
 use std::fmt;
 
 use crate::invocation::{Invocation, SymbolicText};
 use snell_shell::ByteSpan;
 
-/// What would run.
+/// The programs and code that would run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShellAnalysis {
-    /// In the order in which they would run, as far as there is one.
+    /// In the order in which they would run, as far as it is known.
     pub invocations: Vec<Invocation>,
     /// Code of other languages that some of them would run.
     pub inline: Vec<InlineCode>,
-    /// Functions that call themselves twice at once, and loops that start something in every round, without end.
+    /// Functions that call themselves twice at once, and endless loops that start a process in each iteration.
     pub fork_bombs: Vec<ByteSpan>,
-    /// Whether this is all.
+    /// Whether the analysis is complete.
     pub coverage: GuardCoverage,
-    /// How much work it was: a measure that does not depend on the machine.
+    /// The work that it took, independent of the machine.
     pub steps: usize,
 }
 
-/// How much of a call could be followed.
+/// How much of a call was analysed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GuardCoverage {
-    /// What could not; nothing if all could.
+    /// The gaps; empty if the analysis is complete.
     pub gaps: Vec<CoverageGap>,
 }
 
 impl GuardCoverage {
-    /// Whether all could be followed.
+    /// Whether the analysis is complete.
     pub fn is_full(&self) -> bool {
         self.gaps.is_empty()
     }
 
-    /// Whether there was more than is looked at.
+    /// Whether a limit was reached.
     pub fn is_limited(&self) -> bool {
         self.gaps.iter().any(|gap| matches!(gap, CoverageGap::Limit(_)))
     }
@@ -49,57 +49,57 @@ impl GuardCoverage {
         }
     }
 
-    /// What could not be followed, in words.
+    /// Describes the gaps.
     pub fn describe_gaps(&self) -> Vec<String> {
         self.gaps.iter().map(ToString::to_string).collect()
     }
 }
 
-/// Why something may run that was not seen.
+/// Why a program may be missing in the analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CoverageGap {
-    /// A limit was passed: its name.
+    /// A limit was reached: its name.
     Limit(&'static str),
-    /// The text is not what a shell can read.
+    /// The text is not valid shell.
     Syntax,
     /// The name of a program is unknown: `$cmd x`.
     UnknownProgram,
-    /// Code is handed to a shell, and some of it is unknown: `eval "$x"`.
+    /// A shell runs partly unknown code: `eval "$x"`.
     UnknownCode,
-    /// The call, or a field of it, is not what can be read.
+    /// The call, or a field of it, cannot be read.
     Unread,
-    /// The guard itself has failed.
+    /// The guard itself failed.
     Failure,
 }
 
 impl fmt::Display for CoverageGap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Limit(name) => write!(f, "it is more than is looked at before it runs (limit: {name})"),
-            Self::Syntax => f.write_str("the text is not what a shell can read"),
-            Self::UnknownProgram => f.write_str("the name of a program is only known when it runs"),
-            Self::UnknownCode => f.write_str("code is handed to a shell that is only known when it runs"),
-            Self::Unread => f.write_str("a part of the call is not what can be read"),
-            Self::Failure => f.write_str("the guard itself failed"),
+            Self::Limit(name) => write!(f, "the call exceeds a limit of the analysis ({name})"),
+            Self::Syntax => f.write_str("the text is not valid shell"),
+            Self::UnknownProgram => f.write_str("a program name is unknown until the command runs"),
+            Self::UnknownCode => f.write_str("shell code is unknown until the command runs"),
+            Self::Unread => f.write_str("a part of the call cannot be read"),
+            Self::Failure => f.write_str("the guard failed"),
         }
     }
 }
 
-/// Code that is written in the command line, in a language that is no shell's.
+/// Inline code in a language other than shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlineCode {
     /// The language.
     pub language: CodeLanguage,
     /// The code.
     pub text: SymbolicText,
-    /// Which of the invocations runs it.
+    /// Index of the invocation that runs it.
     pub invocation: usize,
 }
 
 /// A language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CodeLanguage {
-    /// sh and its kin. This is followed here and never handed on.
+    /// sh and similar shells. Analysed here and never passed on.
     Shell,
     /// Python.
     Python,
@@ -121,7 +121,7 @@ pub enum CodeLanguage {
     Elixir,
     /// AppleScript.
     AppleScript,
-    /// Awk, beyond the commands in it, which are followed here.
+    /// Awk, except for the commands in it, which are analysed here.
     Awk,
     /// Tcl and Expect.
     Tcl,

@@ -1,4 +1,4 @@
-//! What a shell knows at a point of the text. Cheap to clone: subshells and branches start from a copy.
+//! The state of a shell at a point of the text. Cheap to clone: subshells and branches start from a copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -10,17 +10,17 @@ use snell_shell::ShellCommand;
 /// A variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ShellVariable {
-    /// It certainly has no value.
+    /// Certainly unset.
     Unset,
     /// One of these; never empty.
     Values(Vec<SymbolicText>),
-    /// Keys and elements, in order. Numbers are keys too.
+    /// Keys and elements, in order. Indices are keys too.
     Array(Rc<Vec<(String, SymbolicText)>>),
-    /// Another name for the variable of this name: `declare -n`. Empty as long as nobody has said which.
+    /// A reference to the variable with this name: `declare -n`. Empty until a name is assigned.
     Reference(String),
 }
 
-/// References that lead to each other are followed so far.
+/// How many references are followed.
 const MAX_REFERENCES: usize = 8;
 
 impl ShellVariable {
@@ -44,7 +44,7 @@ pub(crate) enum OutputSink {
     Captured,
     /// Into a file.
     File(Rc<SymbolicText>),
-    /// Somewhere that nobody follows: standard error, a closed descriptor.
+    /// Untracked output: standard error, a closed descriptor.
     Untracked,
 }
 
@@ -59,11 +59,11 @@ impl OutputSink {
     }
 }
 
-/// What was printed into a pipe or a substitution so far.
+/// The output to a pipe or a substitution so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CapturedOutput {
     pub(crate) value: SymbolicText,
-    /// Whether a program has printed of which nobody knows what it prints.
+    /// Whether a program with unknown output has printed.
     pub(crate) opaque: bool,
 }
 
@@ -72,27 +72,27 @@ pub(crate) struct CapturedOutput {
 pub(crate) struct DescriptorTable {
     pub(crate) stdin: Rc<StdinSource>,
     pub(crate) stdout: OutputSink,
-    /// Descriptors from 2 on that were opened.
+    /// Open descriptors from 2 on.
     pub(crate) others: Rc<BTreeMap<u32, FileDescriptor>>,
 }
 
-/// What a descriptor leads to; both with `3<>file`.
+/// The ends of a descriptor; both for `3<>file`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileDescriptor {
     pub(crate) reads: Option<Rc<StdinSource>>,
     pub(crate) writes: Option<OutputSink>,
 }
 
-/// What a shell knows.
+/// The state of a shell.
 #[derive(Clone, Debug)]
 pub(crate) struct ShellScope<'t> {
     pub(crate) variables: Rc<BTreeMap<String, ShellVariable>>,
-    /// What each name may mean: a body, or no function at all.
+    /// The possible meanings of each name: a body, or `None` for no function.
     pub(crate) functions: Rc<BTreeMap<String, Vec<Option<&'t ShellCommand>>>>,
     pub(crate) aliases: Rc<BTreeMap<String, SymbolicText>>,
-    /// Names of variables (and of functions, with `()`) that other programs see.
+    /// Names of exported variables, and of exported functions with `()`.
     pub(crate) exported: Rc<BTreeSet<String>>,
-    /// Whether everything that is assigned from here on is exported: `set -a`.
+    /// Whether all assignments are exported from here on: `set -a`.
     pub(crate) exports_all: bool,
     /// `$1` and on.
     pub(crate) positional: Rc<Vec<SymbolicText>>,
@@ -100,15 +100,15 @@ pub(crate) struct ShellScope<'t> {
     pub(crate) name: Rc<str>,
     /// `$_`
     pub(crate) last: Rc<SymbolicText>,
-    /// Where it may be; nothing if that cannot be known.
+    /// The possible working directories; `None` for an unknown one.
     pub(crate) cwd: Rc<Vec<Option<String>>>,
-    /// What `pushd` has left behind.
+    /// The directory stack of `pushd`.
     pub(crate) directories: Rc<Vec<Option<String>>>,
     pub(crate) io: DescriptorTable,
     pub(crate) printed: Rc<CapturedOutput>,
-    /// Files that were written in this text, and what is in them.
+    /// Files that this text wrote, with their contents.
     pub(crate) files: Rc<BTreeMap<String, SymbolicText>>,
-    /// Whether `read` has come to the end of a known text.
+    /// Whether `read` has reached the end of a known text.
     pub(crate) at_end: bool,
     /// Whether a builtin may have been replaced, so that `exit` may do nothing.
     pub(crate) builtins_replaced: bool,
@@ -148,12 +148,12 @@ impl ShellScope<'_> {
         }
     }
 
-    /// The one directory that it is in.
+    /// The working directory, if there is only one.
     pub(crate) fn cwd(&self) -> Option<&str> {
         self.cwd.first().and_then(Option::as_deref)
     }
 
-    /// The variable that a name stands for.
+    /// The variable that a name refers to.
     pub(crate) fn resolve_name<'a>(&'a self, name: &'a str) -> &'a str {
         let mut name = name;
         for _ in 0..MAX_REFERENCES {
@@ -165,7 +165,7 @@ impl ShellScope<'_> {
         name
     }
 
-    /// The other variable that a name stands for, if it does.
+    /// The variable that a reference names, if the name is one.
     pub(crate) fn resolve_reference(&self, name: &str) -> Option<String> {
         let meant = self.resolve_name(name);
         (meant != name).then(|| meant.to_owned())
@@ -181,7 +181,7 @@ impl ShellScope<'_> {
 }
 
 impl SymbolicText {
-    /// Adds a part, joined with its neighbour where both are known.
+    /// Adds a part, and joins it with its neighbour if both are known.
     pub(crate) fn push(&mut self, part: SymbolicPart) {
         match (self.parts.last_mut(), part) {
             (_, SymbolicPart::Text(text)) if text.is_empty() => {}
@@ -210,7 +210,7 @@ impl SymbolicText {
         }
     }
 
-    /// The same, with patterns taken as the text that they are written with.
+    /// The same, with patterns as literal text.
     pub(crate) fn flatten_patterns(&self) -> Self {
         let mut flat = Self::default();
         for part in &self.parts {
@@ -222,12 +222,12 @@ impl SymbolicText {
         flat
     }
 
-    /// Whether it is certainly nothing.
+    /// Whether it is certainly empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.as_text() == Some("")
     }
 
-    /// Whether it may be nothing.
+    /// Whether it may be empty.
     pub(crate) fn can_be_empty(&self) -> bool {
         self.parts.iter().all(|part| match part {
             SymbolicPart::Text(text) | SymbolicPart::Pattern(text) => text.is_empty(),
@@ -240,7 +240,7 @@ impl SymbolicText {
         self.parts.iter().any(|part| matches!(part, SymbolicPart::Unknown(_)))
     }
 
-    /// Bytes that it takes, roughly.
+    /// Its approximate size in bytes.
     pub(crate) fn size(&self) -> usize {
         let size = |part: &SymbolicPart| match part {
             SymbolicPart::Text(text) | SymbolicPart::Pattern(text) => text.len(),

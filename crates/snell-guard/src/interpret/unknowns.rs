@@ -1,5 +1,5 @@
-//! Texts with unknown parts. A parser takes characters, so each unknown part is written as one of a plane that nobody
-//! writes in, and found again when the word is expanded.
+//! Texts with unknown parts. A parser needs characters, so each unknown part is encoded as a private-use character and
+//! decoded when the word is expanded.
 
 use super::ShellInterpreter;
 use crate::invocation::{SymbolicPart, SymbolicText};
@@ -7,7 +7,7 @@ use crate::invocation::{SymbolicPart, SymbolicText};
 const FIRST_PLACEHOLDER: u32 = 0xF_0000;
 const LAST_PLACEHOLDER: u32 = 0xF_FFFD;
 
-/// In a text that is handed to a parser: not a character that means anything there.
+/// Whether a character stands for an unknown part.
 fn is_placeholder(c: char) -> bool {
     (FIRST_PLACEHOLDER..=LAST_PLACEHOLDER).contains(&u32::from(c))
 }
@@ -25,7 +25,7 @@ impl ShellInterpreter<'_> {
         text
     }
 
-    /// Words of a command as a text that a shell would read as the same words.
+    /// The words of a command as text that a shell splits into the same words.
     pub(crate) fn quote_words(&mut self, words: &[SymbolicText]) -> SymbolicText {
         let mut text = SymbolicText::default();
         for (at, word) in words.iter().enumerate() {
@@ -56,7 +56,7 @@ impl ShellInterpreter<'_> {
             .unwrap_or(char::REPLACEMENT_CHARACTER)
     }
 
-    /// Adds text in which there may be holes.
+    /// Adds text that may have encoded unknown parts.
     pub(super) fn push_decoding_unknowns(&self, value: &mut SymbolicText, text: &str) {
         if self.placeholders.is_empty() || !text.contains(is_placeholder) {
             value.push_text(text);
@@ -76,7 +76,7 @@ impl ShellInterpreter<'_> {
     }
 }
 
-/// A word that a shell reads as it is.
+/// Quotes a word for a shell.
 pub(crate) fn quote_shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }

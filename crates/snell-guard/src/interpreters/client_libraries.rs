@@ -1,11 +1,11 @@
-//! Databases and clouds, by the libraries of languages: each call is told as the client's command that does the same.
+//! Client libraries of databases and clouds: each call is judged as the equivalent command of the client.
 
 use super::eval::{CallArgument, ScriptValue};
 use super::lexer::{ScriptStringPart, ScriptToken};
 use crate::interpreters::words::libraries as words;
 use crate::invocation::SymbolicText;
 
-/// What a library talks to.
+/// The service that a library connects to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ClientLibrary {
     Sql,
@@ -14,7 +14,7 @@ enum ClientLibrary {
     Aws,
 }
 
-/// Names by which code uses a library, of modules, classes and functions.
+/// Names of modules, classes and functions that show that code uses a library.
 const LIBRARIES: &[(&[&str], ClientLibrary)] = &[
     (words::SQL, ClientLibrary::Sql),
     (words::REDIS, ClientLibrary::Redis),
@@ -27,7 +27,7 @@ const LIBRARIES: &[(&[&str], ClientLibrary)] = &[
 pub(super) struct ClientLibraries(Vec<ClientLibrary>);
 
 impl ClientLibraries {
-    /// Looks for them. A database in memory or in a temporary directory is none.
+    /// Finds them. A database in memory or in a temporary directory does not count.
     pub(super) fn from_tokens(tokens: &[ScriptToken]) -> Self {
         let mut found = Vec::new();
         for token in tokens {
@@ -49,7 +49,7 @@ impl ClientLibraries {
         Self(found)
     }
 
-    /// The commands that do the same as a call.
+    /// The commands that are equivalent to a call.
     pub(super) fn equivalent_commands(&self, name: &str, arguments: &[CallArgument]) -> Vec<Vec<SymbolicText>> {
         let method = name.rsplit('.').next().unwrap_or(name);
         let commands = self.0.iter().map(|service| match service {
@@ -77,7 +77,7 @@ fn build_mongo_commands(method: &str) -> Vec<Vec<SymbolicText>> {
     equivalent.map(command).into_iter().collect()
 }
 
-/// Whether nothing is said that would pick out some documents.
+/// Whether no argument selects documents.
 fn is_unfiltered(arguments: &[CallArgument]) -> bool {
     arguments.iter().all(|(_, worth)| match worth {
         ScriptValue::Dict(list) => list.is_empty(),
@@ -85,7 +85,8 @@ fn is_unfiltered(arguments: &[CallArgument]) -> bool {
     })
 }
 
-/// `delete_bucket`, `deleteBucket` and `DeleteBucketCommand` are `delete-bucket`. Messages are there to be deleted.
+/// `delete_bucket`, `deleteBucket` and `DeleteBucketCommand` are `delete-bucket`. Deleting messages of a queue is
+/// normal.
 fn build_aws_commands(method: &str) -> Vec<Vec<SymbolicText>> {
     let mut command = String::new();
     for c in method.strip_suffix("Command").unwrap_or(method).chars() {

@@ -1,4 +1,4 @@
-//! What an expression is worth, as far as that can be known.
+//! Evaluates expressions, as far as their values can be known.
 
 use snell_secrets::{is_secret_variable, variable_issuer};
 
@@ -7,31 +7,31 @@ use crate::interpret::decode_base_digits;
 use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 use crate::judge::context::JudgeContext;
 
-/// What an expression is worth.
+/// The value of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ScriptValue {
     /// A string, a number, a path.
     Text(SymbolicText),
     /// A file that was opened or read.
     File(SymbolicText),
-    /// Several, or one of several.
+    /// Several values, or one of several.
     List(Vec<ScriptValue>),
-    /// Options and dictionaries: what has a name is not for everyone.
+    /// Options and dictionaries: named values.
     Dict(Vec<(String, ScriptValue)>),
-    /// Something of the language: a module, a function.
+    /// A module or function of the language.
     Symbol(String),
 }
 
 /// An argument, with its name if it has one.
 pub(super) type CallArgument = (Option<String>, ScriptValue);
 
-/// Longer values are not put together.
+/// Longer values are not built.
 const MAX_VALUE_BYTES: usize = 1 << 16;
 
-/// More words are not made of one value.
+/// How many words one value may have.
 pub(crate) const MAX_WORDS: usize = 256;
 
-/// What a value costs beyond its bytes.
+/// The cost of a value beyond its bytes.
 const NODE_OVERHEAD_BYTES: usize = 32;
 
 impl ScriptValue {
@@ -39,7 +39,7 @@ impl ScriptValue {
         Self::from_taint(None)
     }
 
-    /// Something unknown that carries something along.
+    /// An unknown value with a taint.
     pub(super) fn from_taint(taint: Option<UnknownKind>) -> Self {
         Self::Text(SymbolicText::from_unknown(taint.unwrap_or(UnknownKind::Anything)))
     }
@@ -55,7 +55,7 @@ impl ScriptValue {
         words
     }
 
-    /// Whether it is more words than are followed.
+    /// Whether it has more words than the limit.
     pub(super) fn has_too_many_words(&self) -> bool {
         matches!(self, Self::List(list) if list.len() > MAX_WORDS)
     }
@@ -79,7 +79,7 @@ impl ScriptValue {
         }
     }
 
-    /// The same, without a copy where there is one value.
+    /// The same, without a copy if there is one value.
     pub(super) fn into_value(self) -> SymbolicText {
         match self {
             Self::Text(value) | Self::File(value) => value,
@@ -87,7 +87,7 @@ impl ScriptValue {
         }
     }
 
-    /// How much there is of it, to keep what is remembered small.
+    /// Its size, to limit memory.
     pub(super) fn size(&self) -> usize {
         let of = |value: &SymbolicText| {
             value
@@ -109,7 +109,7 @@ impl ScriptValue {
         }
     }
 
-    /// What it carries along, wherever it goes.
+    /// Its taint, which follows it everywhere.
     pub(super) fn taint(&self) -> Option<UnknownKind> {
         match self {
             Self::Text(value) => value.taint(),
@@ -119,7 +119,7 @@ impl ScriptValue {
         }
     }
 
-    /// The files that it holds.
+    /// The files that it contains.
     pub(super) fn files(&self) -> Vec<SymbolicText> {
         match self {
             Self::File(value) => vec![value.clone()],
@@ -130,7 +130,7 @@ impl ScriptValue {
     }
 }
 
-/// Two strings as one.
+/// Concatenates two strings.
 pub(super) fn concat_values(left: SymbolicText, right: &SymbolicText) -> SymbolicText {
     let mut parts = left.parts;
     for part in &right.parts {
@@ -151,7 +151,7 @@ pub(super) fn concat_values(left: SymbolicText, right: &SymbolicText) -> Symboli
     SymbolicText { parts }
 }
 
-/// Two paths as one.
+/// Joins two paths.
 pub(super) fn join_paths(left: SymbolicText, right: &SymbolicText) -> SymbolicText {
     let absolute = right.leading_text().starts_with('/');
     let empty = left.parts.is_empty() || left.as_text() == Some("");
@@ -163,7 +163,7 @@ pub(super) fn join_paths(left: SymbolicText, right: &SymbolicText) -> SymbolicTe
     concat_values(left, right)
 }
 
-/// A variable of the environment.
+/// The value of an environment variable.
 pub(super) fn resolve_variable(name: &SymbolicText, context: &JudgeContext) -> ScriptValue {
     let Some(name) = name.as_text() else {
         return ScriptValue::unknown();
@@ -181,7 +181,7 @@ pub(super) fn resolve_variable(name: &SymbolicText, context: &JudgeContext) -> S
     }
 }
 
-/// What a known function makes of its arguments.
+/// The return value of a known function.
 pub(super) fn compute_return_value(
     gives: ReturnKind,
     arguments: &[ScriptValue],
@@ -215,10 +215,10 @@ pub(super) fn compute_return_value(
         ReturnKind::File => ScriptValue::File(value),
         ReturnKind::Processes => unknown(UnknownKind::Processes),
         ReturnKind::Agent => unknown(UnknownKind::Agent),
-        // To see the names of all is common, to see one that is secret is not: a list is not its element.
+        // Listing all names is common, printing one secret is not: a list is not its element.
         ReturnKind::Environment => ScriptValue::List(vec![unknown(UnknownKind::Private)]),
         ReturnKind::Variable => resolve_variable(&value, context),
-        // Nobody has read what an encoded file says.
+        // The contents of an encoded file are unreviewed.
         ReturnKind::Base64 | ReturnKind::Hex if matches!(first, Some(ScriptValue::File(_))) => {
             unknown(UnknownKind::Unseen)
         }
@@ -237,7 +237,7 @@ pub(super) fn compute_return_value(
     }
 }
 
-/// All values as one.
+/// Combines all values.
 fn fold_values<'v>(
     values: impl Iterator<Item = &'v ScriptValue>,
     join: fn(SymbolicText, &SymbolicText) -> SymbolicText,
@@ -245,7 +245,7 @@ fn fold_values<'v>(
     values.fold(SymbolicText::default(), |all, next| join(all, &next.to_value()))
 }
 
-/// A module without what only says where it comes from.
+/// The name of a module without its origin.
 pub(super) fn normalize_module_name(value: &SymbolicText) -> String {
     let text = value.to_string();
     let text = text.strip_prefix("node:").unwrap_or(&text);
@@ -266,7 +266,7 @@ fn decode_value(value: &SymbolicText, decode: fn(&str) -> Option<Vec<u8>>) -> Sc
     let bytes = value.as_text().and_then(decode);
     match bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
         Some(text) => ScriptValue::from_text(text),
-        // `Buffer.from(from_text)` decodes nothing; what is no encoding is what it says.
+        // `Buffer.from(text)` decodes nothing; a text that is not encoded stays as it is.
         None if value.as_text().is_some() => ScriptValue::Text(value.clone()),
         None => ScriptValue::Text(SymbolicText::from_unknown(UnknownKind::Unseen)),
     }
@@ -303,7 +303,7 @@ fn decode_char_codes(arguments: &[ScriptValue]) -> ScriptValue {
     }
 }
 
-/// A number as languages write it.
+/// A number in the syntax of most languages.
 pub(super) fn parse_number(text: &str) -> Option<u32> {
     let text = text.to_ascii_lowercase();
     let (digits, radix) = if let Some(hex) = text.strip_prefix("0x") {
@@ -316,7 +316,7 @@ pub(super) fn parse_number(text: &str) -> Option<u32> {
     u32::from_str_radix(digits, radix).ok()
 }
 
-/// What stands in parentheses: itself, or a list.
+/// The value of parentheses: itself, or a list.
 pub(super) fn group_arguments(mut list: Vec<CallArgument>) -> ScriptValue {
     match list.pop() {
         Some((_, only)) if list.is_empty() => only,

@@ -1,9 +1,9 @@
-//! Loops that never end and start a process in every round without waiting for it.
+//! Endless loops that start a process in each iteration without waiting for it.
 
 use super::lexer::{ScriptToken, find_block_end};
 use crate::interpreters::words::fork_bomb as words;
 
-/// So many loops are looked at: each look goes to the end of what is repeated.
+/// How many loops are checked: each check reads to the end of the loop.
 const MAX_LOOPS: usize = 8;
 
 /// Whether there is such a loop.
@@ -12,7 +12,7 @@ pub(super) fn has_fork_bomb(tokens: &[ScriptToken]) -> bool {
     loops.take(MAX_LOOPS).any(is_spawning_without_pause)
 }
 
-/// What is repeated without end by the loop that begins here.
+/// The body of the endless loop that begins here.
 fn find_endless_loop_body(tokens: &[ScriptToken]) -> Option<&[ScriptToken]> {
     use ScriptToken::{Name, Sign};
     let is_true = |token: Option<&ScriptToken>| match token {
@@ -49,7 +49,7 @@ fn is_block_start(token: Option<&ScriptToken>) -> bool {
     }
 }
 
-/// What stands between braces, or all that follows.
+/// The text between braces, or all the rest.
 fn take_block(tokens: &[ScriptToken]) -> Option<&[ScriptToken]> {
     if tokens.first() != Some(&ScriptToken::Sign("{")) {
         return Some(tokens);

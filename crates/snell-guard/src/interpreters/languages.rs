@@ -1,54 +1,54 @@
-//! How the languages of inline code are written, and what their functions do: `data/languages/*.toml`, as the build script
-//! compiled it. A call is judged as the shell command that does the same, so one set of tables judges both.
+//! The syntax of the languages of inline code, and the effects of their functions: `data/languages/*.toml`, compiled by
+//! the build script. A call is judged as the equivalent shell command, so one set of tables judges both.
 
 use super::lexer::ScriptToken;
 use crate::interpret::CodeLanguage;
 
 include!(concat!(env!("OUT_DIR"), "/languages.rs"));
 
-/// How a language is written, and what its calls do.
+/// The syntax of a language, and the effects of its calls.
 #[derive(Debug)]
 pub(super) struct LanguageSpec {
-    /// What people call it.
+    /// Its name for people.
     pub(super) name: &'static str,
     pub(super) line_comments: &'static [&'static str],
     pub(super) block_comments: &'static [(&'static str, &'static str)],
     pub(super) quotes: &'static [QuoteSpec],
-    /// Letters that may stand in front of a quote.
+    /// Letters that may precede a quote.
     pub(super) prefixes: &'static str,
-    /// How interpolated code begins in strings that have a name: `qq(…)`, `%Q(…)`.
+    /// The start of interpolated code in named quotes: `qq(…)`, `%Q(…)`.
     pub(super) interpolation: &'static str,
-    /// Whether there are `q(…)`, `%w[…]` and their like.
+    /// Whether it has `q(…)`, `%w[…]` and similar quotes.
     pub(super) named_quotes: bool,
-    /// How here-documents begin; empty if there are none.
+    /// The start of here-documents; empty if there are none.
     pub(super) heredoc_sign: &'static str,
     /// Whether names may end in `!` or `?`.
     pub(super) marked_names: bool,
-    /// Whether there are patterns between slashes.
+    /// Whether it has patterns between slashes.
     pub(super) has_regex_literals: bool,
-    /// Signs that belong to the name behind them.
+    /// Signs that belong to the following name.
     pub(super) sigils: &'static str,
     /// Whether `$` is a letter.
     pub(super) dollar_names: bool,
-    /// Operators between a thing and its member, and between strings that become one.
+    /// Operators that access a member, and operators that concatenate strings.
     pub(super) operators: &'static [(&'static str, ScriptToken)],
     /// Whether a function may be called without parentheses.
     pub(super) bare_calls: bool,
-    /// Whether its functions take `~` for the home directory.
+    /// Whether its functions expand `~` to the home directory.
     pub(super) expands_tilde: bool,
-    /// What calls do, by the length of their names and then by the names.
+    /// Effects of calls, sorted by the length of their names and then by name.
     actions: &'static [(&'static str, CallAction)],
-    /// What calls and variables return, in the same order.
+    /// Values of calls and variables, in the same order.
     return_kinds: &'static [(&'static str, ReturnKind)],
 }
 
 impl LanguageSpec {
-    /// What the function of this name does.
+    /// The effect of the function with this name.
     pub(super) fn find_action(&self, name: &str) -> Option<CallAction> {
         find_by_name(self.actions, name)
     }
 
-    /// What the function or variable of this name returns.
+    /// The value of the function or variable with this name.
     pub(super) fn find_return_kind(&self, name: &str) -> Option<ReturnKind> {
         find_by_name(self.return_kinds, name)
     }
@@ -64,37 +64,37 @@ fn find_by_name<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
 #[derive(Debug)]
 pub(super) struct QuoteSpec {
     pub(super) mark: &'static str,
-    /// How interpolated code begins.
+    /// The start of interpolated code.
     pub(super) interpolation: &'static str,
     /// Whether the string runs as a command.
     pub(super) command: bool,
 }
 
-/// What a call does.
+/// The effect of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallAction {
-    /// The same as this command. `$1` is the first argument (of a method: what it is called on), `$2+` are the second and
-    /// all behind it, `>` opens a file.
+    /// The same as this command. `$1` is the first argument (of a method: its receiver), `$2+` are the second and all
+    /// later ones, `>` opens a file.
     Like(&'static str),
     /// A shell runs the first argument.
     Shell,
     /// A program runs: the arguments are its words, or one is a list of them; a single string goes to a shell.
     Spawn,
-    /// A program runs, and the second word is the name that it is given.
+    /// A program runs, and the second word is its `argv[0]`.
     Replace,
-    /// A file is opened, as the second argument says.
+    /// A file is opened, in the mode of the second argument.
     Open,
     /// The first argument is code of the same language.
     Eval,
-    /// Processes are ended: which argument holds the first of them, and which the signal.
+    /// Processes are ended: the index of the first one's argument, and of the signal's.
     Kill(usize, usize),
     /// The arguments are sent to another machine.
     Send,
-    /// The arguments are shown.
+    /// The arguments are printed.
     Show,
     /// The first argument is called with the second.
     Apply,
-    /// From here on the code works in the directory of the first argument.
+    /// The working directory changes to the first argument.
     Enter,
 }
 
@@ -105,7 +105,7 @@ impl CallAction {
     }
 }
 
-/// What a call, or a variable, returns.
+/// The value of a call or a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReturnKind {
     /// Its first argument.
@@ -114,7 +114,7 @@ pub(super) enum ReturnKind {
     Path,
     /// The arguments as one string.
     Joined,
-    /// The first argument, with the home directory for `~`.
+    /// The first argument, with `~` expanded.
     Expanded,
     /// The home directory.
     Home,
@@ -124,13 +124,13 @@ pub(super) enum ReturnKind {
     Glob,
     /// Everything in a directory.
     DirectoryEntries,
-    /// Something in a temporary directory.
+    /// A path in a temporary directory.
     Temp,
-    /// The reply of another machine.
+    /// The response of another machine.
     Download,
     /// The file that the first argument names, or its content.
     File,
-    /// Process ids that were looked up.
+    /// Process ids that were searched for.
     Processes,
     /// The id of the parent process: the agent's.
     Agent,
@@ -142,17 +142,17 @@ pub(super) enum ReturnKind {
     Base64,
     /// Decoded from hexadecimal digits.
     Hex,
-    /// Decoded as a format says: `pack("H*", …)`.
+    /// Decoded by a format: `pack("H*", …)`.
     Packed,
-    /// Characters by their numbers.
+    /// Characters by their codes.
     Characters,
-    /// The module of this name.
+    /// The module with this name.
     Module,
     /// A member of the first argument that the second names.
     Attribute,
 }
 
-/// The language of some code; nothing if the parser does not read it.
+/// The language of inline code; `None` if the parser does not support it.
 pub(super) fn find_language(code: CodeLanguage) -> Option<&'static LanguageSpec> {
     LANGUAGES.iter().find(|(language, _)| *language == code).map(|(_, spec)| spec)
 }

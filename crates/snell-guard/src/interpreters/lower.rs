@@ -1,4 +1,4 @@
-//! What calls do, told as commands of the shell.
+//! Turns calls into equivalent shell commands.
 
 use super::eval::{CallArgument, ScriptValue};
 use super::languages::CallAction;
@@ -9,24 +9,24 @@ use crate::invocation::{FileOpenMode, Invocation, OpenedFile, SymbolicPart, Symb
 use crate::judge::context::JudgeContext;
 use crate::paths::locate_path;
 
-/// So many texts are handed back to the shell.
+/// How many texts are passed back to the shell.
 pub(crate) const MAX_SHELL_TEXTS: usize = 64;
 
-/// Where the code runs, and what it was found to do.
+/// The context of the code, and its effects so far.
 pub(super) struct LoweringContext<'a> {
     pub(super) world: &'a JudgeContext,
-    /// The directory in which it works.
+    /// The working directory.
     pub(super) cwd: Option<String>,
     pub(super) effects: Vec<Effect>,
-    /// Whether this is only a look at what is defined.
+    /// Whether this pass only collects definitions.
     pub(super) definitions_only: bool,
-    /// Whether its functions take `~` for the home directory.
+    /// Whether its functions expand `~` to the home directory.
     pub(super) expands_tilde: bool,
     language: &'static str,
     invocation: &'a Invocation,
     depth: usize,
     shell_text_count: usize,
-    /// Whether there is more than was looked at.
+    /// Whether a limit was reached.
     limited: bool,
 }
 
@@ -59,12 +59,12 @@ impl<'a> LoweringContext<'a> {
         }
     }
 
-    /// There is more than can be looked at.
+    /// Records that a limit was reached.
     pub(super) fn mark_limited(&mut self) {
         self.limited = true;
     }
 
-    /// What was found.
+    /// The effects.
     pub(super) fn into_effects(mut self) -> Vec<Effect> {
         if self.limited {
             let limit = effects::build_limit_effect(self.language, self.invocation.span.clone());
@@ -73,13 +73,13 @@ impl<'a> LoweringContext<'a> {
         self.effects
     }
 
-    /// Begins again, in the directory where it began.
+    /// Starts a pass, in the first working directory.
     pub(super) fn start_pass(&mut self, pass: LoweringPass) {
         self.definitions_only = pass == LoweringPass::Definitions;
         self.cwd = self.invocation.cwd.clone();
     }
 
-    /// Does what a call does.
+    /// Adds the effects of a call.
     pub(super) fn lower_call(&mut self, act: CallAction, arguments: &[CallArgument]) {
         let placed = arguments.iter().filter(|(name, _)| name.is_none()).map(|(_, worth)| worth);
         let placed: Vec<&ScriptValue> = placed.collect();
@@ -133,21 +133,21 @@ impl<'a> LoweringContext<'a> {
         }
     }
 
-    /// Code that nobody has seen.
+    /// Adds the effect of unreviewed code.
     pub(super) fn lower_unseen_code(&mut self) {
         if !self.definitions_only {
             self.lower_program(["sh", "-c"], [SymbolicText::from_unknown(UnknownKind::Unseen)]);
         }
     }
 
-    /// Runs commands that do the same as a call.
+    /// Runs the commands that are equivalent to a call.
     pub(super) fn lower_commands(&mut self, commands: Vec<Vec<SymbolicText>>) {
         if !self.definitions_only && self.effects.len() <= MAX_EFFECTS {
             commands.into_iter().for_each(|argv| self.lower_invocation(argv, Vec::new()));
         }
     }
 
-    /// Something that a rule judges by itself.
+    /// Adds an effect that one rule judges.
     pub(super) fn mark_rule(&mut self, rule: &str) {
         self.effects.push(effects::build_rule_effect(rule, self.language, self.invocation.span.clone()));
     }
@@ -264,7 +264,7 @@ impl<'a> LoweringContext<'a> {
         self.lower_equivalent(command, &[&ScriptValue::Text(path)]);
     }
 
-    /// A text goes to a shell.
+    /// Runs a text in a shell.
     pub(super) fn lower_shell_code(&mut self, text: &str, cwd: Option<SymbolicText>) {
         if self.definitions_only {
             return;
@@ -307,7 +307,7 @@ impl<'a> LoweringContext<'a> {
         }
     }
 
-    /// Places in a text within the text mean nothing outside of it.
+    /// Spans inside an inner text are meaningless outside of it.
     fn add_effects(&mut self, found: Vec<Effect>, own: bool) {
         self.effects.extend(found.into_iter().map(|mut effect| {
             effect.span = self.invocation.span.clone();
@@ -323,7 +323,7 @@ fn has_private_value(arguments: &[CallArgument]) -> bool {
     arguments.iter().any(|(_, worth)| worth.taint() == Some(UnknownKind::Private))
 }
 
-/// Whether a secret variable is sent to somebody whom it does not concern. Headers say who asks: there it belongs.
+/// Whether a secret variable is sent to a host that did not issue it. In headers it authenticates the request.
 fn has_foreign_secret(arguments: &[CallArgument]) -> bool {
     const AUTH_ARGUMENTS: &[&str] = &["headers", "auth", "cookies"];
     let address = arguments.first().map(|(_, worth)| worth.to_value()).unwrap_or_default();
@@ -341,7 +341,7 @@ fn has_foreign_secret(arguments: &[CallArgument]) -> bool {
     issuers.into_iter().any(|issuer| is_foreign_address(issuer_from_host_part(issuer), &address))
 }
 
-/// Whether a secret variable is among them, rather than the environment as a whole, which a shell may show as well.
+/// Whether a secret variable is among them. The whole environment does not count: a shell may print that too.
 fn has_secret_text(placed: &[&ScriptValue]) -> bool {
     placed.iter().any(
         |worth| matches!(worth, ScriptValue::Text(value) if value.contains_unknown(UnknownKind::Private) || value.credential_issuer().is_some()),
@@ -355,7 +355,7 @@ fn strip_octal_prefix(value: &mut SymbolicText) {
     }
 }
 
-/// A text for a shell, with variables that nobody has set where something is unknown.
+/// A text for a shell, with unset variables for its unknown parts.
 pub(super) fn render_shell_text(value: &SymbolicText) -> String {
     value.render(to_shell_placeholder)
 }
@@ -373,7 +373,7 @@ fn quote_shell_words(words: &[SymbolicText]) -> String {
     words.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// What is unknown in the same way in a shell.
+/// The shell's equivalent of an unknown value.
 fn to_shell_placeholder(unknown: UnknownKind) -> &'static str {
     match unknown {
         UnknownKind::Anything | UnknownKind::FromInput | UnknownKind::Private | UnknownKind::Credential(_) => {
@@ -387,7 +387,7 @@ fn to_shell_placeholder(unknown: UnknownKind) -> &'static str {
     }
 }
 
-/// Tcl is close to a shell: words, and commands that end with the line.
+/// Tcl is similar to a shell: words, and commands that end with the line.
 pub(super) fn lower_tcl(text: &str, mut lowering: LoweringContext<'_>) -> Vec<Effect> {
     const TCL_EQUIVALENTS: &[(&str, &str)] =
         &[("file delete", "rm -r"), ("exec", ""), ("spawn", ""), ("file rename", "mv"), ("file copy", "cp")];

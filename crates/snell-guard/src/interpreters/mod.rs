@@ -1,8 +1,8 @@
-//! Code of other languages that a command line hands to their interpreters.
+//! Inline code of other languages in a command line.
 //!
-//! It is not understood, only read for calls: strings and comments are told from code, values are followed as far as they
-//! are constant, and every known call is turned into the command of the shell that does the same, so that one set of tables
-//! judges both. What is not known has no effect here, as a program that nobody knows has none.
+//! Only calls are analysed: strings and comments are recognised, constant values are followed, and every known call is
+//! turned into the equivalent shell command, so that one set of tables judges both. Unknown calls have no effect, like
+//! unknown programs.
 
 mod client_libraries;
 mod eval;
@@ -34,10 +34,10 @@ pub(crate) use parser::MAX_DEPTH;
 /// Longer code is read up to here: more than Linux takes as one argument.
 pub(crate) const MAX_BYTES: usize = 1 << 17;
 
-/// Code that runs a shell that runs code … is followed so far.
+/// How deep code that runs a shell that runs code is followed.
 pub(crate) const MAX_NESTED: usize = 3;
 
-/// What code would do, run by this invocation.
+/// The effects of code that this invocation runs.
 pub fn analyze_code(inline: &InlineCode, invocation: &Invocation, context: &JudgeContext) -> Vec<Effect> {
     analyze_nested_code(inline, invocation, context, 0)
 }
@@ -51,7 +51,7 @@ fn analyze_nested_code(
     if depth > MAX_NESTED {
         return vec![build_limit_effect("the code", invocation.span.clone())];
     }
-    // As code, a name is worth nothing known.
+    // As code, this name has no known value.
     let mut text = inline.text.render(|_| "unknown");
     text.truncate(text.floor_char_boundary(MAX_BYTES));
     let is_cut = inline.text.size() > MAX_BYTES;

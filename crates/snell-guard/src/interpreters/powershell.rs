@@ -1,10 +1,10 @@
-//! PowerShell, told as commands of a shell: its commands have names of their own, and a pipe stays a pipe.
+//! Turns PowerShell into shell commands: its commands have other names, and a pipe stays a pipe.
 
 use super::lower::LoweringContext;
 use crate::effects::Effect;
 use crate::interpreters::words::powershell as words;
 
-/// What PowerShell would do.
+/// The effects of PowerShell code.
 pub(super) fn lower_powershell(text: &str, mut lowering: LoweringContext<'_>) -> Vec<Effect> {
     let text = text.replace("$env:", "$").replace("$HOME", "~");
     let lower = text.to_ascii_lowercase();
@@ -19,13 +19,13 @@ pub(super) fn lower_powershell(text: &str, mut lowering: LoweringContext<'_>) ->
         lowering.lower_shell_code("sudo true", None);
     }
     for statement in split_statements(&text) {
-        let told = to_shell_command(&statement);
-        lowering.lower_shell_code(&told, None);
+        let code = to_shell_command(&statement);
+        lowering.lower_shell_code(&code, None);
     }
     lowering.into_effects()
 }
 
-/// Statements and the stages of pipes, without the blocks around them.
+/// The statements and the stages of pipes, without the blocks around them.
 fn split_statements(text: &str) -> Vec<String> {
     let mut all = vec![String::new()];
     let mut quote = None;
@@ -45,7 +45,7 @@ fn split_statements(text: &str) -> Vec<String> {
     all
 }
 
-/// The same as a command of a shell.
+/// The equivalent shell command.
 fn to_shell_command(statement: &str) -> String {
     let words: Vec<&str> = statement.split_whitespace().collect();
     let name = words.first().map(|word| word.to_ascii_lowercase()).unwrap_or_default();
@@ -59,7 +59,7 @@ fn to_shell_command(statement: &str) -> String {
     }
 }
 
-/// What is not a flag. A path may stand behind one that says so.
+/// The operands. A path may follow a flag for paths.
 fn join_operands(words: &[&str]) -> String {
     let mut kept = Vec::new();
     let mut words = words.iter().skip(1);

@@ -1,4 +1,4 @@
-//! Code that connects a shell, or whatever it is told from there, to another machine.
+//! Code that gives another machine a shell, or runs the commands that it sends.
 
 use super::lexer::{ScriptStringPart, ScriptToken};
 use crate::interpreters::words::reverse_shell as words;
@@ -17,7 +17,7 @@ pub(super) fn has_reverse_shell(tokens: &[ScriptToken]) -> bool {
     named(words::REDIRECT_CALLS) || has_interactive_shell(tokens) || (!stays && has_dynamic_exec(tokens))
 }
 
-/// A shell without anything to do: somebody will tell it.
+/// Whether an interactive shell is started: it would get its commands from the connection.
 fn has_interactive_shell(tokens: &[ScriptToken]) -> bool {
     (0..tokens.len()).any(|at| {
         let Some(text) = tokens.get(at).and_then(token_text) else {
@@ -37,7 +37,7 @@ fn has_interactive_shell(tokens: &[ScriptToken]) -> bool {
     })
 }
 
-/// A call of which only the code knows what it runs: `popen(line)`, or as much between backquotes.
+/// Whether a call runs a command that is not a constant: `popen(line)`, or backquotes.
 fn has_dynamic_exec(tokens: &[ScriptToken]) -> bool {
     tokens.iter().enumerate().any(|(at, token)| {
         if let ScriptToken::Text { pieces, command: true } = token {
@@ -56,7 +56,7 @@ fn token_name(token: &ScriptToken) -> Option<&str> {
     }
 }
 
-/// A string of which the beginning is known.
+/// The known start of a string.
 fn token_text(token: &ScriptToken) -> Option<&str> {
     match token {
         ScriptToken::Text { pieces, .. } => match pieces.first() {

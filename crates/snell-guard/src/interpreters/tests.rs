@@ -7,7 +7,7 @@ use crate::invocation::{Invocation, SymbolicText};
 use crate::rules::{RuleDecision, collect_findings};
 use crate::test_support::test_context;
 
-/// What the rules say about a command line, with the code in it.
+/// The rule that matches a command line with inline code.
 fn judge_line(line: &str) -> Option<&'static str> {
     let found = interpret::interpret_script(line, &test_context());
     let mut list = effects::collect_effects(&found.invocations, &test_context()).effects;
@@ -20,7 +20,7 @@ fn judge_line(line: &str) -> Option<&'static str> {
         .map(|finding| finding.rule.id)
 }
 
-/// The string that follows a key in a row of the corpus, which is written by one program and so always in the same way.
+/// The string after a key in a row of the corpus, whose rows always have the same format.
 fn read_field(row: &str, key: &str) -> String {
     let marks = [format!("\"{key}\":\""), format!("\"{key}\": \"")];
     let Some(start) = marks.iter().find_map(|mark| row.find(mark).map(|at| at + mark.len())) else {
@@ -88,7 +88,7 @@ fn judge_code(language: &str, text: &str) -> Option<&'static str> {
         .map(|finding| finding.rule.id)
 }
 
-/// How long this thread has had a processor, if the system tells: what others do on the machine does not count then.
+/// The CPU time of this thread, if the system reports it: other processes do not affect it.
 fn thread_cpu_time() -> Option<Duration> {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanos = told.split(' ').next()?.parse().ok()?;
@@ -129,7 +129,7 @@ fn long_and_deep_code_is_read_to_its_end() {
             judge_code(language, &code);
         }
     }
-    // Seconds are enough for a debug build; what is not linear takes minutes.
+    // Seconds are enough for a debug build; a superlinear algorithm would take minutes.
     let took = thread_cpu_time().map_or(start.elapsed(), |now| now.saturating_sub(before.unwrap_or_default()));
     assert!(took < Duration::from_secs(60), "{took:?}");
 }

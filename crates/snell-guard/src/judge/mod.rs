@@ -1,4 +1,4 @@
-//! The whole way: a tool call, to what would happen, to what is to be done about it.
+//! From a tool call to its effects, and to a decision about them.
 
 pub mod context;
 
@@ -15,40 +15,40 @@ use crate::rules::{self, RULES, RuleFinding, RuleTier};
 use crate::tools;
 use snell_shell::ByteSpan;
 
-/// A tool that an agent is about to use.
+/// A tool call that an agent is about to make.
 #[derive(Clone, Copy, Debug)]
 pub struct GuardToolCall<'a> {
-    /// Its name, as the agent has it: `Bash`, `Write`, `mcp__server__tool`.
+    /// The tool's name in the agent: `Bash`, `Write`, `mcp__server__tool`.
     pub tool: &'a str,
-    /// What it is given.
+    /// The tool's input.
     pub input: &'a Json,
 }
 
-/// What is to be done about a call, and why.
+/// The decision about a call, and its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardJudgement {
-    /// What is to be done.
+    /// The decision.
     pub decision: GuardDecision,
-    /// What would be done if the policy did not merely watch.
+    /// The decision without the audit preset.
     pub unaudited: GuardDecision,
-    /// The gravest rule that matches. A call may be allowed all the same, if the policy only watches.
+    /// The gravest rule that matches. The call may still be allowed by the audit preset.
     pub rule: Option<&'static str>,
-    /// How grave that is.
+    /// The rule's tier.
     pub tier: Option<RuleTier>,
-    /// Why, as a sentence; empty if there is nothing to say.
+    /// The reason as a sentence; empty if no rule matches.
     pub reason: String,
-    /// What to do instead; empty if there is nothing to say.
+    /// The alternative to suggest; empty if no rule matches.
     pub advice: &'static str,
-    /// Where in the command it stands, in order.
+    /// The blamed parts of the command, in order.
     pub spans: Vec<ByteSpan>,
-    /// Whether everything was seen.
+    /// Whether the analysis is complete.
     pub coverage: GuardCoverage,
-    /// Why it is let through, if it is because the user has allowed a command.
+    /// The reason of the `allow` entry, if the call is allowed because of it.
     pub allowed_by: Option<String>,
 }
 
 impl GuardJudgement {
-    /// Nothing stands against it.
+    /// A judgement without findings.
     fn without_findings(coverage: GuardCoverage) -> Self {
         Self {
             decision: GuardDecision::Allow,
@@ -63,33 +63,38 @@ impl GuardJudgement {
         }
     }
 
-    /// What would be done if the policy did not merely watch; nothing if that makes no difference.
+    /// The decision without the audit preset, if it differs.
     pub fn suppressed_decision(&self) -> Option<GuardDecision> {
         Some(self.unaudited).filter(|would| *would != self.decision)
     }
 
-    /// Whether its rule is about a path that the user protects.
+    /// Whether its rule is about a protected path.
     pub(crate) fn is_about_protected_path(&self) -> bool {
         self.rule.is_some_and(|rule| rule.starts_with("protected."))
     }
 
-    /// The guard itself has failed: what is to be done about a call of which nothing is known.
+    /// The judgement for a failure of the guard.
     pub fn for_guard_failure(policy: &GuardPolicy) -> Self {
         Self::without_analysis(policy, FAILURE_RULE, CoverageGap::Failure, str::to_owned)
     }
 
-    /// The call cannot be read, or only in part: why, as a sentence without its end.
+    /// The judgement for a call that cannot be read, or only in part. `why` is the end of a sentence.
     pub fn for_unreadable_call(policy: &GuardPolicy, why: &str) -> Self {
-        let told = |reason: &str| {
+        let format_reason = |reason: &str| {
             let whole = reason.replace("`{field}`", "all");
             format!("{}: {why}.", whole.trim_end_matches('.'))
         };
-        Self::without_analysis(policy, UNREADABLE_RULE, CoverageGap::Unread, told)
+        Self::without_analysis(policy, UNREADABLE_RULE, CoverageGap::Unread, format_reason)
     }
 
-    /// A call that cannot be looked at, by the rule for that.
-    fn without_analysis(policy: &GuardPolicy, id: &str, lacks: CoverageGap, told: impl FnOnce(&str) -> String) -> Self {
-        let coverage = GuardCoverage { gaps: vec![lacks] };
+    /// A judgement without an analysis, by this rule.
+    fn without_analysis(
+        policy: &GuardPolicy,
+        id: &str,
+        gap: CoverageGap,
+        format_reason: impl FnOnce(&str) -> String,
+    ) -> Self {
+        let coverage = GuardCoverage { gaps: vec![gap] };
         let rule = RULES.iter().find(|rule| rule.id == id);
         let Some((rule, would)) = rule.map(|rule| (rule, policy.decide(rule))) else {
             return Self::without_findings(coverage);
@@ -99,49 +104,49 @@ impl GuardJudgement {
             unaudited: would,
             rule: Some(rule.id),
             tier: Some(rule.tier),
-            reason: told(rule.reason),
+            reason: format_reason(rule.reason),
             advice: rule.advice,
             ..Self::without_findings(coverage)
         }
     }
 }
 
-/// What was seen of a call.
+/// The result of analysing a call.
 #[derive(Debug, Default)]
 pub(crate) struct CallAnalysis {
     /// The programs that would run.
     pub(crate) invocations: Vec<Invocation>,
-    /// What would happen, by them or by the tool itself.
+    /// The effects of these programs and of the tool itself.
     pub(crate) effects: Vec<Effect>,
     pub(crate) coverage: GuardCoverage,
 }
 
 impl CallAnalysis {
-    /// Something that a rule judges by itself.
+    /// Adds an effect that one rule judges.
     pub(crate) fn add_rule_effect(&mut self, rule: &str, span: ByteSpan) {
         self.effects.push(build_rule_effect(rule, "the tool", span));
     }
 
-    /// There is more to it than could be looked at.
+    /// Records that a limit was exceeded.
     pub(crate) fn mark_limit_exceeded(&mut self, name: &'static str) {
         self.add_rule_effect(LIMIT_RULE, ByteSpan::default());
         self.coverage.add_gap(CoverageGap::Limit(name));
     }
 
-    /// A field is missing, or is not of the kind that the tool takes.
+    /// Records that a field is missing or has the wrong type.
     pub(crate) fn mark_field_unreadable(&mut self, field: &'static str) {
         self.effects.push(build_rule_effect(UNREADABLE_RULE, field, ByteSpan::default()));
         self.coverage.add_gap(CoverageGap::Unread);
     }
 
-    /// What happens behind links happens there.
+    /// Moves effects on symlinks to the symlinks' targets.
     fn follow_links(&mut self, context: &JudgeContext) {
         for effect in &mut self.effects {
             let Some(touched) = AffectedPath::from_effect(effect) else {
                 continue;
             };
             let known = touched.path.as_str();
-            // The link itself lies where its directory really is.
+            // The symlink itself is in the real path of its directory.
             let (directory, _) = known.rsplit_once('/').unwrap_or_default();
             let from = if touched.is_link_itself { directory } else { known };
             let real = context.links.iter().find(|(link, _)| link == from);
@@ -151,7 +156,7 @@ impl CallAnalysis {
         }
     }
 
-    /// Whoever passed a limit, what was seen is not all.
+    /// Marks the analysis as partial if any part of it reached a limit.
     fn mark_partial_if_limited(&mut self) {
         let limit = EffectKind::Rule(find_rule_index(LIMIT_RULE));
         let is_limit = |effect: &Effect| effect.kind == limit;
@@ -160,7 +165,7 @@ impl CallAnalysis {
         }
     }
 
-    /// What is known about how much is known.
+    /// Adds the gaps of another analysis.
     pub(crate) fn merge_coverage(&mut self, coverage: GuardCoverage) {
         if coverage.is_full() {
             return;
@@ -175,14 +180,14 @@ impl CallAnalysis {
     }
 }
 
-/// A place that a call is about.
+/// A path that a call affects.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AffectedPath {
-    /// Its path, as far as that is known.
+    /// Its path, as far as it is known.
     pub path: String,
-    /// Whether it would be the link itself that is removed or moved, if it is one.
+    /// Whether a symlink at this path would itself be removed or moved.
     pub is_link_itself: bool,
-    /// Whether it is looked at and nothing else.
+    /// Whether it is only read.
     pub is_read_only: bool,
     /// Whether it is a program that would run, called by its path.
     pub is_executed: bool,
@@ -213,8 +218,8 @@ impl AffectedPath {
     }
 }
 
-/// Judges a call by its text alone, and lists the paths that it affects. [`Guard`](crate::Guard) follows their symlinks and
-/// judges again.
+/// Judges a call by its text alone, and lists the paths that it affects. [`Guard`](crate::Guard) resolves their
+/// symlinks and judges again.
 pub fn judge_with_affected_paths(
     call: &GuardToolCall<'_>,
     policy: &GuardPolicy,
@@ -229,13 +234,13 @@ pub fn judge_with_affected_paths(
     (judge_analysis(&seen, policy), affected)
 }
 
-/// Judges a call by its text alone: what would it do, and may it? [`Guard`](crate::Guard) also follows symlinks.
+/// Judges a call by its text alone. [`Guard`](crate::Guard) also follows symlinks.
 pub fn judge_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, context: &JudgeContext) -> GuardJudgement {
     let seen = analyze_call(call, policy, context);
     judge_analysis(&seen, policy)
 }
 
-/// What would happen, and what that means to this policy.
+/// Analyses a call, and applies the protected paths of this policy.
 pub(crate) fn analyze_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, context: &JudgeContext) -> CallAnalysis {
     let permits = allow_list::parse_allow_list(&policy.allowed, context);
     let mut seen = tools::analyze_tool_call(call, &permits, context);
@@ -256,13 +261,13 @@ pub(crate) fn analyze_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, conte
     seen
 }
 
-/// What is to be done about it.
+/// Decides about an analysed call.
 pub(crate) fn judge_analysis(analysis: &CallAnalysis, policy: &GuardPolicy) -> GuardJudgement {
     let findings = rules::collect_findings(&analysis.effects);
-    let minded = |finding: &&RuleFinding<'_>| policy.decide(finding.rule) != GuardDecision::Allow;
+    let is_stopped = |finding: &&RuleFinding<'_>| policy.decide(finding.rule) != GuardDecision::Allow;
     let (through, stopped): (Vec<&RuleFinding<'_>>, Vec<&RuleFinding<'_>>) =
-        findings.iter().filter(minded).partition(|finding| finding.is_exempt());
-    // They are sorted by gravity, but a policy may see it differently; of equals, the first is the gravest.
+        findings.iter().filter(is_stopped).partition(|finding| finding.is_exempt());
+    // Findings are sorted by gravity, but a policy may change the decisions; of equals, the first is the gravest.
     let gravest = stopped
         .iter()
         .map(|finding| (policy.decide(finding.rule), *finding))
@@ -274,7 +279,7 @@ pub(crate) fn judge_analysis(analysis: &CallAnalysis, policy: &GuardPolicy) -> G
             Some((verdict, finding)) => {
                 judgement_from_finding(policy, verdict, finding, &stopped, analysis.coverage.clone())
             }
-            // Whoever lets through what could not be looked at is told so all the same.
+            // If the policy allows a call that could not be checked, the rule is still reported.
             None => match findings.iter().find(|finding| matches!(finding.rule.id, LIMIT_RULE | UNREADABLE_RULE)) {
                 Some(unseen) => {
                     judgement_from_finding(policy, GuardDecision::Allow, unseen, &[unseen], analysis.coverage.clone())

@@ -15,7 +15,7 @@ fn decide_command(command: &str, policy: &GuardPolicy) -> GuardDecision {
 }
 
 #[test]
-fn a_preset_decides_what_is_minded() {
+fn presets_decide_differently() {
     use GuardDecision::{Allow, Ask, Deny};
     for (command, standard, strict) in
         [("ls", Allow, Allow), ("npm publish", Ask, Deny), ("rm -rf /", Deny, Deny), ("$TOOL build", Allow, Ask)]
@@ -27,7 +27,7 @@ fn a_preset_decides_what_is_minded() {
 }
 
 #[test]
-fn a_rule_is_turned_off_and_on_by_whoever_may() {
+fn users_and_projects_choose_rules_within_their_rights() {
     use GuardDecision::{Allow, Ask, Deny};
     use PolicyAuthor::{Project, User};
     for (rule, verdict, by, command, expected) in [
@@ -36,7 +36,7 @@ fn a_rule_is_turned_off_and_on_by_whoever_may() {
         ("process.kill-by-name", Ask, Project, "pkill node", Ask),
         ("process.kill-by-name", Allow, User, "pkill node; rm ~/x", Deny),
         ("guard.unclear", Deny, Project, "$TOOL build", Deny),
-        // A locked rule: a project makes it stricter, never milder; the user does as they like.
+        // A locked rule: a project can make it stricter, but not milder; the user can do both.
         ("files.delete-root", Allow, Project, "rm -rf /", Deny),
         ("files.delete-root", Ask, Project, "rm -rf /", Deny),
         ("process.fork-bomb", Ask, Project, ":(){ :|:& };:", Deny),
@@ -76,7 +76,7 @@ fn what_the_guard_fails_at_is_for_the_policy_to_decide() {
 }
 
 #[test]
-fn who_only_watches_is_told_what_would_have_been() {
+fn the_audit_preset_reports_the_decision_it_does_not_enforce() {
     let input = json!({ "command": "ls; pkill node" });
     let call = GuardToolCall { tool: "Bash", input: &input };
     let judgement = judge_call(&call, &GuardPolicy::new(PolicyPreset::Audit), &test_context());
@@ -86,11 +86,11 @@ fn who_only_watches_is_told_what_would_have_been() {
     assert_eq!(judgement.tier, Some(RuleTier::Process));
     assert_eq!(judgement.spans.first(), Some(&(4..14)));
     assert_eq!(judgement.spans.len(), 1);
-    assert!(judgement.reason.starts_with("pkill ends"), "{}", judgement.reason);
+    assert!(judgement.reason.starts_with("pkill would end"), "{}", judgement.reason);
 }
 
 #[test]
-fn what_is_too_much_is_asked_about() {
+fn calls_beyond_a_limit_are_asked_about() {
     let many = format!("rm {}", "x ".repeat(20_000));
     let deep = "$(".repeat(100_000);
     for command in [many, format!("echo {deep}"), "eval ".repeat(300) + "x"] {

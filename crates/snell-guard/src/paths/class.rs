@@ -1,111 +1,111 @@
-//! What a place is. It may be several things at once, and a pattern may hit several places.
+//! The classes of paths. A path may have several, and a pattern may match several paths.
 
 use std::fmt;
 
-/// One thing that a place may be.
+/// One class of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub enum PathClass {
     /// `/` or everything in it.
     Root = 1,
-    /// The root, or a directory of the system, if a variable is empty.
+    /// The root, or a system directory, if a variable is empty.
     RootIfEmpty = 1 << 1,
-    /// The machine's own.
+    /// Belongs to the system.
     System = 1 << 2,
     /// A disk or the memory.
     Device = 1 << 3,
-    /// Writing there changes nothing: `/dev/null`.
+    /// Writing to it changes nothing: `/dev/null`.
     Harmless = 1 << 4,
     /// A connection: `/dev/tcp/…`.
     Network = 1 << 5,
-    /// Somebody's home as a whole, or everybody's.
+    /// A whole home directory, or all of them.
     HomeRoot = 1 << 6,
-    /// In a home, outside of the project.
+    /// In a home directory, outside the project.
     Home = 1 << 7,
-    /// Read when somebody logs in or starts a program.
+    /// Runs when a user logs in or starts a program.
     StartUp = 1 << 8,
-    /// Whoever reads it can act as somebody else.
+    /// Holds a secret: it lets its reader act as another user.
     Secret = 1 << 9,
     /// A directory that holds secrets.
     SecretDir = 1 << 10,
-    /// The project as a whole, or a directory that holds it.
+    /// The whole project, or a directory that contains it.
     ProjectRoot = 1 << 11,
     /// The project's history.
     ProjectGit = 1 << 12,
     /// In the project.
     Project = 1 << 13,
-    /// A temporary directory as a whole.
+    /// A whole temporary directory.
     TempRoot = 1 << 14,
     /// In a temporary directory.
     Temp = 1 << 15,
-    /// Snell's own, or where an agent is told to call it.
+    /// Snell's own, or a file that makes an agent call Snell.
     Own = 1 << 16,
     /// None of these.
     Elsewhere = 1 << 17,
-    /// Not known, at least in part.
+    /// Unknown, at least in part.
     Unknown = 1 << 18,
-    /// A directory that holds something of Snell's own.
+    /// A directory that contains something of Snell's own.
     HoldsOwn = 1 << 19,
-    /// The user wants it not to be changed.
+    /// The user's settings forbid changes.
     Protected = 1 << 20,
-    /// A directory that holds such a place.
+    /// A directory that contains such a path.
     HoldsProtected = 1 << 21,
-    /// The user wants it not even to be read.
+    /// The user's settings forbid reading.
     Sealed = 1 << 22,
-    /// A directory outside of the project that holds such a place.
+    /// A directory outside the project that contains such a path.
     HoldsSealed = 1 << 23,
-    /// In a container that is in use: what it lives from, or what is kept in it.
+    /// In a running container: files that it needs, or its data.
     Vital = 1 << 24,
-    /// Wherever somebody else says: a line of a file, an answer.
+    /// Named by input: a line of a file, an answer.
     FromInput = 1 << 25,
-    /// In the project, which is somebody's home.
+    /// In a project that is a home directory.
     HomeProject = 1 << 26,
-    /// In a home, where it fills again by itself when it is gone.
+    /// In a home directory, in a cache that refills by itself.
     Cache = 1 << 27,
-    /// In a home, where people keep what they have made.
+    /// In a home directory, where people keep their own files.
     Personal = 1 << 28,
-    /// Git runs it by itself, when something else is meant.
+    /// Git runs it by itself during other commands.
     Hook = 1 << 29,
-    /// Says which hooks of Snell run in the project.
+    /// Defines hooks of Snell in the project.
     OwnHooks = 1 << 30,
     /// Snell's program.
     OwnProgram = 1 << 31,
 }
 
-/// What a place may be in words, gravest first.
+/// The descriptions of classes, gravest first.
 pub(crate) const CLASS_PHRASES: &[(PathClass, &str)] = &[
     (PathClass::Root, "everything on this machine"),
     (PathClass::RootIfEmpty, "everything, if a variable is empty"),
-    (PathClass::Device, "a disk or the memory"),
-    (PathClass::System, "the system's"),
+    (PathClass::Device, "a disk or memory device"),
+    (PathClass::System, "system"),
     (PathClass::HomeRoot, "a whole home directory"),
-    (PathClass::Own, "Snell's own"),
-    (PathClass::HoldsOwn, "holds something of Snell's own"),
+    (PathClass::Own, "belongs to Snell"),
+    (PathClass::HoldsOwn, "contains files of Snell"),
     (PathClass::OwnProgram, "Snell's program"),
-    (PathClass::OwnHooks, "the project's hooks of Snell"),
-    (PathClass::Sealed, "not to be read, says the user"),
-    (PathClass::HoldsSealed, "holds what is not to be read, says the user"),
-    (PathClass::Protected, "not to be changed, says the user"),
-    (PathClass::HoldsProtected, "holds what is not to be changed, says the user"),
+    (PathClass::OwnHooks, "defines the project's hooks"),
+    (PathClass::Sealed, "must not be read"),
+    (PathClass::HoldsSealed, "contains paths that must not be read"),
+    (PathClass::Protected, "must not be changed"),
+    (PathClass::HoldsProtected, "contains paths that must not be changed"),
     (PathClass::Secret, "holds secrets"),
-    (PathClass::SecretDir, "a directory of secrets"),
-    (PathClass::StartUp, "read when somebody logs in or starts a program"),
-    (PathClass::ProjectRoot, "the project as a whole, or around it"),
-    (PathClass::Hook, "run by git itself"),
+    (PathClass::SecretDir, "directory with secrets"),
+    (PathClass::StartUp, "runs at login or when a program starts"),
+    (PathClass::ProjectRoot, "the whole project, or a directory that contains it"),
+    (PathClass::Hook, "run by git"),
     (PathClass::ProjectGit, "the project's history"),
-    (PathClass::HomeProject, "in the project, which is a home"),
+    (PathClass::HomeProject, "in the project, which is a home directory"),
     (PathClass::Project, "in the project"),
-    (PathClass::TempRoot, "a temporary directory as a whole"),
+    (PathClass::TempRoot, "a whole temporary directory"),
     (PathClass::Temp, "in a temporary directory"),
-    (PathClass::Cache, "a cache, which fills again"),
-    (PathClass::Home, "in a home, outside of the project"),
-    (PathClass::Personal, "where somebody keeps their own"),
-    (PathClass::Vital, "what a container in use lives from"),
-    (PathClass::FromInput, "wherever a file or an answer says"),
+    (PathClass::Cache, "a cache"),
+    (PathClass::Home, "in a home directory, outside the project"),
+    (PathClass::Personal, "personal files"),
+    (PathClass::Vital, "needed by a running container"),
+    (PathClass::FromInput, "named by a file or by input"),
     (PathClass::Harmless, "harmless"),
-    (PathClass::Network, "a connection"),
+    (PathClass::Network, "network connection"),
     (PathClass::Elsewhere, "elsewhere on this machine"),
-    (PathClass::Unknown, "not known, at least in part"),
+    (PathClass::Unknown, "partly unknown"),
 ];
 
 /// A set of classes.
@@ -113,41 +113,41 @@ pub(crate) const CLASS_PHRASES: &[(PathClass, &str)] = &[
 pub struct PathClasses(pub(crate) u32);
 
 impl PathClasses {
-    /// Whether this is one of them.
+    /// Whether the set contains this class.
     pub fn contains(self, class: PathClass) -> bool {
         self.0 & class as u32 != 0
     }
 
-    /// Whether they have one in common.
+    /// Whether the sets have a class in common.
     pub fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// With this one.
+    /// The set with this class.
     #[must_use]
     pub fn with(self, class: PathClass) -> Self {
         Self(self.0 | class as u32)
     }
 
-    /// Those that are also in the other.
+    /// The intersection.
     #[must_use]
     pub fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// With all of the other.
+    /// The union.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Without those of the other.
+    /// The difference.
     #[must_use]
     pub fn difference(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }

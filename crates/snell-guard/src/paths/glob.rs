@@ -1,21 +1,21 @@
-//! Whether a name may be one of those that a pattern stands for, where the name may be a pattern itself.
+//! Whether a name may match a pattern; the name may be a pattern too.
 
-/// In a name: any text, also none (`*`).
+/// In a name: any text, possibly empty (`*`).
 pub(super) const STAR: u8 = 1;
 /// In a name: one character (`?`, `[…]`).
 pub(super) const QUESTION_MARK: u8 = 2;
-/// In a name: a text that is not known, and that only a star of the other side can stand for.
+/// In a name: unknown text, which only a star of the other side matches.
 pub(super) const OPAQUE: u8 = 3;
 
-/// Longer patterns are taken for ones that match: comparing two patterns costs the product of their lengths.
+/// Longer patterns are assumed to match: comparing two patterns costs the product of their lengths.
 const MAX_PATTERN: usize = 128;
 
-/// Whether this name holds anything but itself.
+/// Whether this name is literal.
 pub(super) fn is_literal(name: &str) -> bool {
     !name.bytes().any(|byte| matches!(byte, STAR | QUESTION_MARK | OPAQUE))
 }
 
-/// Whether it stands for every name, or for every name that begins with a dot.
+/// Whether it matches every name, or every name that begins with a dot.
 pub(super) fn is_match_all(name: &str) -> bool {
     let rest = name.strip_prefix('.').unwrap_or(name).as_bytes();
     rest.contains(&STAR) && rest.iter().all(|byte| matches!(*byte, STAR | QUESTION_MARK))
@@ -26,8 +26,8 @@ pub(super) fn is_opaque(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte == OPAQUE)
 }
 
-/// Whether a pattern that somebody wrote has enough in common with a protected one to be meant for it: its end for
-/// `*.pem`, its beginning for the others. `*.json` is not meant for `credentials.json`.
+/// Whether a pattern has enough in common with a protected one to be meant for it: its end for `*.pem`, its start for
+/// the others. `*.json` is not meant for `credentials.json`.
 pub(super) fn is_aimed_at(name: &str, protected: &str) -> bool {
     const MIN_BEGINNING: usize = 3;
     let known = |byte: &u8| !matches!(*byte, STAR | QUESTION_MARK);
@@ -38,7 +38,7 @@ pub(super) fn is_aimed_at(name: &str, protected: &str) -> bool {
     !name.as_bytes().contains(&STAR) || beginning >= MIN_BEGINNING || (beginning > 1 && protected.starts_with('.'))
 }
 
-/// Whether the name may be one that the protected pattern (with `*` and `?`) stands for.
+/// Whether the name may match the protected pattern (with `*` and `?`).
 pub(super) fn can_match(name: &str, protected: &str) -> bool {
     let (name, protected) = (name.as_bytes(), protected.as_bytes());
     if has_different_start(name, protected) || skips_leading_dot(name, protected) {
@@ -54,7 +54,7 @@ pub(super) fn can_match(name: &str, protected: &str) -> bool {
     name.len() > MAX_PATTERN || patterns_intersect(name, protected)
 }
 
-/// Most names are settled by their first character, and most commands by hundreds of such comparisons.
+/// Most names differ in the first character, and a command needs hundreds of such comparisons.
 fn has_different_start(name: &[u8], protected: &[u8]) -> bool {
     match (name.first(), protected.first()) {
         (Some(&one), Some(&other)) => {
@@ -64,30 +64,30 @@ fn has_different_start(name: &[u8], protected: &[u8]) -> bool {
     }
 }
 
-/// Whether a text fits a pattern with `*` and `?`.
+/// Whether a text matches a pattern with `*` and `?`.
 pub(crate) fn matches_glob(text: &str, pattern: &str) -> bool {
     matches_signs(text.as_bytes(), pattern.as_bytes(), b'*', b'?')
 }
 
-/// In a pattern that was taken apart: any characters.
+/// In a parsed pattern: any characters.
 pub(crate) const STAR_CHAR: char = STAR as char;
 
-/// Whether a pattern, in which only `STAR_CHAR` is special, stands for a text.
+/// Whether a text matches a pattern in which only `STAR_CHAR` is special.
 pub(crate) fn star_pattern_matches(pattern: &str, text: &str) -> bool {
     matches_signs(text.as_bytes(), pattern.as_bytes(), STAR, STAR)
 }
 
-/// The shell's `*` and `?` never stand for the dot at a name's beginning.
+/// The shell's `*` and `?` never match a dot at the start of a name.
 fn skips_leading_dot(name: &[u8], protected: &[u8]) -> bool {
     matches!(name.first(), Some(&(STAR | QUESTION_MARK))) && protected.first() == Some(&b'.')
 }
 
-/// Whether a text fits a pattern with these signs for many and for one.
+/// Whether a text matches a pattern with these signs for many characters and for one.
 fn matches_signs(text: &[u8], pattern: &[u8], many: u8, one: u8) -> bool {
     matches_wildcards(text, pattern, |sign| *sign == many, |wanted, byte| wanted == byte || *wanted == one)
 }
 
-/// The usual walk with one point to go back to: at most text × pattern steps.
+/// Matches with one point to backtrack to: at most text × pattern steps.
 pub(crate) fn matches_wildcards<T, P>(
     text: &[T],
     pattern: &[P],
@@ -118,8 +118,8 @@ pub(crate) fn matches_wildcards<T, P>(
     pattern.iter().skip(pat).all(many)
 }
 
-/// Whether two patterns have a name in common: row by row, which prefixes of the protected pattern can go with each
-/// prefix of the name.
+/// Whether two patterns have a name in common. For each prefix of the name, computes the prefixes of the protected
+/// pattern that can match.
 fn patterns_intersect(name: &[u8], protected: &[u8]) -> bool {
     let width = protected.len() + 1;
     let mut row = vec![false; width];
@@ -142,7 +142,7 @@ fn patterns_intersect(name: &[u8], protected: &[u8]) -> bool {
             mark_reached(&mut next, at + 1, goes);
         }
         if byte == STAR {
-            // A star of the name goes over as much of the other pattern as it likes.
+            // A star of the name matches any part of the other pattern.
             let first = next.iter().position(|reached| *reached).unwrap_or(width);
             next.iter_mut().skip(first).for_each(|reached| *reached = true);
         }
@@ -152,7 +152,7 @@ fn patterns_intersect(name: &[u8], protected: &[u8]) -> bool {
     row.last().copied().unwrap_or(false)
 }
 
-/// A star of the protected pattern may also stand for nothing.
+/// A star of the protected pattern may also match nothing.
 fn propagate_stars(row: &mut [bool], protected: &[u8]) {
     for (at, &byte) in protected.iter().enumerate() {
         if byte == b'*' && row.get(at) == Some(&true) {

@@ -1,4 +1,4 @@
-//! Where a path leads, and whose place that is. Nothing here touches a disk: symbolic links are not followed.
+//! Classifies paths. Never touches a disk: symlinks are not followed here.
 
 mod class;
 mod glob;
@@ -20,27 +20,26 @@ use partial_path::{PartialPath, PathStart};
 use patterns::{PathComponents, matches_any_pattern};
 use relation::PathRelation;
 
-/// A place that something would happen to.
+/// A path that an effect is on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClassifiedPath {
     /// Its path, if all of it is known.
     pub path: Option<String>,
     /// As it was written.
     pub written: String,
-    /// What it is.
+    /// Its classes.
     pub classes: PathClasses,
-    /// Its path as far as it is known; nothing if it is none of this machine.
+    /// Its path as far as it is known; `None` if it is not on this machine.
     pub(crate) shape: Option<PartialPath>,
 }
 
 impl ClassifiedPath {
-    /// As it is told to people: the path if it is known, else what was written.
+    /// As people read it: the path if it is known, or else as written.
     pub fn display_path(&self) -> &str {
         self.path.as_deref().unwrap_or(&self.written)
     }
 
-    /// The beginning of its path that is known for sure, and whether that is all of it. What the system makes up while it
-    /// is looked at leads nowhere.
+    /// The known start of its path, and whether that is all of it. `None` in file systems that the kernel generates.
     pub(crate) fn known_prefix(&self) -> Option<(String, bool)> {
         let shape = self.shape.as_ref().filter(|shape| shape.start == PathStart::Root && !shape.may_escape)?;
         let names = shape.names();
@@ -56,7 +55,7 @@ impl ClassifiedPath {
         relation::relate_names(&names, path) == Some(PathRelation::Within)
     }
 
-    /// Goes where a link leads: from the beginning of its path to that one.
+    /// Replaces the start of its path by the target of a symlink.
     pub(crate) fn follow_link(&mut self, known: &str, real: &str, context: &JudgeContext) {
         let Some(shape) = self.shape.as_mut() else {
             return;
@@ -68,14 +67,14 @@ impl ClassifiedPath {
         }
     }
 
-    /// Whether it is the project or lies in it.
+    /// Whether it is the project or inside it.
     fn is_in_project(&self) -> bool {
         let beyond = [PathClass::Root, PathClass::HomeRoot, PathClass::Home, PathClass::System, PathClass::Elsewhere];
         let inside = [PathClass::Project, PathClass::ProjectRoot, PathClass::ProjectGit];
         self.classes.intersects(inside.into()) && !self.classes.intersects(beyond.into())
     }
 
-    /// Adds what the user wants to be left alone.
+    /// Adds the classes of the user's protected paths.
     pub(crate) fn apply_protections(&mut self, protected: &[PathProtection], context: &JudgeContext) {
         let Some(shape) = self.shape.as_ref().filter(|shape| shape.start == PathStart::Root) else {
             return;
@@ -86,7 +85,8 @@ impl ClassifiedPath {
             self.classes = match relate_with_case_rules(&names, &entry.path, context) {
                 Some(PathRelation::Within) if seals => self.classes.with(PathClass::Protected).with(PathClass::Sealed),
                 Some(PathRelation::Within) => self.classes.with(PathClass::Protected),
-                // Whoever searches the whole project is not after this; nor do other secrets in it stop a search.
+                // A search of the whole project is not aimed at this path; other secrets in it do not stop a search
+                // either.
                 Some(PathRelation::Holds) if seals && !self.is_in_project() => {
                     self.classes.with(PathClass::HoldsProtected).with(PathClass::HoldsSealed)
                 }
@@ -97,14 +97,14 @@ impl ClassifiedPath {
     }
 }
 
-/// The place that a value names, seen from a directory.
+/// The path that a value names, relative to a directory.
 pub fn locate_path(value: &SymbolicText, cwd: Option<&str>, context: &JudgeContext) -> ClassifiedPath {
     let shape = parse_partial_path(value, cwd);
     let literal = value.parts.iter().all(|part| matches!(part, SymbolicPart::Text(_)));
     let classes = shape.as_ref().map_or(PathClasses::from([PathClass::Unknown]), |shape| classify_path(shape, context));
-    let told = value.parts.first() == Some(&SymbolicPart::Unknown(UnknownKind::FromInput));
+    let is_from_input = value.parts.first() == Some(&SymbolicPart::Unknown(UnknownKind::FromInput));
     ClassifiedPath {
-        classes: if told { classes.with(PathClass::FromInput) } else { classes },
+        classes: if is_from_input { classes.with(PathClass::FromInput) } else { classes },
         path: shape
             .as_ref()
             .filter(|shape| literal && shape.start == PathStart::Root)
@@ -114,7 +114,7 @@ pub fn locate_path(value: &SymbolicText, cwd: Option<&str>, context: &JudgeConte
     }
 }
 
-/// Whether a path in a container is something that it lives from, or where something is kept.
+/// Whether a running container needs a path, or keeps data in it.
 pub(crate) fn is_vital_container_path(value: &SymbolicText, cwd: Option<&str>) -> bool {
     let Some(shape) = parse_partial_path(value, cwd).filter(|shape| shape.start == PathStart::Root) else {
         return false;
@@ -124,7 +124,7 @@ pub(crate) fn is_vital_container_path(value: &SymbolicText, cwd: Option<&str>) -
     matches_any_pattern(patterns::VITAL, &names)
 }
 
-/// Nothing if no file can have such a name: empty, or longer than any path may be.
+/// `None` if no file can have such a name: it is empty or too long.
 fn parse_partial_path(value: &SymbolicText, cwd: Option<&str>) -> Option<PartialPath> {
     let length: usize = value.parts.iter().map(part_length).sum();
     (1..=MAX_PATH).contains(&length).then(|| PartialPath::from_value(value, cwd))
@@ -159,7 +159,7 @@ fn classify_path(shape: &PartialPath, context: &JudgeContext) -> PathClasses {
     classes
 }
 
-/// What the name itself says, wherever it is.
+/// The classes of a name, wherever it is.
 fn classify_by_name(names: &PathComponents<'_>) -> PathClasses {
     let mut classes = PathClasses::default();
     if matches_any_pattern(patterns::SECRET, names) && !is_public_exception(names) {
@@ -177,12 +177,12 @@ fn classify_by_name(names: &PathComponents<'_>) -> PathClasses {
     classes
 }
 
-/// An exception counts only for a name that is known: a pattern may hit both.
+/// An exception applies only to a known name: a pattern may match both.
 fn is_public_exception(names: &PathComponents<'_>) -> bool {
     names.all.iter().all(|name| glob::is_literal(name)) && matches_any_pattern(patterns::PUBLIC, names)
 }
 
-/// Where it lies: one class, and for patterns the gravest that they may hit.
+/// The class of its location; for patterns, the gravest that may match.
 fn classify_by_location(names: &PathComponents<'_>, context: &JudgeContext) -> PathClasses {
     let all = names.all;
     let project = partial_path::split_names(&context.project);
@@ -221,20 +221,20 @@ fn classify_in_project(inside: &[&str], is_home: bool) -> PathClasses {
     [class].into()
 }
 
-/// Whether a directory is somebody's home: an agent that is started there has all of it for its project.
+/// Whether a directory is a home directory: the project of an agent that was started there is the whole of it.
 fn is_home_directory(directory: &[&str], context: &JudgeContext) -> bool {
     matches!(strip_home(directory, context), Some([]))
 }
 
-/// Whether a path belongs to the machine, wherever the project is.
+/// Whether a path belongs to the system, wherever the project is.
 pub fn is_system_path(path: &str) -> bool {
     let all = partial_path::split_names(path);
     let names = PathComponents { root: Some(&all), home: None, all: &all };
     matches_any_pattern(patterns::SYSTEM, &names)
 }
 
-/// The zones outside of the project. A pattern that *may* lead to a harmless place may lead elsewhere as well, so only a
-/// path that surely does is excused.
+/// The classes outside the project. A pattern that *may* lead to a harmless path may also lead elsewhere, so only a
+/// certain path is excused.
 fn classify_outside_project(names: &PathComponents<'_>, context: &JudgeContext) -> PathClasses {
     let class = if let Some(class) = classify_in_temp(names.all, context) {
         class
@@ -257,7 +257,7 @@ fn classify_outside_project(names: &PathComponents<'_>, context: &JudgeContext) 
     [class].into()
 }
 
-/// What is left of a path below one of these, if it is surely there.
+/// The rest of a path below one of these patterns, if it certainly matches.
 fn strip_known_pattern<'a>(patterns: &[patterns::PathPattern], all: &'a [&'a str]) -> Option<&'a [&'a str]> {
     let below = |pattern: &patterns::PathPattern| {
         strip_leading_names(all, pattern.names).filter(|rest| pattern.below || rest.is_empty())
@@ -265,7 +265,7 @@ fn strip_known_pattern<'a>(patterns: &[patterns::PathPattern], all: &'a [&'a str
     patterns.iter().find_map(below)
 }
 
-/// In a temporary directory: one of those that are set, or one that every machine has.
+/// In a temporary directory: a configured one, or one that every machine has.
 fn classify_in_temp(all: &[&str], context: &JudgeContext) -> Option<PathClass> {
     let set = context.temp.iter().find_map(|temp| {
         let temp = partial_path::split_names(temp);
@@ -275,7 +275,7 @@ fn classify_in_temp(all: &[&str], context: &JudgeContext) -> Option<PathClass> {
     Some(if rest == 0 { PathClass::TempRoot } else { PathClass::Temp })
 }
 
-/// The home of the user or of anybody, the directory that holds all homes, or everything in a home.
+/// A home directory, the directory of all homes, or everything in a home.
 fn is_home_root(names: &PathComponents<'_>, context: &JudgeContext) -> bool {
     let whole = match names.home {
         Some([]) => true,
@@ -287,7 +287,7 @@ fn is_home_root(names: &PathComponents<'_>, context: &JudgeContext) -> bool {
     whole || holds_homes || (!home.is_empty() && can_hold_directory(names.all, &home))
 }
 
-/// What stands below somebody's home, if the path is in one.
+/// The rest of a path below a home directory.
 fn strip_home<'a>(all: &'a [&'a str], context: &JudgeContext) -> Option<&'a [&'a str]> {
     let home = partial_path::split_names(&context.home);
     if !home.is_empty()
@@ -302,24 +302,24 @@ fn strip_home<'a>(all: &'a [&'a str], context: &JudgeContext) -> Option<&'a [&'a
     }
 }
 
-/// Whether a path is a directory or lies in it. Both are known and plain.
+/// Whether a path is a directory or inside it. Both are known and normalized.
 pub(crate) fn is_within_directory(path: &str, directory: &str) -> bool {
     let rest = path.strip_prefix(directory.trim_end_matches('/'));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// What follows a known beginning.
+/// The names after a known start.
 fn strip_leading_names<'a>(all: &'a [&'a str], beginning: &[&str]) -> Option<&'a [&'a str]> {
     let (head, rest) = all.split_at_checked(beginning.len())?;
     (head == beginning).then_some(rest)
 }
 
-/// Whether these names may lead to a directory or to one that holds it.
+/// Whether these names may be a directory or one that contains it.
 fn can_hold_directory(all: &[&str], directory: &[&str]) -> bool {
     all.len() <= directory.len() && all.iter().zip(directory).all(|(name, wanted)| glob::can_match(name, wanted))
 }
 
-/// How names lie to a place, by whatever case the disk tells names apart.
+/// The relation of names to a place, with the case rules of the disk.
 fn relate_with_case_rules(names: &[&str], place: &str, context: &JudgeContext) -> Option<PathRelation> {
     let found = relation::relate_names(names, place);
     if !context.ignores_case || found == Some(PathRelation::Within) {
@@ -330,13 +330,13 @@ fn relate_with_case_rules(names: &[&str], place: &str, context: &JudgeContext) -
     relation::relate_names(&names, &place.to_lowercase())
 }
 
-/// Whether it is Snell's own, or in it, or holds it.
+/// The classes for Snell's own files: the path is one, is inside one, or contains one.
 fn classify_self_paths(all: &[&str], context: &JudgeContext) -> PathClasses {
     let mut classes = PathClasses::default();
     for own in &context.self_paths {
         let class = match (relate_with_case_rules(all, &own.path, context), own.kind) {
             (Some(PathRelation::Within), SelfFile::Hooks) => PathClass::OwnHooks,
-            // Whoever removes a whole project hears of other rules.
+            // Other rules judge the removal of a whole project.
             (Some(PathRelation::Holds), SelfFile::Hooks) | (None, _) => continue,
             (Some(PathRelation::Within), SelfFile::Program) => {
                 classes = classes.with(PathClass::OwnProgram);
@@ -350,7 +350,7 @@ fn classify_self_paths(all: &[&str], context: &JudgeContext) -> PathClasses {
     classes
 }
 
-/// Whether what is left of `$x/…` would be a place of the machine if `x` were empty.
+/// Whether `$x/…` would be a system path if `x` were empty.
 fn is_grave_if_empty(all: &[&str], context: &JudgeContext) -> bool {
     let Some(rest) = all.split_first().map(|(_, rest)| rest) else {
         return true;
@@ -360,7 +360,7 @@ fn is_grave_if_empty(all: &[&str], context: &JudgeContext) -> bool {
         .intersects([PathClass::Root, PathClass::System, PathClass::HomeRoot, PathClass::Device].into())
 }
 
-/// A path without `.`, `..` or a slash at the end, by its text alone.
+/// A path without `.`, `..` or a trailing slash, by its text alone.
 pub fn normalize_path(path: &Path) -> String {
     let mut tidy = PathBuf::from("/");
     for part in path.components() {

@@ -1,25 +1,25 @@
-//! A value as a path: from the root where that is known, without `.`, `..` and needless slashes. Nothing touches a disk.
+//! A value as a path: absolute if possible, without `.`, `..` and redundant slashes. Never touches a disk.
 
 use super::glob::{OPAQUE, QUESTION_MARK, STAR};
 use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 
-/// The kernel takes no longer path.
+/// The kernel accepts no longer path.
 pub(crate) const MAX_PATH: usize = 4096;
 
 /// A path as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PartialPath {
-    /// The names, each after a slash. Patterns and unknown parts stand in them as the signs of `glob`.
+    /// The names, each after a slash. Patterns and unknown parts are the signs of `glob`.
     text: String,
-    /// Where it begins.
+    /// Where it starts.
     pub(super) start: PathStart,
     /// Whether an unknown part may lead anywhere.
     pub(super) may_escape: bool,
-    /// Whether it would begin at the root if what it begins with were empty.
+    /// Whether it would start at the root if its first part were empty.
     pub(super) root_if_empty: bool,
 }
 
-/// Where a path begins.
+/// Where a path starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum PathStart {
     /// At the root.
@@ -40,13 +40,13 @@ impl PartialPath {
         if self.text.is_empty() { "/" } else { &self.text }
     }
 
-    /// Puts another beginning in the place of this one.
+    /// Replaces the start of the path.
     pub(super) fn replace_prefix(&mut self, before: &str, after: &str) {
         let rest = self.text.strip_prefix(before.trim_end_matches('/')).unwrap_or_default();
         self.text = format!("{}{rest}", after.trim_end_matches('/'));
     }
 
-    /// Reads a value as a path that is relative to a directory.
+    /// Parses a value as a path relative to a directory.
     pub(super) fn from_value(value: &SymbolicText, cwd: Option<&str>) -> Self {
         let mut shape = Self::default();
         let mut raw = String::with_capacity(64);
@@ -86,7 +86,7 @@ impl PartialPath {
         }
     }
 
-    /// One name further.
+    /// Adds a name.
     fn push_name(&mut self, name: &str) {
         match name {
             "" | "." => {}
@@ -101,7 +101,7 @@ impl PartialPath {
     fn pop_name(&mut self) {
         match self.text.rfind('/') {
             Some(at) => self.text.truncate(at),
-            // Above an unknown directory is another unknown one; above the root is the root.
+            // The parent of an unknown directory is unknown; the parent of the root is the root.
             None => self.may_escape |= self.start == PathStart::Unknown,
         }
     }

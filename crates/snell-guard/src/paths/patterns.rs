@@ -1,4 +1,4 @@
-//! The patterns of `data/places.toml`, as the build script wrote them.
+//! The patterns of `data/places.toml`, compiled by the build script.
 
 use super::glob;
 
@@ -6,13 +6,13 @@ use super::glob;
 #[derive(Debug)]
 pub(super) struct PathPattern {
     pub(super) anchor: PatternAnchor,
-    /// One after the other.
+    /// The names, in order.
     pub(super) names: &'static [&'static str],
-    /// Whether everything below belongs to it.
+    /// Whether it includes everything below.
     pub(super) below: bool,
 }
 
-/// Where a pattern begins.
+/// Where a pattern starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PatternAnchor {
     Root,
@@ -22,18 +22,18 @@ pub(super) enum PatternAnchor {
 
 include!(concat!(env!("OUT_DIR"), "/places.rs"));
 
-/// A path, cut up as patterns need it.
+/// The names of a path, in the forms that patterns need.
 pub(super) struct PathComponents<'a> {
-    /// From the root; nothing if it does not begin there.
+    /// From the root; `None` if it does not start there.
     pub(super) root: Option<&'a [&'a str]>,
-    /// Below somebody's home; nothing if it is not in one.
+    /// Below a home directory; `None` if it is not in one.
     pub(super) home: Option<&'a [&'a str]>,
-    /// As much as is known.
+    /// All known names.
     pub(super) all: &'a [&'a str],
 }
 
 impl PathPattern {
-    /// Whether a path may be one that this pattern stands for.
+    /// Whether a path may match this pattern.
     pub(super) fn can_match(&self, names: &PathComponents<'_>) -> bool {
         match self.anchor {
             PatternAnchor::Root => names.root.is_some_and(|names| self.matches_names(names)),
@@ -48,13 +48,13 @@ impl PathPattern {
         }
     }
 
-    /// Every `*` may hit something that is protected wherever it is; only one that aims at it counts.
+    /// Every `*` may match a pattern that applies anywhere, so only one that aims at it matches.
     fn is_aimed_match(&self, names: &[&str]) -> bool {
         let first = names.first().zip(self.names.first());
         self.matches_names(names) && first.is_some_and(|(name, protected)| glob::is_aimed_at(name, protected))
     }
 
-    /// Whether names are those of the pattern, from its beginning.
+    /// Whether names match the pattern, from its start.
     pub(super) fn matches_names(&self, names: &[&str]) -> bool {
         let long_enough = if self.below { names.len() >= self.names.len() } else { names.len() == self.names.len() };
         // Most patterns fail at their last name, so that one is compared first.
@@ -64,7 +64,7 @@ impl PathPattern {
     }
 }
 
-/// Whether a path may be one of these.
+/// Whether a path may match one of these patterns.
 pub(super) fn matches_any_pattern(patterns: &[PathPattern], names: &PathComponents<'_>) -> bool {
     patterns.iter().any(|pattern| pattern.can_match(names))
 }

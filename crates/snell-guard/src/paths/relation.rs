@@ -1,21 +1,21 @@
-//! How a path lies to a place: in it, or around it.
+//! The relation of a path to a place: inside it, or around it.
 
 use super::glob;
 
-/// How a path lies to a place.
+/// The relation of a path to a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PathRelation {
-    /// It is the place, or lies in it.
+    /// It is the place, or inside it.
     Within,
-    /// The place lies in it.
+    /// It contains the place.
     Holds,
 }
 
-/// How names may lie to a place. Its names may hold `*` and `?`, and one that is `**` stands for any number of names: what
-/// follows it may be anywhere below, which does not make every directory there one that holds it.
+/// The possible relation of names to a place. The place may have `*` and `?`, and `**` for any number of names. A path
+/// below `**` may be anywhere, but that does not make every directory there one that contains it.
 pub(super) fn relate_names(names: &[&str], place: &str) -> Option<PathRelation> {
     let mut wanted = place.split('/').filter(|name| !name.is_empty());
-    // The machine as a whole is nobody's.
+    // A place without names would be the whole machine.
     wanted.clone().next()?;
     let mut at = 0;
     let mut back = None;
@@ -39,7 +39,7 @@ pub(super) fn relate_names(names: &[&str], place: &str) -> Option<PathRelation> 
     }
 }
 
-/// Whether a pattern that fits the place leads further, where the place looks like a file: `*/build` is not in
+/// Whether a pattern that matches the place goes on, although the place looks like a file: `*/build` is not in
 /// `notes.txt`.
 fn leads_through_file(names: &[&str], at: usize, place: &str) -> bool {
     let last = place.trim_end_matches('/').rsplit('/').next().unwrap_or_default();

@@ -22,7 +22,7 @@ fn test_context() -> JudgeContext {
     }
 }
 
-/// `*`, `?` and `[…]` are patterns, `$x` is anything, `$!x` something, `$#x` a name.
+/// `*`, `?` and `[…]` are patterns, `$x` is anything, `$!x` is not empty, `$#x` is a name.
 fn parse_test_value(written: &str) -> SymbolicText {
     let mut value = SymbolicText::default();
     let mut rest = written;
@@ -183,7 +183,7 @@ fn a_relative_path_leads_nowhere_without_a_directory() {
 }
 
 #[test]
-fn a_known_path_is_told_as_it_is() {
+fn a_known_path_is_shown_as_it_is() {
     let place = locate_path(&parse_test_value("../x/./y//z"), Some("/home/ann/work/app"), &test_context());
     assert_eq!(place.display_path(), "/home/ann/work/x/y/z");
     assert_eq!(locate_path(&parse_test_value("a/*$x"), Some("/srv"), &test_context()).display_path(), "a/*…");

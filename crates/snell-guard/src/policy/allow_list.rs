@@ -1,4 +1,4 @@
-//! Commands that the user lets through, as patterns that are compared word by word.
+//! Commands that the user allows, as patterns that are compared word by word.
 
 use crate::invocation::SymbolicText;
 use crate::judge::context::JudgeContext;
@@ -6,27 +6,27 @@ use crate::paths::{STAR_CHAR, star_pattern_matches};
 use crate::policy::AllowListEntry;
 use snell_shell::is_variable_name;
 
-/// What makes more of a text than one simple command.
+/// Characters that make a text more than one simple command.
 const SHELL_OPERATORS: &[char] = &[';', '|', '&', '<', '>', '(', ')', '$', '`', '\n', '#', '{', '}', '\\'];
 
-/// An allowed command, taken apart.
+/// A parsed entry of the allow list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandPattern {
     /// Variables that are set for it.
     variables: Vec<String>,
-    /// Its words, with a sign of its own for what stands for any characters.
+    /// Its words, with `STAR_CHAR` for any characters.
     words: Vec<String>,
-    /// Whether any further words may follow.
+    /// Whether further words may follow.
     more: bool,
 }
 
 impl AllowListEntry {
-    /// Why no command can be meant by it, as the end of a sentence; nothing if it is fine.
+    /// Why the entry can match no command, as the end of a sentence; `None` if it is valid.
     pub fn pattern_error(&self) -> Option<&'static str> {
         CommandPattern::parse(&self.command, "").err()
     }
 
-    /// Whether it lets through every command that the other one would.
+    /// Whether it allows every command that the other one allows.
     pub fn covers(&self, other: &Self) -> bool {
         match (CommandPattern::parse(&self.command, ""), CommandPattern::parse(&other.command, "")) {
             (Ok(permit), Ok(other)) => permit.covers(&other),
@@ -35,7 +35,7 @@ impl AllowListEntry {
     }
 }
 
-/// All of them, by their number in the policy. One that is at fault lets nothing through.
+/// All entries, by their index in the policy. An invalid one allows nothing.
 pub(crate) fn parse_allow_list(allowed: &[AllowListEntry], context: &JudgeContext) -> Vec<Option<CommandPattern>> {
     let read = |entry: &AllowListEntry| CommandPattern::parse(&entry.command, &context.home).ok();
     allowed.iter().map(read).collect()
@@ -53,45 +53,45 @@ impl CommandPattern {
         }
         match words.first() {
             None => Err("names no program"),
-            Some(program) if program.starts_with(STAR_CHAR) => Err("must begin with the name of a program"),
+            Some(program) if program.starts_with(STAR_CHAR) => Err("does not start with the name of a program"),
             Some(_) => Ok(Self { variables, words, more }),
         }
     }
 
-    /// Whether every command that fits the other one fits this one: a sign that stands for any characters is one itself.
+    /// Whether this matches every command that the other one matches: the star matches itself.
     fn covers(&self, other: &Self) -> bool {
         let long_enough = match (self.more, other.more) {
             (false, true) => false,
             (false, false) => self.words.len() == other.words.len(),
             (true, _) => self.words.len() <= other.words.len(),
         };
-        let said = |(pattern, word): (&String, &String)| star_pattern_matches(pattern, word);
-        long_enough && self.variables == other.variables && self.words.iter().zip(&other.words).all(said)
+        let word_matches = |(pattern, word): (&String, &String)| star_pattern_matches(pattern, word);
+        long_enough && self.variables == other.variables && self.words.iter().zip(&other.words).all(word_matches)
     }
 
-    /// Whether this is the command. A word of which a part is unknown may be anything, also several words, and is only
-    /// among those of which the pattern says nothing.
+    /// Whether the pattern matches a command. A word with an unknown part may be anything, also several words, so it
+    /// never matches.
     pub(crate) fn matches_command(&self, argv: &[SymbolicText], variables: &[(String, SymbolicText)]) -> bool {
-        let said = |(pattern, value): (&String, &SymbolicText)| {
+        let word_matches = |(pattern, value): (&String, &SymbolicText)| {
             value.as_text().is_some_and(|text| star_pattern_matches(pattern, text))
         };
-        let set = |(pattern, (name, value)): (&String, &(String, SymbolicText))| {
+        let variable_matches = |(pattern, (name, value)): (&String, &(String, SymbolicText))| {
             pattern.split_once('=').is_some_and(|(wanted, pattern)| {
                 wanted == name && value.as_text().is_some_and(|text| star_pattern_matches(pattern, text))
             })
         };
         let long_enough = argv.len() == self.words.len() || self.more && argv.len() > self.words.len();
-        // What nobody knows may be another flag.
+        // An unknown word may be another flag.
         let known = argv.iter().all(|word| word.as_text().is_some());
         long_enough
             && known
             && variables.len() == self.variables.len()
-            && self.words.iter().zip(argv).all(said)
-            && self.variables.iter().zip(variables).all(set)
+            && self.words.iter().zip(argv).all(word_matches)
+            && self.variables.iter().zip(variables).all(variable_matches)
     }
 }
 
-/// The words of a simple command. A star that is not quoted becomes the sign for any characters.
+/// The words of a simple command. An unquoted star becomes `STAR_CHAR`.
 fn split_words(command: &str, home: &str) -> Result<Vec<String>, &'static str> {
     let mut words: Vec<String> = Vec::new();
     let mut word: Option<String> = None;
@@ -99,14 +99,14 @@ fn split_words(command: &str, home: &str) -> Result<Vec<String>, &'static str> {
     for c in command.trim().chars() {
         match quote {
             Some(mark) if c == mark => quote = None,
-            Some('"') if matches!(c, '$' | '`' | '\\') => return Err("must not hold what the shell would fill in"),
+            Some('"') if matches!(c, '$' | '`' | '\\') => return Err("contains a variable or a command substitution"),
             Some(_) => word.get_or_insert_default().push(c),
             None if matches!(c, '\'' | '"') => {
                 quote = Some(c);
                 word.get_or_insert_default();
             }
             None if SHELL_OPERATORS.contains(&c) => {
-                return Err("must be one simple command, with words in quotes where needed");
+                return Err("is more than one simple command");
             }
             None if c.is_whitespace() => words.extend(word.take()),
             None if c == '~' && word.is_none() => word = Some(home.to_owned()),
@@ -115,7 +115,7 @@ fn split_words(command: &str, home: &str) -> Result<Vec<String>, &'static str> {
         }
     }
     if quote.is_some() {
-        return Err("has a quote that does not end");
+        return Err("has an unclosed quote");
     }
     words.extend(word);
     Ok(words)
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_may_let_through_all_that_another_one_does() {
+    fn a_pattern_may_cover_another_one() {
         for (one, other, expected) in [
             ("sudo ls", "sudo ls", true),
             ("sudo ls", "sudo 'ls'", true),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_simple_command_is_told() {
+    fn invalid_entries_have_an_error() {
         for (command, faulty) in [
             ("sudo systemctl restart nginx", false),
             ("git commit -m 'a; b | c > d'", false),

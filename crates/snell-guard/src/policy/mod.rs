@@ -1,4 +1,4 @@
-//! What the user wants to be done about what is found.
+//! The user's policy: the decisions about findings.
 
 pub(crate) mod allow_list;
 
@@ -8,29 +8,29 @@ use serde::Serialize;
 
 use crate::rules::{GuardRule, RuleDecision};
 
-/// What could not be looked at to the end.
+/// Matches calls that exceed a limit of the analysis.
 pub(crate) const LIMIT_RULE: &str = "guard.limit";
-/// What could not be read at all.
+/// Matches calls that cannot be read.
 pub(crate) const UNREADABLE_RULE: &str = "guard.unread";
-/// What the guard itself has failed at.
+/// Matches calls that made the guard fail.
 pub(crate) const FAILURE_RULE: &str = "guard.failure";
-/// What may do something that nobody can tell: only `strict` minds, and whoever names it.
+/// Matches calls with unknown effects; off unless the preset is `strict` or the settings choose otherwise.
 pub(crate) const UNCLEAR_RULE: &str = "guard.unclear";
 
-/// What is to be done about a call, mildest first.
+/// The decision about a call, mildest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GuardDecision {
-    /// It may happen.
+    /// The call may run.
     Allow,
     /// The user decides.
     Ask,
-    /// It must not happen.
+    /// The call must not run.
     Deny,
 }
 
 impl GuardDecision {
-    /// Its name, as it is written in settings and told to people.
+    /// Its name in settings and output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -49,20 +49,20 @@ impl From<RuleDecision> for GuardDecision {
     }
 }
 
-/// How much is minded, before single rules are named.
+/// The decisions for rules without a setting of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PolicyPreset {
-    /// As the rules say.
+    /// The rules' own decisions.
     #[default]
     Standard,
-    /// What others would ask about is denied, and what cannot be known is asked about.
+    /// Denies instead of asking, and asks about unknown effects.
     Strict,
-    /// Everything is judged and told, nothing is stopped.
+    /// Judges and reports everything, and stops nothing.
     Audit,
 }
 
 impl PolicyPreset {
-    /// Its name, as it is written in settings and told to people.
+    /// Its name in settings and output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Standard => "standard",
@@ -72,66 +72,65 @@ impl PolicyPreset {
     }
 }
 
-/// Who says something about a rule.
+/// Who chose a rule's decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PolicyAuthor {
     /// The user, in their own settings.
     User,
-    /// Whoever wrote the settings of a project.
+    /// The author of a project's settings.
     Project,
 }
 
-/// What is said about one rule.
+/// A choice for one rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleOverride {
-    /// What is to be done when it matches.
+    /// The decision if the rule matches.
     pub decision: GuardDecision,
-    /// Who says so.
+    /// Who chose it.
     pub by: PolicyAuthor,
 }
 
-/// A place that the user wants to be left alone, wherever it lies.
+/// A path that the user protects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathProtection {
-    /// An absolute path. `*` and `?` stand for characters of a name, `**` for any number of names; what lies below a
-    /// protected directory is protected as well.
+    /// An absolute path. `*` and `?` stand for characters of a name, `**` for any number of names. Everything below a
+    /// protected directory is protected too.
     pub path: String,
-    /// From what.
+    /// The forbidden access.
     pub from: ForbiddenAccess,
 }
 
-/// What a place is protected from.
+/// The access that a protection forbids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForbiddenAccess {
     /// It must not be changed.
     Change,
-    /// It must not even be read, and not be changed either.
+    /// It must be neither read nor changed.
     Read,
 }
 
-/// A command that the user wants to be let through.
+/// A command that the user allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowListEntry {
     /// One simple command. A word `*` stands for any one word, a last word `**` for any further words, `*` inside a word
     /// for any characters.
     pub command: String,
-    /// Why it is let through.
+    /// Why it is allowed.
     pub reason: String,
 }
 
-/// What the user wants to be done about what is found.
+/// The user's policy: the decisions about findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardPolicy {
     /// For all rules.
     pub preset: PolicyPreset,
-    /// For single rules, by id. What a project says makes a locked rule stricter, never milder.
+    /// Choices for single rules, by id. A project's choice can make a locked rule stricter, but not milder.
     pub rules: BTreeMap<String, RuleOverride>,
-    /// What is to be done when the guard itself fails: when a call is more than can be looked at, or cannot be read, or
-    /// an error is made.
+    /// The decision if the guard itself fails: if a call exceeds a limit or cannot be read, or if an error occurs.
     pub on_failure: GuardDecision,
-    /// Places that are to be left alone.
+    /// Protected paths.
     pub protected: Vec<PathProtection>,
-    /// Commands that are let through. Those that have expired are left out by whoever makes the policy.
+    /// Allowed commands. The caller omits expired ones.
     pub allowed: Vec<AllowListEntry>,
 }
 
@@ -141,7 +140,7 @@ impl Default for GuardPolicy {
     }
 }
 
-/// Where a verdict about a rule comes from.
+/// The source of a decision about a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecisionSource {
@@ -149,7 +148,7 @@ pub enum DecisionSource {
     Rule,
     /// The preset.
     Preset,
-    /// What is said about the guard's own failures.
+    /// The setting for the guard's own failures.
     OnFailure,
     /// The user's choice for this rule.
     User,
@@ -158,7 +157,7 @@ pub enum DecisionSource {
 }
 
 impl GuardPolicy {
-    /// A preset without exceptions.
+    /// The policy of a preset.
     pub fn new(preset: PolicyPreset) -> Self {
         Self {
             preset,
@@ -169,12 +168,12 @@ impl GuardPolicy {
         }
     }
 
-    /// What this policy makes of a rule that matches. `Audit` stops nothing, but is told what would have been.
+    /// The decision about a rule that matches. `Audit` enforces nothing, but still reports this decision.
     pub fn decide(&self, rule: &GuardRule) -> GuardDecision {
         self.decide_with_source(rule).0
     }
 
-    /// The same, and where it comes from.
+    /// The same, with its source.
     pub fn decide_with_source(&self, rule: &GuardRule) -> (GuardDecision, DecisionSource) {
         let general = self.default_decision(rule);
         match self.rules.get(rule.id) {
@@ -184,7 +183,7 @@ impl GuardPolicy {
         }
     }
 
-    /// What is really done, where this would be.
+    /// The decision that is enforced.
     pub(crate) fn enforced_decision(&self, would: GuardDecision) -> GuardDecision {
         match self.preset {
             PolicyPreset::Audit => GuardDecision::Allow,
@@ -192,7 +191,7 @@ impl GuardPolicy {
         }
     }
 
-    /// What is to be done about a rule that nobody has named.
+    /// The decision about a rule without a choice.
     fn default_decision(&self, rule: &GuardRule) -> (GuardDecision, DecisionSource) {
         match (self.preset, rule.id) {
             (_, LIMIT_RULE | UNREADABLE_RULE | FAILURE_RULE) => (self.on_failure, DecisionSource::OnFailure),

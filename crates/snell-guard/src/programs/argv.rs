@@ -1,4 +1,4 @@
-//! A program's arguments, told apart: flags in all their spellings, and operands.
+//! Parses a program's arguments into flags, in all their spellings, and operands.
 
 use std::borrow::Cow;
 
@@ -8,21 +8,21 @@ use crate::programs::{FlagStyle, ProgramSpec};
 
 type RemainingArgs<'a> = std::slice::Iter<'a, SymbolicText>;
 
-/// Arguments, told apart.
+/// Parsed arguments.
 #[derive(Debug, Default)]
 pub(crate) struct ParsedArgs<'a> {
     flags: Vec<ParsedFlag<'a>>,
     pub(crate) operands: Vec<&'a SymbolicText>,
 }
 
-/// One flag. A cluster is several.
+/// One flag. A cluster has several.
 #[derive(Debug)]
 struct ParsedFlag<'a> {
     /// Without its dashes.
     name: &'a str,
     long: bool,
     value: Option<FlagValue<'a>>,
-    /// Where a shortened flag may mean several, each is noted; only what a program would surely take excuses.
+    /// An abbreviated flag may mean several flags, and each is recorded; such a flag never excuses a command.
     shortened: bool,
 }
 
@@ -44,7 +44,7 @@ impl<'a> FlagValue<'a> {
 }
 
 impl<'a> ParsedArgs<'a> {
-    /// Tells the arguments of a program apart.
+    /// Parses the arguments of a program.
     pub(crate) fn parse(program: &ProgramSpec, arguments: &'a [SymbolicText]) -> Self {
         let mut line = Self::default();
         let mut rest = arguments.iter();
@@ -68,7 +68,7 @@ impl<'a> ParsedArgs<'a> {
         line
     }
 
-    /// Where the first argument stands that is no flag and no flag's value.
+    /// The index of the first argument that is neither a flag nor a flag's value.
     pub(crate) fn find_first_operand(program: &ProgramSpec, arguments: &[SymbolicText]) -> Option<usize> {
         let mut line = ParsedArgs::default();
         let mut rest = arguments.iter();
@@ -81,8 +81,8 @@ impl<'a> ParsedArgs<'a> {
         }
     }
 
-    /// `--`: flags end. If something follows it counts as a flag itself, because to some programs what stands behind it
-    /// is something else: `git checkout main` is a branch, `git checkout -- main` a file.
+    /// `--` ends the flags. If something follows, it is also recorded as a flag, because it can change the meaning:
+    /// `git checkout main` is a branch, `git checkout -- main` a file.
     fn end_flags(&mut self, rest: &'a [SymbolicText]) {
         if !rest.is_empty() {
             self.flags.push(ParsedFlag { name: "", long: true, value: None, shortened: false });
@@ -90,7 +90,7 @@ impl<'a> ParsedArgs<'a> {
         self.operands.extend(rest);
     }
 
-    /// Takes an argument if it is a flag, and the next one if that is its value.
+    /// Parses an argument as a flag, with the next one if that is its value. Returns whether it is one.
     fn parse_flag(&mut self, program: &ProgramSpec, argument: &'a SymbolicText, rest: &mut RemainingArgs<'a>) -> bool {
         match argument.leading_text().as_bytes() {
             [b'-', b'-', _, ..] => self.parse_long_flag(program, argument, rest),
@@ -161,17 +161,18 @@ impl<'a> ParsedArgs<'a> {
         }
     }
 
-    /// Whether a flag is there: `-f`, `--force`, with a value that a pattern fits, `--mode=7*`, or with none, `--mode=`.
+    /// Whether a flag is present: `-f`, `--force`, with a value that matches a pattern, `--mode=7*`, or without one,
+    /// `--mode=`.
     pub(crate) fn has_flag(&self, wanted: &str) -> bool {
         self.flags.iter().any(|found| found.matches_flag_spec(wanted))
     }
 
-    /// Whether one of these is there.
+    /// Whether one of these flags is present.
     pub(crate) fn has_any_flag(&self, wanted: &[&str]) -> bool {
         wanted.iter().any(|wanted| self.has_flag(wanted))
     }
 
-    /// Whether one of these is there beyond doubt.
+    /// Whether one of these flags is certainly present.
     pub(crate) fn surely_has_any_flag(&self, wanted: &[&str]) -> bool {
         let mut sure = self.flags.iter().filter(|found| !found.shortened);
         sure.any(|found| wanted.iter().any(|wanted| found.matches_flag_spec(wanted)))
@@ -185,7 +186,7 @@ impl<'a> ParsedArgs<'a> {
             .filter_map(|found| found.value.map(FlagValue::to_value))
     }
 
-    /// Whether something was looked up rather than named, as an operand or as the value of a flag.
+    /// Whether an operand or a flag's value is unknown in this way.
     pub(crate) fn contains_unknown(&self, unknown: UnknownKind) -> bool {
         let mut given = self.flags.iter().filter_map(|flag| flag.value);
         self.operands.iter().any(|operand| operand.contains_unknown(unknown))
@@ -205,7 +206,7 @@ impl<'a> ParsedArgs<'a> {
 }
 
 impl ParsedFlag<'_> {
-    /// Whether it is this flag, with this value if one is asked for.
+    /// Whether it is this flag, with this value if the spec has one.
     fn matches_flag_spec(&self, wanted: &str) -> bool {
         let Some((flag, pattern)) = wanted.split_once('=') else {
             return self.matches_flag_name(wanted);
@@ -234,7 +235,7 @@ fn has_short_flag(flags: &[&str], letter: &str) -> bool {
     flags.iter().any(|flag| !flag.starts_with("--") && flag.get(1..) == Some(letter))
 }
 
-/// The name of a flag behind its dashes, and the value behind its `=`.
+/// The name of a flag after its dashes, and the value after its `=`.
 fn split_flag<'a>(argument: &'a SymbolicText, dashes: &str) -> (&'a str, Option<FlagValue<'a>>) {
     let text = argument.leading_text();
     match text.find('=') {
@@ -247,8 +248,8 @@ fn take_next_value<'a>(rest: &mut RemainingArgs<'a>) -> Option<FlagValue<'a>> {
     rest.next().map(|argument| FlagValue { argument, from: 0 })
 }
 
-/// What a long flag may be short for. One that several begin with is refused by programs; as our lists may not be
-/// whole, it is taken for each of them.
+/// The flags that a long flag may abbreviate. Programs reject an ambiguous one; our lists may be incomplete, so it
+/// stands for each of them.
 fn expand_long_flag<'a>(program: &ProgramSpec, written: &'a str) -> Vec<&'a str> {
     if program.long_flags.is_empty() || program.long_flags.contains(&written) || written.is_empty() {
         return vec![written];
@@ -265,7 +266,7 @@ mod tests {
     use super::*;
     use crate::programs;
 
-    /// What was found, as `-f`, `--force`, `-o=value`, then the operands.
+    /// The parsed flags as `-f`, `--force`, `-o=value`, then the operands.
     fn parse_to_string(written: &str) -> String {
         let words: Vec<SymbolicText> = written.split(' ').map(SymbolicText::from_text).collect();
         let called = programs::resolve_program_call(&words).unwrap();

@@ -1,4 +1,4 @@
-//! What is known of programs: the tables of `data/programs`, as the build script wrote them.
+//! The programs that the guard knows: the tables of `data/programs`, compiled by the build script.
 
 pub(crate) mod argv;
 pub(crate) mod find_filters;
@@ -15,34 +15,34 @@ use crate::programs::argv::ParsedArgs;
 /// A program, or several that are used in the same way.
 #[derive(Debug)]
 pub(crate) struct ProgramSpec {
-    /// Flags that take the next word, or what is glued to them.
+    /// Flags that take the next word or an attached value.
     pub(crate) value_flags: &'static [&'static str],
-    /// Flags that take what is glued to them and never the next word.
+    /// Flags that take only an attached value.
     pub(crate) attached_flags: &'static [&'static str],
-    /// Long flags without their dashes, if they may be shortened.
+    /// Long flags without their dashes, if they may be abbreviated.
     pub(crate) long_flags: &'static [&'static str],
-    /// Flags that say in which directory it works.
+    /// Flags that set the working directory.
     pub(crate) cwd_flags: &'static [&'static [&'static str]],
     /// Flags whose value is code.
     pub(crate) code_flags: &'static [&'static [&'static str]],
-    /// Flags with which it only shows or tries out what it would do.
+    /// Flags for help, previews and dry runs.
     pub(crate) idle_flags: &'static [&'static str],
     /// Whether flags end at the first operand.
     pub(crate) flags_first: bool,
-    /// Whether some of its commands have entries of their own: `git stash`.
+    /// Whether some of its subcommands have entries of their own: `git stash`.
     pub(crate) has_commands: bool,
     pub(crate) style: FlagStyle,
     pub(crate) handler: Option<ProgramHandler>,
-    /// Whether it keeps to itself what it reads from standard input.
+    /// Whether it does not show what it reads from standard input.
     pub(crate) discreet: bool,
-    /// Whether it sees files only from outside: their names, their dates, whether they are there.
+    /// Whether it uses only names, dates or the existence of files.
     pub(crate) names_only: bool,
     /// Whether it is an agent.
     pub(crate) agent: bool,
     pub(crate) uses: &'static [ProgramUse],
 }
 
-/// How a program's flags are written.
+/// The syntax of a program's flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FlagStyle {
     /// `-rf`, `--force`.
@@ -53,7 +53,7 @@ pub(crate) enum FlagStyle {
     Old,
 }
 
-/// What no table can say.
+/// Programs that no table can express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProgramHandler {
     Chmod,
@@ -66,54 +66,54 @@ pub(crate) enum ProgramHandler {
     Sql,
 }
 
-/// One way of using a program, and what that does.
+/// One way of using a program, and its effect.
 #[derive(Debug)]
 pub(crate) struct ProgramUse {
-    /// Its first operands: each is one of these.
+    /// Its first operands, each with alternatives.
     pub(crate) words: &'static [&'static [&'static str]],
-    /// Flags of which each must be there, in one of its spellings.
+    /// Flags that must all be present, in one of their spellings.
     pub(crate) needs: &'static [&'static [&'static str]],
-    /// Flags of which one must be there.
+    /// Flags; one of them must be present.
     pub(crate) any: &'static [&'static str],
-    /// Flags of which none may be there.
+    /// Flags; none of them may be present.
     pub(crate) unless: &'static [&'static str],
-    /// Patterns of which one must fit an operand.
+    /// Patterns; one of them must match an operand.
     pub(crate) operand: &'static [&'static str],
-    /// Patterns that may fit no operand.
+    /// Patterns that must match no operand.
     pub(crate) unless_operand: &'static [&'static str],
-    /// Whether it is used so only with, or only without, operands.
+    /// Whether operands must be present (`true`) or absent (`false`).
     pub(crate) operands: Option<bool>,
-    /// Whether an operand must have been looked up rather than named: `$(docker ps -q)`.
+    /// Whether an operand must come from a search: `$(docker ps -q)`.
     pub(crate) looked_up: bool,
     /// Whether an operand must be the process of the agent or of Snell: `$PPID`.
     pub(crate) on_agent: bool,
-    /// Whether it does not matter in a temporary directory.
+    /// Whether it is harmless in a temporary directory.
     pub(crate) unless_in_temp: bool,
-    /// Whether it does not matter in the project either.
+    /// Whether it is also harmless in the project.
     pub(crate) unless_in_project: bool,
-    /// Variables, with their values, with which it does not matter: `RAILS_ENV=test`.
+    /// Variables with values that make it harmless: `RAILS_ENV=test`.
     pub(crate) unless_variable: &'static [&'static str],
-    /// Variables of which one must be set for it, or changed for all programs before it: `SNELL_*`.
+    /// Variables; one of them must be set for it, or changed for all programs before it: `SNELL_*`.
     pub(crate) variable: &'static [&'static str],
-    /// Whether what it writes is made for this, so that no secret of anybody is lost where the agent is at home.
+    /// Whether it writes new files, so that no existing secret is lost in the project or in a temporary directory.
     pub(crate) new: bool,
     pub(crate) does: UseEffect,
     pub(crate) on: UseTarget,
     pub(crate) recursive: UseRecursion,
 }
 
-/// What a use does.
+/// The effect of a use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UseEffect {
-    /// This rule judges it, whatever it is used on.
+    /// This rule judges it, whatever its target.
     Rule(usize),
-    /// This happens to its targets.
+    /// This action on its targets.
     Effect(PathAction),
     /// It prints this.
     Prints(UnknownKind),
 }
 
-/// What an effect is on.
+/// The targets of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UseTarget {
     Nothing,
@@ -126,27 +126,27 @@ pub(crate) enum UseTarget {
     Flag(&'static [&'static str]),
     /// The file that follows an `@` in the value of a flag.
     FlagAt(&'static [&'static str]),
-    /// The directory of this machine in the value of a flag: `-v directory:/there`.
+    /// The host directory in the value of a flag: `-v directory:/there`.
     FlagHost(&'static [&'static str]),
-    /// What the operands are called in the directory that the last of them names, or the value of a flag.
+    /// The operands' names in the directory that the last of them, or the value of a flag, names.
     Into(&'static [&'static str]),
-    /// The last operand, if one file is put there under another name.
+    /// The last operand, if one file is written there under another name.
     Renamed,
     /// The file that follows an `@` in an operand: `field@file`.
     OperandsAt,
-    /// The rest of an operand behind one of these: `key=value`.
+    /// The rest of an operand after one of these prefixes: `key=value`.
     Key(&'static [&'static str]),
-    /// The files of addresses: `file:///etc/hosts`.
+    /// The files of URLs: `file:///etc/hosts`.
     FileUrls,
     /// The directory in which it runs.
     Cwd,
-    /// What it reads.
+    /// Its standard input.
     Stdin,
-    /// Any of its arguments, for what is in it rather than for the file that it names.
+    /// The contents of its arguments, not the files that they name.
     Arguments,
 }
 
-/// Whether it goes down into directories.
+/// Whether it includes everything below directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UseRecursion {
     Never,
@@ -156,10 +156,10 @@ pub(crate) enum UseRecursion {
 
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
-/// Snell's own name: some systems find it in any case.
+/// Snell's own name: some file systems ignore case.
 const SNELL_NAME: &str = "snell";
 
-/// The program of a name, with or without its directory: `/usr/bin/rm`, `python3.12`, `cmd.exe`.
+/// The program with this name, with or without its directory: `/usr/bin/rm`, `python3.12`, `cmd.exe`.
 pub(crate) fn find_program(name: &str) -> Option<(&'static str, &'static ProgramSpec)> {
     if name.starts_with("/etc/init.d/") {
         return find_exact_program("service");
@@ -179,7 +179,7 @@ pub(crate) fn is_agent_program(name: &str) -> bool {
     find_exact_program(name).is_some_and(|(_, program)| program.agent)
 }
 
-/// What holds for any program of which nothing else is known.
+/// The entry for programs without one.
 pub(crate) fn fallback_program() -> Option<&'static ProgramSpec> {
     find_exact_program("*").map(|(_, program)| program)
 }
@@ -190,21 +190,20 @@ fn find_exact_program(name: &str) -> Option<(&'static str, &'static ProgramSpec)
     Some((name, PROGRAMS.get(*program)?))
 }
 
-/// A program as it is called.
+/// A call of a program.
 #[derive(Clone, Debug)]
 pub(crate) struct ProgramCall<'a> {
-    /// Its name in the tables, with the names of its commands: `git stash`.
+    /// Its name in the tables, with its subcommands: `git stash`.
     pub(crate) name: &'static str,
     pub(crate) program: &'static ProgramSpec,
-    /// What it is given.
+    /// Its arguments.
     pub(crate) arguments: &'a [SymbolicText],
-    /// For a command: the programs that it belongs to, outermost first, and what each was given before the command's
-    /// name.
+    /// For a subcommand: its programs, outermost first, and the arguments of each before the subcommand's name.
     pub(crate) outer: Vec<(&'static ProgramSpec, &'a [SymbolicText])>,
 }
 
-/// The program that a command line calls. Commands that have entries of their own are found behind the flags of their
-/// program: `git -C x stash drop` calls `git stash` with `drop`.
+/// The program that a command line calls. Subcommands with their own entries follow the flags of their program: `git -C
+/// x stash drop` calls `git stash` with `drop`.
 pub(crate) fn resolve_program_call(argv: &[SymbolicText]) -> Option<ProgramCall<'_>> {
     let (first, arguments) = argv.split_first()?;
     let (name, program) = find_program(first.as_text()?)?;
@@ -213,7 +212,7 @@ pub(crate) fn resolve_program_call(argv: &[SymbolicText]) -> Option<ProgramCall<
     Some(called)
 }
 
-/// Goes on to the command, if it has an entry of its own.
+/// Continues with the subcommand, if it has its own entry.
 fn enter_subcommand(called: &mut ProgramCall<'_>) -> Option<()> {
     let at = ParsedArgs::find_first_operand(called.program, called.arguments)?;
     let (before, rest) = called.arguments.split_at_checked(at)?;

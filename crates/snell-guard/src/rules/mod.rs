@@ -1,32 +1,32 @@
-//! Rules judge effects. They are data (`data/rules`), compiled into a table that is sorted by gravity, so that the
-//! gravest of several findings is the one with the smallest number.
+//! Rules judge effects. They are data (`data/rules`), compiled into a table that is sorted by gravity: the gravest of
+//! several findings has the smallest number.
 
 use crate::effects::{Effect, EffectKind, PathAction, PathActions};
 use crate::paths::{PathClass, PathClasses};
 
-/// How grave something is, gravest first.
+/// The severity of a rule, gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RuleTier {
-    /// The machine, the home or the project is gone.
+    /// The machine, the home directory or the project is lost.
     Catastrophic,
-    /// Snell itself is tampered with.
+    /// Snell itself is changed or turned off.
     OwnGuard,
-    /// Secrets are seen or sent.
+    /// Secrets are shown or sent.
     Secret,
     /// Rights are raised, or the system is changed.
     Privilege,
-    /// Processes are ended that are not the agent's own.
+    /// Processes end that are not the agent's own.
     Process,
-    /// Services, clouds, databases are destroyed.
+    /// Services, clouds or databases are destroyed.
     Infra,
     /// Files or work are lost.
     Destructive,
-    /// It can be undone, but is not the way.
+    /// It can be undone, but there is a better way.
     Style,
 }
 
 impl RuleTier {
-    /// Its name, as it is written in the data and told to people.
+    /// Its name in the data and in output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Catastrophic => "catastrophic",
@@ -41,39 +41,39 @@ impl RuleTier {
     }
 }
 
-/// What the `standard` policy does about a rule that matches.
+/// The decision of the `standard` preset about a rule that matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RuleDecision {
-    /// It must not happen.
+    /// The call must not run.
     Deny,
     /// The user decides.
     Ask,
 }
 
-/// What must not happen, or not without being asked.
+/// A check of the guard.
 #[derive(Debug, PartialEq, Eq)]
 pub struct GuardRule {
-    /// Never changes.
+    /// Its id, which never changes.
     pub id: &'static str,
-    /// How grave it is.
+    /// Its tier.
     pub tier: RuleTier,
-    /// What the `standard` policy does.
+    /// The decision of the `standard` preset.
     pub decision: RuleDecision,
     /// One sentence, with `{target}` and `{program}`, or with `{field}` of a call.
     pub reason: &'static str,
-    /// What to do instead.
+    /// The alternative to suggest.
     pub advice: &'static str,
     /// Whether a project may not turn it off.
     pub locked: bool,
-    /// The effects that it judges; none if programs name the rule themselves.
+    /// The effects that it judges; empty if programs name the rule themselves.
     pub effects: PathActions,
-    /// On which places.
+    /// The classes of paths that it judges.
     pub on: PathClasses,
-    /// Not on these, although they are among them.
+    /// Classes that exclude a path, even if `on` matches.
     pub except: PathClasses,
-    /// Whether it judges only what goes down into directories.
+    /// Whether it judges only recursive effects.
     pub recursive: bool,
-    /// Command lines by which it is tested.
+    /// Its test cases.
     pub cases: RuleCases,
 }
 
@@ -84,45 +84,44 @@ pub struct RuleCases {
     pub matches: &'static [&'static str],
     /// Simple commands that nothing matches.
     pub not_match: &'static [&'static str],
-    /// Command lines that it matches once the shell is understood.
+    /// Command lines that it matches after shell analysis.
     pub whole_match: &'static [&'static str],
-    /// Command lines that nothing matches once the shell is understood.
+    /// Command lines that no rule matches after shell analysis.
     pub whole_not_match: &'static [&'static str],
 }
 
 include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
-/// What a rule found.
+/// A match of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleFinding<'a> {
     /// The rule.
     pub rule: &'static GuardRule,
-    /// What it is about.
+    /// The effect that it matches.
     pub effect: &'a Effect,
 }
 
-/// How much of a target is shown.
+/// How many characters of a target are shown.
 const MAX_SHOWN_CHARS: usize = 200;
 
 impl RuleFinding<'_> {
-    /// Whether it is part of a command that the user lets through, and the rule is not one that holds for those as well.
+    /// Whether an allowed command excuses it: locked rules are never excused.
     pub fn is_exempt(&self) -> bool {
         self.effect.allowed.is_some() && !self.rule.locked
     }
 
-    /// Why, as a sentence.
+    /// The reason as a sentence.
     pub fn format_reason(&self) -> String {
         let target = self.effect.place.as_ref().map_or("it", |place| place.display_path());
         self.rule
             .reason
             .replace("{target}", &shorten_text(target, MAX_SHOWN_CHARS))
-            .replace("{program}", self.effect.program)
+            .replace("{program}", &self.effect.program.replacen("the ", "The ", 1))
             .replace("{field}", self.effect.program)
     }
 }
 
-/// Enough of a text to recognise it, with escapes for what would change how a terminal shows it: without them a path
-/// would look like that of another file.
+/// Shortens a text and escapes control characters, with which a terminal could show another path.
 pub(crate) fn shorten_text(text: &str, max_chars: usize) -> String {
     let mut shown = String::with_capacity(text.len().min(max_chars));
     for c in text.chars().take(max_chars) {
@@ -150,7 +149,7 @@ pub fn collect_findings(effects: &[Effect]) -> Vec<RuleFinding<'_>> {
     .collect()
 }
 
-/// The rules that are about such things, gravest first, and whether each matches.
+/// The rules for such effects, gravest first, and whether each matches.
 pub(crate) fn evaluate_rules(effect: &Effect) -> impl Iterator<Item = (&'static GuardRule, bool)> {
     let is_about = |number: usize, rule: &GuardRule| match effect.kind {
         EffectKind::Rule(named) => named == number,

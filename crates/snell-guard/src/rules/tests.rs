@@ -6,17 +6,17 @@ use crate::judge::context::JudgeContext;
 use crate::paths::{PathClass, PathClasses};
 use crate::test_support::{parse_commands, test_context, test_protections};
 
-/// What the plain reading of a command line leads to.
+/// The gravest rule for a command line that is parsed without the shell.
 fn find_case_rule(line: &str) -> Option<&'static GuardRule> {
     collect_findings(&case_effects(line)).first().map(|finding| finding.rule)
 }
 
-/// What it would do, where some places are to be left alone.
+/// The effects of a command line, with protected paths.
 fn case_effects(line: &str) -> Vec<Effect> {
     effects_in_context(&test_context(), line)
 }
 
-/// A case of a rule: those of the one about homes are of an agent that was started in one.
+/// The effects of a rule's case. Cases of the rule for home projects run in a home directory.
 fn rule_case_effects(rule: &GuardRule, line: &str) -> Vec<Effect> {
     let world = test_context();
     if rule.on != PathClasses::from([PathClass::HomeProject]) {
@@ -36,7 +36,7 @@ fn effects_in_context(context: &JudgeContext, line: &str) -> Vec<Effect> {
 }
 
 #[test]
-fn every_rule_finds_what_it_is_for_and_nothing_else() {
+fn every_rule_matches_its_cases_and_no_others() {
     let mut faults = Vec::new();
     for rule in RULES {
         for line in rule.cases.matches {
@@ -55,7 +55,7 @@ fn every_rule_finds_what_it_is_for_and_nothing_else() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Beyond the cases of single rules: what must not happen, and what people do all day.
+/// Cases beyond those of single rules: dangerous commands and everyday work.
 #[test]
 fn commands_are_judged_as_the_table_says() {
     let mut faults = Vec::new();
@@ -74,7 +74,7 @@ fn commands_are_judged_as_the_table_says() {
 }
 
 #[test]
-fn the_gravest_finding_is_the_one_that_is_told() {
+fn the_gravest_finding_comes_first() {
     for (line, expected) in [
         ("rm -rf notes.txt ~/x /", "files.delete-root"),
         ("sudo rm ; rm -rf ~", "files.delete-home"),
@@ -109,12 +109,12 @@ fn a_reason_names_its_target_and_shows_nothing_odd() {
     let finding = collect_findings(&effects.effects)[0];
     assert_eq!(
         finding.format_reason(),
-        "/home/ann/work/other\\u{1b}[31m lies outside of the project; rm would remove it."
+        "rm would delete /home/ann/work/other\\u{1b}[31m, which is outside the project."
     );
 }
 
 #[test]
-fn what_happens_on_another_machine_is_judged_by_what_is_the_same_there() {
+fn remote_commands_are_judged_by_paths_that_mean_the_same_there() {
     for (line, via, expected) in [
         ("rm -rf /", "ssh", Some("files.delete-root")),
         ("rm -rf /etc", "ssh", Some("files.delete-system")),
@@ -142,7 +142,7 @@ fn what_happens_on_another_machine_is_judged_by_what_is_the_same_there() {
 }
 
 #[test]
-fn tools_that_are_no_shell_are_judged_by_the_same_places() {
+fn file_tools_are_judged_by_the_same_paths() {
     use crate::effects::build_path_effect;
     for (kind, path, expected) in [
         (PathAction::Read, "/home/ann/work/app/.env", Some("secret.read")),
@@ -159,7 +159,7 @@ fn tools_that_are_no_shell_are_judged_by_the_same_places() {
 
 /// A container often has one directory for everything.
 #[test]
-fn a_project_that_is_the_home_is_still_no_place_to_wipe() {
+fn a_project_that_is_the_home_directory_cannot_be_wiped() {
     let mut world = test_context();
     (world.home, world.project, world.cwd) = ("/root".into(), "/root".into(), "/root".into());
     for (line, expected) in [
@@ -176,7 +176,7 @@ fn a_project_that_is_the_home_is_still_no_place_to_wipe() {
 
 proptest! {
     #[test]
-    fn what_lies_below_a_protected_place_may_not_be_deleted_either(
+    fn files_below_a_protected_directory_cannot_be_deleted(
         top in prop::sample::select(vec!["/etc", "/usr", "/boot", "/data", "/home/bob", "~/Documents", "~/.ssh", ".git/objects"]),
         below in "(/[a-z]{1,6}){0,5}",
         flags in prop::sample::select(vec!["", "-rf ", "-f ", "-r --force "]),
@@ -186,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn what_lies_in_the_project_is_the_agents_own(below in "[a-z]{1,6}(/[a-z]{1,6}){0,4}") {
+    fn an_agent_may_use_files_of_its_project(below in "[a-z]{1,6}(/[a-z]{1,6}){0,4}") {
         for line in [format!("rm -rf {below}"), format!("rm -rf /tmp/{below}"), format!("cat {below}"), format!("touch {below}")] {
             prop_assert_eq!(find_case_rule(&line).map(|rule| rule.id), None, "{}", line);
         }

@@ -1,4 +1,4 @@
-//! Paths in the input of a tool call, rewritten to where symlinks lead.
+//! Replaces the paths in the input of a tool call by the targets of symlinks.
 
 use std::path::Path;
 
@@ -9,17 +9,17 @@ use crate::judge::AffectedPath;
 use crate::judge::context::JudgeContext;
 use crate::paths::normalize_path;
 
-/// No more paths of one call are followed.
+/// How many paths of one call are resolved.
 const MAX_PATHS: usize = 256;
-/// No tool has paths nested deeper than this.
+/// How deep paths are nested in an input.
 const MAX_DEPTH: usize = 8;
 
-/// Parts of the names under which tools have their paths.
+/// Parts of the keys under which tools have paths.
 const PATH_KEY_PARTS: &[&str] = &["path", "file", "dir", "source", "destination", "target", "uri", "cwd"];
-/// The scheme of addresses of files.
+/// The scheme of file URLs.
 const FILE_SCHEME: &str = "file://";
 
-/// The real paths of those affected paths that lie behind symlinks.
+/// The real paths of affected paths behind symlinks.
 pub(super) fn resolve_affected_paths(affected: &[AffectedPath], links: &mut SymlinkResolver) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     for place in affected.iter().filter(|place| !place.is_executed).take(MAX_PATHS) {
@@ -32,7 +32,7 @@ pub(super) fn resolve_affected_paths(affected: &[AffectedPath], links: &mut Syml
     found
 }
 
-/// The input of a call with all its paths resolved: nothing if none leads through a symlink, and two inputs if it matters
+/// The input of a call with all paths resolved. Empty if no path leads through a symlink. Two inputs if it matters
 /// whether `..` is applied before symlinks are followed, as many tools do, or after, as the system does.
 pub(super) fn resolve_input_paths(input: &Value, context: &JudgeContext, links: &mut SymlinkResolver) -> Vec<Value> {
     let mut search = InputPathSearch {
@@ -53,7 +53,7 @@ pub(super) fn resolve_input_paths(input: &Value, context: &JudgeContext, links: 
     changed
 }
 
-/// What is done first on a way.
+/// The order of resolving `..` and symlinks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ResolveOrder {
     LinksFirst,
@@ -65,17 +65,17 @@ struct InputPathSearch<'a> {
     context: &'a JudgeContext,
     links: &'a mut SymlinkResolver,
     paths: usize,
-    /// Whether one of them takes a step back.
+    /// Whether one of them has a `..`.
     steps_back: bool,
     order: ResolveOrder,
-    /// Where one stands that leads through a link, and where it leads.
+    /// The JSON pointers of paths that lead through symlinks, and their targets.
     found: Vec<(String, String)>,
-    /// Where the search is.
+    /// The current JSON pointer.
     pointer: Vec<String>,
 }
 
 impl InputPathSearch<'_> {
-    /// The input with all its paths changed; nothing if there is nothing to change.
+    /// The input with all paths replaced; `None` if nothing changes.
     fn rewrite_paths(&mut self, input: &Value) -> Option<Value> {
         self.paths = 0;
         self.visit_value(input, false);

@@ -1,5 +1,5 @@
-//! A call as it is behind symlinks: the project, the home directory and protected paths by their real names, and the paths
-//! of the call itself.
+//! A call with symlinks resolved: the real paths of the project, the home directory, the protected paths and the call
+//! itself.
 
 mod input_paths;
 mod own_files;
@@ -25,10 +25,10 @@ use own_files::OwnFileFinder;
 use resolved_roots::ResolvedRoots;
 use resolver::SymlinkResolver;
 
-/// Tiers of rules that hold wherever a symlink leads. Anything else behind a symlink in a project was put there by its user.
+/// Tiers of rules that apply wherever a symlink leads. For all others, a symlink in a project is its user's choice.
 const TIERS_EVERYWHERE: &[RuleTier] = &[RuleTier::Catastrophic, RuleTier::OwnGuard, RuleTier::Secret];
 
-/// A call with resolved paths, and what it is judged by.
+/// A call with resolved paths, and its policy and context.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedCall<'a> {
     /// The input of the call, if a path in it leads elsewhere.
@@ -45,8 +45,8 @@ impl ResolvedCall<'_> {
         judge_call(&call, &self.policy, &self.context)
     }
 
-    /// Whether a judgement of the resolved call counts. A command that names a file of the project by its whole path may lead
-    /// through the symlink to the project, and would then be taken for a file outside it.
+    /// Whether a judgement of the resolved call applies. A command that names a file of the project by its absolute
+    /// path may lead through the symlink to the project, and the file would then seem to be outside it.
     pub(crate) fn can_override(&self, judgement: &GuardJudgement) -> bool {
         let is_graver = judgement.tier.is_some_and(|tier| TIERS_EVERYWHERE.contains(&tier));
         self.input.is_some()
@@ -56,8 +56,8 @@ impl ResolvedCall<'_> {
     }
 }
 
-/// Where symlinks lead on the way to paths that are the same for all calls. Each is resolved when it is first needed, because
-/// that takes time and most calls need few of them.
+/// The real paths that are the same for all calls. Each is resolved on first use, because that takes time and most
+/// calls need few of them.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedPathCache {
     /// Real paths of Snell's own files.
@@ -85,7 +85,7 @@ impl ResolvedPathCache {
         self.file_system.clone()
     }
 
-    /// The same call with the real paths of everything that is guarded, and whether there are any.
+    /// The same call with real paths for everything that is guarded, and whether there are any.
     pub(crate) fn with_resolved_roots<'a>(
         &self,
         mut call_form: ResolvedCall<'a>,
@@ -141,7 +141,7 @@ impl ResolvedPathCache {
         resolve_input_paths(input, context, &mut self.links.borrow_mut()).is_empty()
     }
 
-    /// The call where symlinks lead, if there are any.
+    /// The call with symlinks resolved, if there are any.
     pub(crate) fn resolved_variants<'a>(
         &self,
         call: &GuardToolCall<'_>,
@@ -157,7 +157,7 @@ impl ResolvedPathCache {
         let affected =
             if is_elsewhere { judge_with_affected_paths(call, &call_form.policy, &context).1 } else { affected };
         let own_files = OwnFileFinder { file_system: &*self.file_system, context: &context };
-        // A symlink may lead to another name of a file: the first entry of a path counts.
+        // A symlink may lead to another name of a file: the first entry of a path is used.
         let mut targets = own_files.find_own_files(&affected);
         targets.extend(resolve_affected_paths(&affected, links));
         let ignores_case = own_files.has_case_variant(&affected);

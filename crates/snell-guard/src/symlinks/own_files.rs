@@ -1,6 +1,6 @@
 //! Snell's own files under other names: hard links, copies of its program, and names in another case.
 //!
-//! Most calls cost one look at each file that they would write or run, and only if that could be another name.
+//! Most calls need one status request for each file that they would write or run, and only if it could be another name.
 
 use std::path::{Path, PathBuf};
 
@@ -10,12 +10,12 @@ use crate::judge::context::{JudgeContext, SelfFile};
 
 /// The name by which the guard knows the program.
 const PROGRAM: &str = "snell";
-/// No more files of a call are looked at.
+/// How many files of a call are checked.
 const MAX_FILES: usize = 256;
-/// No more files of Snell's directories are looked at, and none that lie deeper.
+/// How many files in Snell's directories are checked, and how deep.
 const MAX_OWN_FILES: usize = 4096;
 const MAX_OWN_DEPTH: usize = 4;
-/// No more files of a call are compared with the program; any other of its size counts as the program.
+/// How many files of a call are compared with the program; any further file of its size is assumed to be the program.
 const MAX_COMPARED: usize = 4;
 
 /// Finds Snell's own files among the paths that a call affects.
@@ -25,7 +25,7 @@ pub(super) struct OwnFileFinder<'a> {
 }
 
 impl OwnFileFinder<'_> {
-    /// The real paths of files that a call would write or run, of those that are Snell's own.
+    /// The real paths of Snell's own files among those that a call would write or run.
     pub(super) fn find_own_files(&self, affected: &[AffectedPath]) -> Vec<(String, String)> {
         let mut aliases = Vec::new();
         let mut own_files = None;
@@ -48,13 +48,13 @@ impl OwnFileFinder<'_> {
         aliases
     }
 
-    /// A file that has more than one name.
+    /// The status of a file with more than one name.
     fn read_hard_linked(&self, path: &str) -> Option<FileStatus> {
         let status = self.file_system.metadata(Path::new(path)).ok()?;
         (status.kind == FileKind::Regular && status.hard_links > 1).then_some(status)
     }
 
-    /// Snell's own files, also those in its directories.
+    /// Snell's own files, including those in its directories.
     fn list_own_files(&self) -> Vec<OwnFile> {
         let mut files = Vec::new();
         let own = self.context.self_paths.iter().filter(|own| own.kind != SelfFile::Hooks);
@@ -76,7 +76,7 @@ impl OwnFileFinder<'_> {
         files
     }
 
-    /// Whether a call names something of Snell's own in another case, on a disk that does not tell the two apart.
+    /// Whether a call names a file of Snell's own in another case, on a disk that ignores case.
     pub(super) fn has_case_variant(&self, affected: &[AffectedPath]) -> bool {
         let places = affected.iter().filter(|place| !place.is_read_only).take(MAX_FILES);
         places.into_iter().any(|place| {
@@ -108,7 +108,7 @@ impl<'a> OwnProgram<'a> {
         Some(Self { file_system, path, status, compared: Vec::new() })
     }
 
-    /// Whether this is the program: by a link, or a copy of it.
+    /// Whether this is the program: a link to it, or a copy.
     fn is_at(&mut self, path: &str) -> bool {
         let status = self.file_system.metadata(Path::new(path)).ok();
         let Some(status) = status.filter(|status| status.kind == FileKind::Regular) else {
@@ -136,7 +136,7 @@ impl<'a> OwnProgram<'a> {
     }
 }
 
-/// Whether one of two paths lies in the other in some case, but not as they are written.
+/// Whether one of two paths is in the other if case is ignored, but not otherwise.
 fn differs_in_case(one: &str, other: &str) -> bool {
     let length = one.len().min(other.len());
     let ends = |path: &str| path.len() == length || path.as_bytes().get(length) == Some(&b'/');
@@ -148,7 +148,7 @@ fn differs_in_case(one: &str, other: &str) -> bool {
     }
 }
 
-/// Whether the nearest directory, or file, that exists is the same by both names, although they are written differently.
+/// Whether the nearest existing file or directory is the same under both names.
 fn is_same_file(file_system: &dyn FileSystem, one: &str, other: &str) -> bool {
     let length = one.len().min(other.len());
     let (Some(one), Some(other)) = (one.get(..length), other.get(..length)) else {
@@ -172,11 +172,11 @@ mod tests {
     use super::*;
     use crate::test_support::TestDisk;
 
-    /// The size of the files that are compared.
+    /// The size of the compared files.
     const SIZE: usize = 1 << 17;
 
     #[test]
-    fn names_in_another_case_are_told_from_other_names() {
+    fn names_that_differ_only_in_case_are_found() {
         for (one, other, expected) in [
             ("/home/Ann/.claude", "/home/ann/.claude/settings.json", true),
             ("/home/ann/.CLAUDE/settings.json", "/home/ann/.claude/settings.json", true),
@@ -210,7 +210,7 @@ mod tests {
         for number in 0..MAX_COMPARED - 1 {
             assert!(!is_at(&format!("other{number}")) && !is_at(&format!("same{number}")));
         }
-        // Enough was compared.
+        // The limit of comparisons is reached.
         assert!(is_at(&format!("other{}", MAX_COMPARED - 1)));
     }
 

@@ -1,4 +1,4 @@
-//! The home directory, the project and temporary directories by their real paths.
+//! The real paths of the home directory, the project and temporary directories.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::resolver::SymlinkResolver;
 use crate::judge::context::{JudgeContext, filter_temp_dirs};
 use crate::paths::normalize_path;
 
-/// Real paths; nothing where no symlink is on the way.
+/// Real paths; `None` if no symlink is on the way.
 #[derive(Clone, Debug)]
 pub(super) struct ResolvedRoots {
     home: Option<String>,
@@ -28,7 +28,7 @@ impl ResolvedRoots {
         if context.cwd == context.project { self.project.clone() } else { links.resolve(&context.cwd) }
     }
 
-    /// The context with real paths, seen from this directory.
+    /// The context with real paths and this working directory.
     pub(super) fn to_resolved_context(&self, context: &JudgeContext, cwd: Option<String>) -> JudgeContext {
         let mut real = context.clone();
         real.cwd = cwd.unwrap_or(real.cwd);
@@ -38,8 +38,7 @@ impl ResolvedRoots {
         real
     }
 
-    /// A directory that is in the project although its name does not say so, by the name that the project itself has:
-    /// agents take both ways.
+    /// The project's own name for a directory in it, if symlinks give it another one: agents use both.
     pub(super) fn to_project_path(
         &self,
         cwd: &str,

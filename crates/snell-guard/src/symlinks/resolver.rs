@@ -1,4 +1,4 @@
-//! Where symlinks lead.
+//! Resolves symlinks.
 
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
@@ -8,14 +8,14 @@ use std::rc::Rc;
 
 use crate::file_system::FileSystem;
 
-/// No more links are followed on one way; a system follows no more either.
+/// How many symlinks are followed for one path; systems have the same limit.
 pub(super) const MAX_LINKS: usize = 40;
-/// A longer path leads nowhere.
+/// Longer paths are not resolved.
 pub(super) const MAX_PATH_BYTES: usize = 4096;
-/// No more of what is no link is remembered.
+/// How many paths that are not symlinks are cached.
 const MAX_REMEMBERED: usize = 4096;
 
-/// Follows symlinks, and remembers what is none: many paths share their directories.
+/// Follows symlinks, and caches paths that are none: many paths share their directories.
 #[derive(Clone, Debug)]
 pub(super) struct SymlinkResolver {
     file_system: Rc<dyn FileSystem>,
@@ -27,8 +27,8 @@ impl SymlinkResolver {
         Self { file_system, known_non_links: HashSet::new() }
     }
 
-    /// Where a path leads once all symlinks on its way are followed; nothing if there are none. A part that does not exist or
-    /// cannot be read leads no further.
+    /// The path with all symlinks resolved; `None` if there are none. A part that does not exist or cannot be read
+    /// stays as it is.
     pub(super) fn resolve(&mut self, path: &str) -> Option<String> {
         let written = Path::new(path);
         if path.len() > MAX_PATH_BYTES || !written.is_absolute() {
@@ -52,7 +52,7 @@ impl SymlinkResolver {
             if links > MAX_LINKS {
                 return None;
             }
-            // An absolute target begins anew, a relative one where the link lies.
+            // An absolute target replaces the path, a relative one starts at the link's directory.
             real.pop();
             if target.is_absolute() {
                 real = PathBuf::from("/");
@@ -64,7 +64,7 @@ impl SymlinkResolver {
         (links > 0).then(|| real.to_string_lossy().into_owned())
     }
 
-    /// The target of a symlink. Nothing lies below a part that does not exist.
+    /// The target of a symlink. Nothing is below a part that does not exist.
     fn read_target(&mut self, path: &Path, is_there: &mut bool) -> Option<PathBuf> {
         if !*is_there || self.known_non_links.contains(path) {
             return None;

@@ -12,7 +12,7 @@ fn make_resolver() -> SymlinkResolver {
     SymlinkResolver::new(std::rc::Rc::new(TestDisk::default()))
 }
 
-/// A directory without links on the way to it, and in it these links with where they lead.
+/// Resolves a path in a directory with these symlinks.
 fn resolve_path(path: &str) -> Option<String> {
     make_resolver().resolve(path)
 }
@@ -47,7 +47,7 @@ fn a_path_leads_where_its_links_lead() {
         ("work/there/new/deep", Some("home/secret/new/deep")),
         ("work/file", Some("home/secret/key")),
         ("work/again/key", Some("home/secret/key")),
-        // Behind a link, `..` is where the link leads.
+        // After a symlink, `..` is the parent of its target.
         ("work/there/../key", Some("home/key")),
         ("work/gone", Some("work/nowhere/at/all")),
         ("work/round", None),
@@ -106,7 +106,7 @@ fn only_paths_of_a_call_are_followed() {
         let expected: Vec<_> = expected.into_iter().collect();
         assert_eq!(resolve_input_paths(&input, &world, &mut make_resolver()), expected, "{input}");
     }
-    // Behind a link, `..` is where the link leads; many tools look at the text first.
+    // After a symlink, `..` is the parent of its target; many tools resolve `..` in the text first.
     std::os::unix::fs::symlink("../home", format!("{root}/work/up")).unwrap();
     assert_eq!(
         resolve_input_paths(&json!({"path": "up/../key"}), &world, &mut make_resolver()),

@@ -1,5 +1,5 @@
-//! Settings of an agent, in the project: an agent may have good reason to change them, and could switch Snell off with
-//! them. What surely does not concern Snell is for the user to decide; everything else is no agent's to change.
+//! Changes of an agent's settings in the project. There may be good reasons for them, but they could turn Snell off.
+//! The user decides about changes that certainly do not affect Snell; all others are denied.
 
 use crate::tools::words;
 use serde_json::Value as Json;
@@ -13,10 +13,10 @@ use crate::paths::{PathClass, is_within_directory};
 /// The rule for a change that the user decides about.
 pub(crate) const SETTINGS_RULE: &str = "self.settings";
 
-/// How tools call what is there and what is to be there instead.
+/// The keys of the old and the new text.
 const EDIT_KEYS: &[(&str, &str)] = &[("old_string", "new_string"), ("old_str", "new_str"), ("oldText", "newText")];
 
-/// Notes a change of an agent's settings that does not concern Snell; whether it is one.
+/// Records a change of an agent's settings that does not affect Snell. Returns whether it is one.
 pub(super) fn analyze_settings_change(
     path: &str,
     input: &Json,
@@ -45,7 +45,7 @@ pub(super) fn analyze_settings_change(
     harmless
 }
 
-/// Whether all that is replaced, and all that comes instead, has nothing to do with Snell and leaves the file in shape.
+/// Whether neither the old nor the new text affects Snell, and the file stays valid.
 fn is_harmless_edit(input: &Json) -> bool {
     let inner = input.get("edits").and_then(Json::as_array);
     let pairs: Vec<(&str, &str)> = std::iter::once(input)
@@ -61,7 +61,7 @@ fn is_harmless_edit(input: &Json) -> bool {
     !pairs.is_empty() && all_read && input.get("content").is_none() && pairs.iter().all(harmless)
 }
 
-/// Whether a whole new file has nothing to do with Snell.
+/// Whether a whole new file does not affect Snell.
 fn is_harmless_write(input: &Json) -> bool {
     let content = input.get("content").and_then(Json::as_str);
     let is_settings = |text: &str| serde_json::from_str::<Json>(text).is_ok_and(|json| json.is_object());
@@ -73,7 +73,7 @@ fn is_hook_related(text: &str) -> bool {
     words::settings::HOOK_WORDS.iter().any(|word| text.contains(word))
 }
 
-/// What a text opens and closes: a file that is no longer JSON is no longer read.
+/// Counts brackets and quotes: an agent does not load a file that is no longer JSON.
 fn count_brackets(text: &str) -> (isize, isize, usize) {
     let mut shape = (0, 0, 0);
     for c in text.chars() {

@@ -1,5 +1,4 @@
-//! What a tool would do: those that run commands, those that work on files, those that fetch. What MCP servers offer is
-//! in `mcp`.
+//! Analyses tool calls: commands, files and fetches. Tools of MCP servers are in `mcp`.
 
 pub(crate) mod agent_settings;
 mod input_fields;
@@ -18,32 +17,32 @@ use crate::paths::{MAX_PATH, locate_path};
 use crate::policy::allow_list::CommandPattern;
 use words::keys;
 
-/// More paths of one call are not looked at.
+/// How many paths of one call are judged.
 pub(crate) const MAX_PATHS: usize = 4096;
 
-/// Longer commands are not looked at: no agent writes them, and no system runs them.
+/// Longer commands are not analysed: no agent writes them, and no system runs them.
 pub(crate) const MAX_COMMAND: usize = 16 << 20;
 
-/// What a tool is, whatever an agent calls it.
+/// The kind of a tool, whatever its name is in an agent.
 #[derive(Clone, Copy)]
 enum BuiltinToolKind {
     /// Runs a command.
     Shell,
-    /// Runs a command of PowerShell.
+    /// Runs a PowerShell command.
     PowerShell,
-    /// Does this to the files that it is told.
+    /// Does this to the files in its input.
     File(PathAction),
-    /// Shows a file or changes it, as it is told.
+    /// Shows or changes a file, depending on its input.
     Editor,
-    /// Searches in files, and shows what it finds.
+    /// Searches in files, and shows the matches.
     Search,
     /// Applies a patch.
     Patch,
-    /// Fetches an address.
+    /// Fetches a URL.
     Fetch,
 }
 
-/// What the tools of each list are.
+/// The kinds of the tools in each list.
 const BUILTIN_TOOLS: &[(&[&str], BuiltinToolKind)] = &[
     (words::tools::SHELL, BuiltinToolKind::Shell),
     (words::tools::POWERSHELL, BuiltinToolKind::PowerShell),
@@ -64,7 +63,7 @@ mod words {
     include!(concat!(env!("OUT_DIR"), "/builtin_tools.rs"));
 }
 
-/// What a call would do.
+/// Analyses a tool call.
 pub(crate) fn analyze_tool_call(
     call: &GuardToolCall<'_>,
     permits: &[Option<CommandPattern>],
@@ -114,7 +113,7 @@ fn find_builtin_tool(tool: &str) -> Option<BuiltinToolKind> {
     BUILTIN_TOOLS.iter().find(|(names, _)| is_named(names)).map(|(_, kind)| *kind)
 }
 
-/// A command, as text or as words. A tool that runs commands and is given none is not understood.
+/// A command, as a string or as words. A shell tool without a command is not understood.
 fn analyze_shell_tool(
     input: &Json,
     permits: &[Option<CommandPattern>],
@@ -131,7 +130,7 @@ fn analyze_shell_tool(
     }
 }
 
-/// What a command would do, here.
+/// Analyses a command on this machine.
 fn analyze_command(
     command: &str,
     permits: &[Option<CommandPattern>],
@@ -184,12 +183,12 @@ fn analyze_patch_command(invocation: &Invocation, context: &JudgeContext, analys
     }
 }
 
-/// What a command would do on another machine.
+/// Analyses a command on another machine.
 fn analyze_remote_command(command: &str, context: &JudgeContext, analysis: &mut CallAnalysis) {
     analyze_command(&format!("ssh host {}", quote_shell_word(command)), &[], context, analysis);
 }
 
-/// The key and the text of a command that is one text.
+/// The key and the text of a command that is one string.
 pub(crate) fn find_command_text<'a>(call: &GuardToolCall<'a>) -> Option<(&'static str, &'a str)> {
     let written = |key: &&'static str| Some((*key, call.input.get(key)?.as_str()?));
     let runs = mcp::McpToolName::parse(call.tool).is_some()
@@ -197,7 +196,7 @@ pub(crate) fn find_command_text<'a>(call: &GuardToolCall<'a>) -> Option<(&'stati
     keys::COMMANDS.iter().find_map(written).filter(|_| runs)
 }
 
-/// The keys and the texts of paths.
+/// The keys and texts of paths.
 pub(crate) fn find_path_texts<'a>(call: &GuardToolCall<'a>) -> Vec<(&'static str, &'a str)> {
     let written = |key: &&'static str| Some((*key, call.input.get(key)?.as_str()?));
     keys::PATHS.iter().filter_map(written).collect()
@@ -215,20 +214,20 @@ pub(crate) fn command_from_input(input: &Json) -> Option<String> {
     }
 }
 
-/// A word of a list, as shell. Some tools start the program without a shell, some put the words into a line for one: so a home
-/// directory or a variable in a plain word counts as one that a shell would replace.
+/// Quotes a word of a list for a shell. Some tools start the program directly, others pass the words to a shell, so a
+/// home directory or a variable in a plain word is expanded as a shell would do.
 fn to_shell_word(word: &str) -> String {
     let is_replaced = word.starts_with('~') || word.contains('$');
     let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "_./~${}-".contains(c));
     if is_replaced && is_plain { word.to_owned() } else { quote_shell_word(word) }
 }
 
-/// Words as a command line that a shell reads as they are.
+/// Joins words to a command line that a shell splits into the same words.
 fn join_shell_words<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     words.into_iter().map(quote_shell_word).collect::<Vec<_>>().join(" ")
 }
 
-/// Files are changed. Most changes are judged by where they are, some by what they are.
+/// Analyses a change of files. Most changes are judged by their paths, some by their contents.
 fn analyze_file_change(input: &Json, context: &JudgeContext, analysis: &mut CallAnalysis) {
     input_fields::check_required_fields(input, keys::PATHS, analysis);
     let mut paths = collect_strings(input, keys::PATHS);
@@ -240,15 +239,15 @@ fn analyze_file_change(input: &Json, context: &JudgeContext, analysis: &mut Call
     add_file_effects(PathAction::Overwrite, paths, context, analysis);
 }
 
-/// The same to all files that a call names.
+/// Adds this effect for all files that a call names.
 fn analyze_file_tool(kind: PathAction, input: &Json, context: &JudgeContext, analysis: &mut CallAnalysis) {
     input_fields::check_required_fields(input, keys::PATHS, analysis);
     add_file_effects(kind, collect_strings(input, keys::PATHS), context, analysis);
 }
 
-/// The same to all these files.
+/// Adds this effect for all these files.
 fn add_file_effects(kind: PathAction, paths: Vec<&str>, context: &JudgeContext, analysis: &mut CallAnalysis) {
-    // A tool may shorten a path before it asks the system, which would not take it.
+    // A tool may normalize a path that is too long for the system.
     if paths.len() > MAX_PATHS || paths.iter().any(|path| path.len() > MAX_PATH) {
         analysis.mark_limit_exceeded("paths");
     }
@@ -256,12 +255,12 @@ fn add_file_effects(kind: PathAction, paths: Vec<&str>, context: &JudgeContext, 
     analysis.effects.extend(effects);
 }
 
-/// What happens to one file.
+/// The effect on one file.
 fn build_file_effect(kind: PathAction, path: &str, context: &JudgeContext) -> Effect {
     build_path_effect(kind, &expand_tool_path(path, context), "the tool", context)
 }
 
-/// Tools, unlike programs, expand `~` themselves, and some take addresses of files.
+/// Tools, unlike programs, expand `~` themselves, and some accept file URLs.
 fn expand_tool_path(path: &str, context: &JudgeContext) -> String {
     let path = path.strip_prefix("file://").unwrap_or(path);
     match path.strip_prefix('~') {
@@ -274,7 +273,7 @@ fn locate_tool_path(path: &str, context: &JudgeContext) -> Option<String> {
     locate_path(&SymbolicText::from_text(expand_tool_path(path, context)), Some(&context.cwd), context).path
 }
 
-/// Searching shows what is found, unless only names or numbers are wanted.
+/// A search shows its matches, unless it returns only names or counts.
 fn analyze_search(input: &Json, context: &JudgeContext, analysis: &mut CallAnalysis) {
     let shows = |mode: &str| !matches!(mode, "files_with_matches" | "count");
     if !input.get("output_mode").and_then(Json::as_str).is_none_or(shows) {
@@ -299,14 +298,14 @@ fn analyze_search(input: &Json, context: &JudgeContext, analysis: &mut CallAnaly
     }
 }
 
-/// The files in a directory whose names fit. How deep they lie does not matter.
+/// The files in a directory whose names match, at any depth.
 fn build_glob_value(directory: &str, glob: &str) -> SymbolicText {
     let mut value = SymbolicText::from_text(format!("{directory}/"));
     value.append_globs(&SymbolicText::from_text(glob.replace("**/", "")));
     value
 }
 
-/// Fetching an address is judged as if `curl` did it. Some tools find the address in a text.
+/// Fetching a URL is judged like `curl`. Some tools find the URL in a text.
 fn analyze_fetch(input: &Json, context: &JudgeContext, analysis: &mut CallAnalysis) {
     input_fields::check_text_fields(input, keys::URLS, analysis);
     for text in collect_strings(input, keys::URLS) {
@@ -320,7 +319,7 @@ fn add_fetch_effects(address: &str, context: &JudgeContext, analysis: &mut CallA
     analysis.effects.extend(analyze_program(&["curl", address], context));
 }
 
-/// What a program with these arguments would do.
+/// The effects of a program with these arguments.
 fn analyze_program(argv: &[&str], context: &JudgeContext) -> Vec<Effect> {
     let invocation = Invocation {
         argv: argv.iter().map(|word| SymbolicText::from_text(*word)).collect(),
@@ -330,7 +329,7 @@ fn analyze_program(argv: &[&str], context: &JudgeContext) -> Vec<Effect> {
     collect_invocation_effects(&invocation, context)
 }
 
-/// The texts at these keys: a text, a list of texts, or a list of objects with such keys again.
+/// The strings at these keys: a string, a list of strings, or a list of objects with such keys.
 fn collect_strings<'a>(input: &'a Json, keys: &[&str]) -> Vec<&'a str> {
     let mut all = Vec::new();
     for value in keys.iter().filter_map(|key| input.get(key)) {

@@ -1,4 +1,4 @@
-//! Patches: which files they touch, and how. What is written into the files is no matter.
+//! Patches: the files that they change, and how. The contents do not matter.
 
 use serde_json::Value as Json;
 
@@ -7,10 +7,10 @@ use crate::effects::PathAction;
 use crate::judge::CallAnalysis;
 use crate::judge::context::JudgeContext;
 
-/// Where a patch is written.
+/// The keys of a patch.
 const PATCH_KEYS: &[&str] = &["input", "patch", "command", "patchText", "patch_text", "diff", "content"];
 
-/// Lines of the agents' own format, and what they mean for the file that they name.
+/// Header lines of the agents' own format, and their effects on the file that they name.
 const FILE_HEADERS: &[(&str, PathAction)] = &[
     ("*** Update File: ", PathAction::Overwrite),
     ("*** Add File: ", PathAction::Overwrite),
@@ -18,7 +18,7 @@ const FILE_HEADERS: &[(&str, PathAction)] = &[
     ("*** Move to: ", PathAction::Overwrite),
 ];
 
-/// What applying a patch would do.
+/// Adds the effects of a patch tool.
 pub(super) fn analyze_patch_tool(input: &Json, context: &JudgeContext, analysis: &mut CallAnalysis) {
     let texts = match input {
         Json::String(text) => vec![text.as_str()],
@@ -32,7 +32,7 @@ pub(super) fn analyze_patch_tool(input: &Json, context: &JudgeContext, analysis:
     }
 }
 
-/// What one patch would do.
+/// Adds the effects of one patch.
 pub(super) fn analyze_patch(text: &str, context: &JudgeContext, analysis: &mut CallAnalysis) {
     let touched = if text.lines().any(|line| line.starts_with("*** Begin Patch")) {
         parse_agent_patch(text)
@@ -52,7 +52,7 @@ fn parse_agent_patch(text: &str) -> Vec<(PathAction, &str)> {
         for (head, kind) in FILE_HEADERS {
             if let Some(path) = line.trim_start().strip_prefix(head) {
                 if head.contains("Move") {
-                    // What is moved is no longer where it was.
+                    // A moved file is no longer at its source.
                     let source = touched.last().map(|(_, path)| *path);
                     touched.extend(source.map(|path| (PathAction::Take, path)));
                 }
@@ -63,7 +63,7 @@ fn parse_agent_patch(text: &str) -> Vec<(PathAction, &str)> {
     touched
 }
 
-/// `---` and `+++` on two lines, one after the other.
+/// `---` and `+++` on two consecutive lines.
 fn parse_unified_diff(text: &str) -> Vec<(PathAction, &str)> {
     let mut touched = Vec::new();
     let mut old = None;
@@ -79,7 +79,7 @@ fn parse_unified_diff(text: &str) -> Vec<(PathAction, &str)> {
     touched
 }
 
-/// The path without the letter that `git` puts before it, and without the time that `diff` puts behind it.
+/// The path without the prefix of `git` and without the time that `diff` appends.
 fn strip_diff_path(written: &str) -> &str {
     let path = written.split('\t').next().unwrap_or_default().trim();
     let plain = path.strip_prefix("a/").or_else(|| path.strip_prefix("b/"));

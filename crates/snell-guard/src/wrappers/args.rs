@@ -1,23 +1,23 @@
-//! The flags before what a program runs.
+//! The arguments of a wrapper before the command that it runs.
 
 use super::table::{WrapperMode, WrapperSpec};
 use crate::invocation::SymbolicText;
 
-/// What was given to a wrapper.
+/// The arguments of a wrapper.
 #[derive(Debug, Default)]
 pub(super) struct WrapperArgs {
     /// Flags with their dashes, and their values.
     pub(super) flags: Vec<(String, Option<SymbolicText>)>,
-    /// The words by which this way of using it was chosen.
+    /// The words that select this use.
     pub(super) words: Vec<String>,
     /// Where its operands begin.
     pub(super) operands_start: usize,
-    /// Operands, where those stand among flags.
+    /// Operands, if they may be among flags.
     pub(super) operands: Vec<SymbolicText>,
 }
 
 impl WrapperArgs {
-    /// Reads flags and chosen words; nothing if this way of using the program is not meant.
+    /// Parses flags and words; `None` if the arguments are another use of the program.
     pub(super) fn parse(wrapper: &WrapperSpec, argv: &[SymbolicText]) -> Option<Self> {
         let mut given = Self { operands_start: 1, ..Self::default() };
         given.parse_flags(wrapper, argv);
@@ -33,7 +33,7 @@ impl WrapperArgs {
             given.operands_start += 1;
             given.parse_flags(wrapper, argv);
         }
-        // `ssh host -t command`: flags may stand behind the host as well.
+        // `ssh host -t command`: flags may also follow the host.
         if wrapper.runs == WrapperMode::Code
             && wrapper.elsewhere
             && wrapper.operands == 1
@@ -43,7 +43,7 @@ impl WrapperArgs {
             given.parse_flags(wrapper, argv);
             given.operands_start -= 1;
         }
-        // Where nothing follows that would be run, flags may stand behind operands.
+        // If no command follows, flags may come after operands.
         if matches!(wrapper.runs, WrapperMode::Nothing) && wrapper.language.is_none() {
             let mut at = given.operands_start;
             while at < argv.len() {
@@ -116,7 +116,7 @@ impl WrapperArgs {
         value
     }
 
-    /// Whether one of these flags is there.
+    /// Whether one of these flags is present.
     pub(super) fn has_flag(&self, wanted: &[&str]) -> bool {
         self.flags.iter().any(|(name, _)| wanted.contains(&name.as_str()))
     }

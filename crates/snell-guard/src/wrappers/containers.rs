@@ -1,4 +1,4 @@
-//! What a container can see of the machine: the flags that say so.
+//! The mounts of containers, by their flags.
 
 use super::WrapperCall;
 use crate::interpret::ShellInterpreter;
@@ -11,10 +11,10 @@ const VOLUME_FLAGS: &[&str] = &["-v", "--volume"];
 /// `--mount type=bind,source=here,target=there`
 const MOUNT_FLAGS: &[&str] = &["--mount"];
 
-/// The program that runs instead of the one that the container is made for.
+/// The program that replaces the container's own.
 const ENTRYPOINT_FLAGS: &[&str] = &["--entrypoint"];
 
-/// What is known of the container in which a program runs others.
+/// The container in which a wrapper runs programs.
 pub(super) fn build_container(interpreter: &ShellInterpreter<'_>, job: &WrapperCall<'_>) -> ContainerSpec {
     let volumes = job.args.flag_values(VOLUME_FLAGS).filter_map(SymbolicText::as_text).filter_map(parse_volume);
     let mounts = job.args.flag_values(MOUNT_FLAGS).filter_map(SymbolicText::as_text).filter_map(parse_mount);
@@ -33,13 +33,13 @@ pub(super) fn build_container(interpreter: &ShellInterpreter<'_>, job: &WrapperC
     }
 }
 
-/// The program that a container starts with, if it is told to start with another.
+/// The program that replaces the container's own, if any.
 pub(super) fn find_entrypoint(job: &WrapperCall<'_>) -> Option<SymbolicText> {
     let entry = job.args.flag_values(ENTRYPOINT_FLAGS).last().filter(|_| job.wrapper.elsewhere)?;
     (entry.as_text() != Some("")).then(|| entry.clone())
 }
 
-/// A name without a slash is a volume of the containers' own.
+/// A name without a slash is a named volume.
 fn parse_volume(written: &str) -> Option<(&str, &str)> {
     let mut parts = written.split(':');
     let (here, there) = (parts.next()?, parts.next()?);

@@ -1,17 +1,17 @@
-//! Programs with commands of their own, some of which run others: editors, pagers, clients of databases.
+//! Programs with commands of their own that can run programs: editors, pagers, database clients.
 
 use super::WrapperCall;
 use super::table::words::editors as words;
 use crate::interpret::{ShellInterpreter, quote_shell_word};
 use crate::invocation::{OpenedFile, SymbolicText};
 
-/// What a command of an editor does, beyond its own text.
+/// The effect of an editor's command outside its own text.
 enum EditorAction {
     Runs(SymbolicText),
     Writes(SymbolicText),
 }
 
-/// Editors and pagers: `-c '!command'`, `+!command`, and commands by standard input.
+/// Editors and pagers: `-c '!command'`, `+!command`, and commands on standard input.
 pub(super) fn follow_editor(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     let mut commands = collect_editor_commands(job.call.arguments());
     let shows_it = words::STDIN_VIEWERS.contains(&job.via.as_str())
@@ -37,7 +37,7 @@ pub(super) fn follow_editor(interpreter: &mut ShellInterpreter<'_>, job: &Wrappe
     }
 }
 
-/// The commands among arguments: files may stand before them.
+/// The commands among the arguments: files may come before them.
 fn collect_editor_commands(arguments: &[SymbolicText]) -> Vec<SymbolicText> {
     let mut found = Vec::new();
     let mut arguments = arguments.iter();
@@ -61,7 +61,7 @@ fn is_command_cluster(flag: &str) -> bool {
     flag.strip_suffix('c').is_some_and(|flags| ["-s", "-es", "-Es", "-e", "-E"].contains(&flags))
 }
 
-/// What stands behind the `!` of an editor's command, in `system('…')`, or behind `w`.
+/// The text after `!` in an editor's command, in `system('…')`, or after `w`.
 fn parse_editor_command(command: &SymbolicText) -> Option<EditorAction> {
     let text = command.leading_text();
     if let Some(code) = extract_system_argument(text) {
@@ -82,7 +82,7 @@ fn parse_editor_command(command: &SymbolicText) -> Option<EditorAction> {
     (runs && !code.to_string().trim().is_empty()).then_some(EditorAction::Runs(code))
 }
 
-/// The file of `w file` and `w! file`. In `w !command` a blank stands before the sign.
+/// The file of `w file` and `w! file`. `w !command` has a blank before the sign.
 fn find_written_file(command: &SymbolicText) -> Option<SymbolicText> {
     let text = command.leading_text();
     let start = text.find(|c: char| c.is_ascii_alphabetic())?;
@@ -93,7 +93,7 @@ fn find_written_file(command: &SymbolicText) -> Option<SymbolicText> {
     (words::WRITE_COMMANDS.contains(&name) && is_file).then_some(path)
 }
 
-/// `(interpret-command "…")`, `(delete-directory "…" t)`
+/// `(shell-command "…")`, `(delete-directory "…" t)`
 fn extract_lisp_commands(expression: &SymbolicText) -> Vec<SymbolicText> {
     let text = expression.flatten_patterns().to_string();
     let runs = words::LISP_SHELL_FUNCTIONS
@@ -103,7 +103,7 @@ fn extract_lisp_commands(expression: &SymbolicText) -> Vec<SymbolicText> {
     runs.into_iter().chain(find_equivalent_command(&text)).collect()
 }
 
-/// The command that does the same as a function, with its first text as the file. An editor knows `~`.
+/// The command that is equivalent to a function, with its first string as the file. Editors expand `~`.
 fn find_equivalent_command(text: &str) -> Option<SymbolicText> {
     let (command, after) = words::FUNCTION_EQUIVALENTS
         .iter()
@@ -115,7 +115,7 @@ fn find_equivalent_command(text: &str) -> Option<SymbolicText> {
     Some(SymbolicText::from_text(format!("{command} -- {home}{rest}")))
 }
 
-/// Clients of databases and servers: `sqlite3 file '.shell command'`, `psql -c '\\! command'`, and the same by standard
+/// Clients of databases and servers: `sqlite3 file '.shell command'`, `psql -c '\\! command'`, and the same on standard
 /// input.
 pub(super) fn follow_client(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     let mut commands = job.call.arguments().to_vec();
@@ -134,7 +134,7 @@ pub(super) fn follow_client(interpreter: &mut ShellInterpreter<'_>, job: &Wrappe
     }
 }
 
-/// The file that a command of a client writes.
+/// The file that a client's command writes.
 fn find_client_output_file(line: &str) -> Option<&str> {
     let (name, rest) = line.split_once(' ')?;
     let path = rest.trim().rsplit(' ').next()?.trim_matches(['\'', '"', ';']);
@@ -150,7 +150,7 @@ fn find_client_code(line: &str) -> Option<&str> {
 
 fn find_sqlite_code(line: &str) -> Option<&str> {
     let (name, rest) = line.split_once(' ')?;
-    // They may be shortened: `.sh`, `.sys`.
+    // They may be abbreviated: `.sh`, `.sys`.
     let is = |known: &&str| name.len() > 2 && known.starts_with(name);
     if words::SQLITE_SHELL_COMMANDS.iter().any(is) {
         return Some(rest);
@@ -160,7 +160,7 @@ fn find_sqlite_code(line: &str) -> Option<&str> {
     quoted.map_or(Some(code), |quote| code.split(quote).next())
 }
 
-/// The text in `system("…")` and its kin.
+/// The text in `system("…")` and similar calls.
 fn extract_system_argument(text: &str) -> Option<&str> {
     let quoted = words::SYSTEM_FUNCTIONS.iter().find_map(|call| text.split_once(call))?.1;
     let quote = quoted.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;

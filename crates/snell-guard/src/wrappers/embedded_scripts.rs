@@ -1,4 +1,4 @@
-//! Commands in texts of other programs: awk, sed, make, crontab, keys for a terminal.
+//! Commands in scripts of other programs: awk, sed, make, crontab, keys for a terminal.
 
 use super::WrapperCall;
 use super::table::words::scripts as words;
@@ -21,7 +21,7 @@ pub(super) fn follow_awk(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCa
         for command in parse_awk_commands(&text) {
             match command {
                 Some(code) => {
-                    // What it prints into a shell is a command.
+                    // A shell runs the text that is piped into it.
                     if words::SHELLS.contains(&code.trim())
                         && let Some(lines) = expand_awk_template(&text, interpreter.classify_stdin())
                     {
@@ -35,7 +35,7 @@ pub(super) fn follow_awk(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCa
     }
 }
 
-/// The scripts of `awk` and `sed`: by flags, else the first operand, unless they are in a file.
+/// The scripts of `awk` and `sed`: from flags, or the first operand, unless they are in a file.
 fn collect_scripts(job: &WrapperCall<'_>, flags: &[&str]) -> Vec<SymbolicText> {
     let mut scripts: Vec<SymbolicText> = job.args.flag_values(flags).cloned().collect();
     if scripts.is_empty() && !job.args.has_flag(&["-f", "--file"]) {
@@ -44,7 +44,7 @@ fn collect_scripts(job: &WrapperCall<'_>, flags: &[&str]) -> Vec<SymbolicText> {
     scripts
 }
 
-/// Texts that an awk program runs; nothing for one that is put together.
+/// Texts that an awk program runs; `None` for one that is not a constant.
 fn parse_awk_commands(program: &str) -> Vec<Option<String>> {
     let mut commands = Vec::new();
     let mut rest = program;
@@ -97,7 +97,7 @@ fn parse_awk_files(program: &str) -> Vec<OpenedFile> {
     while let Some((before, after)) = rest.split_once('"') {
         let (text, left) = parse_awk_string(after);
         code.push_str(before);
-        // What is compared stands in a statement that neither prints nor reads.
+        // Other statements compare with `<` and `>`.
         let from = code.rfind([';', '{', '}', '\n']).map_or(0, |at| at + 1);
         code.drain(..from);
         let statement = code.trim_end();
@@ -179,7 +179,7 @@ fn parse_sed_script(script: &str) -> Vec<SedAction> {
     found
 }
 
-/// What follows `/…/`, numbers, `$` and commas before a command.
+/// The rest after an address: `/…/`, numbers, `$` and commas.
 fn skip_sed_address(text: &str) -> &str {
     let mut rest = text;
     loop {
@@ -201,7 +201,7 @@ fn skip_sed_address(text: &str) -> &str {
     }
 }
 
-/// The replacement in `/a/b/`, and what follows.
+/// The replacement in `/a/b/`, and the rest.
 fn parse_sed_replacement(body: &str) -> Option<(String, &str)> {
     let sign = body.chars().next()?;
     let mut parts = vec![String::new()];
@@ -222,7 +222,7 @@ fn parse_sed_replacement(body: &str) -> Option<(String, &str)> {
     None
 }
 
-/// `make --eval=…`, and a makefile by standard input: recipes and `$(interpret …)`.
+/// `make --eval=…`, and a makefile on standard input: recipes and `$(shell …)`.
 pub(super) fn follow_make(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     job.report_program(interpreter);
     let arguments = job.call.arguments();
@@ -248,7 +248,7 @@ pub(super) fn follow_make(interpreter: &mut ShellInterpreter<'_>, job: &WrapperC
     }
 }
 
-/// Lines that make hands to a shell.
+/// The lines that make passes to a shell.
 fn parse_make_recipes(text: &str) -> Vec<String> {
     let mut codes = Vec::new();
     let mut rest = text;
@@ -307,7 +307,7 @@ fn follow_screen(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>, 
     }
 }
 
-/// `crontab -`: lines of a table by standard input.
+/// `crontab -`: the lines of a table on standard input.
 pub(super) fn follow_crontab(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     job.report_program(interpreter);
     let operand = job.operands().first();

@@ -1,4 +1,4 @@
-//! Programs that run another for each of many things: xargs, parallel, find, fd.
+//! Programs that run another program for each of many items: xargs, parallel, find, fd.
 
 use super::file_lists::{append_path_part, collect_piped_files, list_find_output};
 use super::table::words::fanout as words;
@@ -6,10 +6,10 @@ use super::{WrapperCall, with_inherited_stdin};
 use crate::interpret::{CoverageGap, ShellInterpreter, join_words, limits};
 use crate::invocation::{FileOpenMode, OpenedFile, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
 
-/// Things that are followed one by one; all others are like them.
+/// How many items are analysed; all others are assumed to be similar.
 pub(crate) const MAX_FANOUT_ITEMS: usize = 64;
 
-/// As many of these as are followed; if there are more, that is said.
+/// The items within the limit; records it if there are more.
 fn limit_items<'a, T>(interpreter: &mut ShellInterpreter<'_>, all: &'a [T]) -> &'a [T] {
     if all.len() > MAX_FANOUT_ITEMS {
         interpreter.mark_partial(CoverageGap::Limit("things"));
@@ -17,7 +17,7 @@ fn limit_items<'a, T>(interpreter: &mut ShellInterpreter<'_>, all: &'a [T]) -> &
     all.get(..MAX_FANOUT_ITEMS).unwrap_or(all)
 }
 
-/// What is fed to xargs: the things, or that nobody knows how many of what kind.
+/// The items that xargs gets, or one of unknown content.
 fn collect_items(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) -> Vec<SymbolicText> {
     const LINE_FLAGS: &[&str] = &["-I", "--replace", "-i", "-L", "--max-lines", "-d", "--delimiter"];
     let file = job.args.flag_values(&["-a", "--arg-file"]).next();
@@ -49,7 +49,7 @@ fn collect_items(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) 
     }
 }
 
-/// What stands in a file, or what is known of it if `<(…)` named it.
+/// The contents of a file, or what is known of them if `<(…)` named it.
 fn read_item_file(interpreter: &mut ShellInterpreter<'_>, path: &SymbolicText, job: &WrapperCall<'_>) -> StdinSource {
     match interpreter.find_written_content(path) {
         Some(text) => StdinSource::Text(text),
@@ -62,7 +62,7 @@ fn read_item_file(interpreter: &mut ShellInterpreter<'_>, path: &SymbolicText, j
     }
 }
 
-/// A text cut at a delimiter, or at blanks with quotes around what holds some.
+/// Splits a text at a delimiter, or at blanks outside quotes.
 fn split_items(text: &SymbolicText, delimiter: Option<char>) -> Vec<SymbolicText> {
     let mut all = Vec::new();
     let mut current: Option<SymbolicText> = None;
@@ -101,7 +101,7 @@ fn split_items(text: &SymbolicText, delimiter: Option<char>) -> Vec<SymbolicText
     all
 }
 
-/// Words with a mark replaced by a thing. A word that grows beyond what is followed is unknown.
+/// The words with a placeholder replaced by an item. A word beyond the size limit is unknown.
 fn substitute_placeholder(
     interpreter: &mut ShellInterpreter<'_>,
     words: &[SymbolicText],
@@ -127,7 +127,7 @@ fn substitute_placeholder(
     all
 }
 
-/// A word with a mark replaced by a thing.
+/// A word with a placeholder replaced by an item.
 fn fill_placeholder(word: &SymbolicText, mark: &str, thing: &SymbolicText) -> SymbolicText {
     let mut value = SymbolicText::default();
     for part in &word.parts {
@@ -145,7 +145,7 @@ fn fill_placeholder(word: &SymbolicText, mark: &str, thing: &SymbolicText) -> Sy
     value
 }
 
-/// `xargs program words`: with the things behind them, or in place of a mark.
+/// `xargs program words`: with the items after the words, or in place of a placeholder.
 pub(super) fn follow_xargs(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     let mut words = job.operands().to_vec();
     if words.is_empty() {
@@ -178,7 +178,7 @@ pub(super) fn follow_xargs(interpreter: &mut ShellInterpreter<'_>, job: &Wrapper
     });
 }
 
-/// What stands for a thing.
+/// The placeholder for an item.
 fn find_placeholder(job: &WrapperCall<'_>) -> Option<String> {
     let (_, value) =
         job.args.flags.iter().find(|(name, _)| matches!(name.as_str(), "-I" | "-i" | "--replace" | "-J"))?;
@@ -186,7 +186,7 @@ fn find_placeholder(job: &WrapperCall<'_>) -> Option<String> {
     Some(mark.unwrap_or("{}").to_owned())
 }
 
-/// `follow_parallel code ::: things`, or with things from files or standard input.
+/// `parallel code ::: items`, or with items from files or standard input.
 pub(super) fn follow_parallel(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     let words = job.operands();
     let divider = words.iter().position(|word| word.leading_text().starts_with(":::"));
@@ -200,7 +200,7 @@ pub(super) fn follow_parallel(interpreter: &mut ShellInterpreter<'_>, job: &Wrap
     let own = find_placeholder(job);
     let marks: Vec<&str> = words::PARALLEL_PLACEHOLDERS.iter().copied().chain(own.as_deref()).collect();
     let marked = words.iter().any(|word| marks.iter().any(|mark| word.to_string().contains(mark)));
-    // Where a thing is the command, it is code; elsewhere it is a word.
+    // If an item is the command, it is code; elsewhere it is a word.
     let is_code = words.first().is_none_or(|word| word.as_text().is_some_and(|word| marks.contains(&word)));
     with_inherited_stdin(interpreter, |walker| {
         for thing in limit_items(walker, &things) {
@@ -217,7 +217,7 @@ pub(super) fn follow_parallel(interpreter: &mut ShellInterpreter<'_>, job: &Wrap
     });
 }
 
-/// What `::: things` and `:::: files` list.
+/// The items of `::: items` and `:::: files`.
 fn collect_parallel_items(
     interpreter: &mut ShellInterpreter<'_>,
     sources: &[SymbolicText],

@@ -1,4 +1,4 @@
-//! Programs that list files, and what is then known of the names that others are handed.
+//! Programs that list files, and the names that other programs get from them.
 
 use super::fanout::MAX_FANOUT_ITEMS;
 use super::file_search::{MAX_OWN_FILES, find_own_files, find_own_search_matches};
@@ -9,8 +9,7 @@ use crate::invocation::{Invocation, SymbolicPart, SymbolicText, UnknownKind};
 use crate::judge::context::JudgeContext;
 use crate::programs::find_filters;
 
-/// What programs print that list files: so far as names are known, they are worth more than nothing. What only picks
-/// lines behind them is looked through.
+/// The files that programs list, as far as their names are known. Programs that only select lines are skipped.
 pub(crate) fn find_listed_files(found: &[Invocation], context: &JudgeContext) -> Option<Vec<SymbolicText>> {
     if let Some(values) = find_search_output(found, context) {
         return Some(values);
@@ -25,7 +24,7 @@ pub(crate) fn find_listed_files(found: &[Invocation], context: &JudgeContext) ->
     Some(narrow_patterns(values, picked)).filter(|_| !listing.elsewhere)
 }
 
-/// What the left side of a pipe lists, if it is known to list.
+/// The files that the left side of a pipe lists, if it lists files.
 pub(super) fn collect_piped_files(left: &[Invocation], interpreter: &mut ShellInterpreter<'_>) -> Vec<SymbolicText> {
     interpreter.spend_steps(left.iter().map(|invocation| invocation.argv.len()).sum());
     if let Some(values) = find_search_output(left, interpreter.world) {
@@ -35,7 +34,7 @@ pub(super) fn collect_piped_files(left: &[Invocation], interpreter: &mut ShellIn
         return vec![SymbolicText::from_unknown(classify_output(left, interpreter.world))];
     };
     let arguments = listing.arguments();
-    // Whoever hands on bare names mostly means the files that have them.
+    // A pipe of bare names usually means the files in that directory.
     let values = match program_name(listing) {
         "ls" => list_ls_output(arguments, |start| append_path_part(start, SymbolicPart::Pattern("*".to_owned()))),
         _ => list_find_output(arguments, listing.cwd.as_deref(), interpreter.world),
@@ -43,7 +42,7 @@ pub(super) fn collect_piped_files(left: &[Invocation], interpreter: &mut ShellIn
     narrow_patterns(values, picked)
 }
 
-/// The output of a search in files, or of programs that pick lines of it, if it may name something of Snell's own.
+/// The output of a search in files, or of programs that select its lines, if it may name a file of Snell's own.
 fn find_search_output(found: &[Invocation], context: &JudgeContext) -> Option<Vec<SymbolicText>> {
     for invocation in found.iter().rev().take(limits::STAGES) {
         let values = find_own_search_matches(invocation, context).filter(|_| !invocation.elsewhere);
@@ -54,7 +53,7 @@ fn find_search_output(found: &[Invocation], context: &JudgeContext) -> Option<Ve
     None
 }
 
-/// Which of these programs lists files, and whether some of those are picked behind it.
+/// The program that lists files, and whether others select some of them.
 fn find_lister(found: &[Invocation]) -> Option<(&Invocation, bool)> {
     let mut picked = false;
     for invocation in found.iter().rev().take(limits::STAGES) {
@@ -74,7 +73,7 @@ fn program_name(invocation: &Invocation) -> &str {
     }
 }
 
-/// What `ls` prints: what it is told, with `-d` and for patterns, which mostly stand for files; else the names in a
+/// The output of `ls`: its operands, with `-d` and for patterns, which usually match files; otherwise the names in a
 /// directory.
 fn list_ls_output(arguments: &[SymbolicText], names_in: impl Fn(&SymbolicText) -> SymbolicText) -> Vec<SymbolicText> {
     let is_flag = |value: &&SymbolicText| value.leading_text().starts_with('-');
@@ -91,13 +90,13 @@ fn list_ls_output(arguments: &[SymbolicText], names_in: impl Fn(&SymbolicText) -
     all
 }
 
-/// Whether it reads standard input only.
+/// Whether it reads only standard input.
 fn is_stdin_filter(arguments: &[SymbolicText]) -> bool {
     let operands = arguments.iter().filter(|value| !value.leading_text().starts_with('-')).count();
     operands <= 2
 }
 
-/// Some of what is listed rather than all.
+/// Marks patterns as a selection of the listed files.
 fn narrow_patterns(values: Vec<SymbolicText>, picked: bool) -> Vec<SymbolicText> {
     if !picked {
         return values;
@@ -121,23 +120,23 @@ pub(super) fn append_path_part(start: &SymbolicText, part: SymbolicPart) -> Symb
     value
 }
 
-/// The arguments of `find`: its starting points, and the tests that pick files.
+/// The arguments of `find`: its start directories, and the tests that select files.
 #[derive(Default)]
 pub(crate) struct FindTests<'a> {
     pub(crate) starts: Vec<SymbolicText>,
-    /// All that follows the starting points.
+    /// Everything after the start directories.
     pub(crate) expression: &'a [SymbolicText],
     /// Patterns of names.
     pub(crate) names: Vec<SymbolicText>,
     /// Patterns of whole paths.
     pub(crate) paths: Vec<SymbolicText>,
-    /// Whether it picks something out by more than names.
+    /// Whether it has tests of something other than names.
     pub(crate) has_other_tests: bool,
 }
 
 impl<'a> FindTests<'a> {
     pub(crate) fn parse(arguments: &'a [SymbolicText]) -> Self {
-        // Options stand before the starting points.
+        // Options come before the start directories.
         let is_start = |value: &&SymbolicText| {
             let text = value.leading_text();
             let is_option = matches!(text, "-H" | "-L" | "-P" | "-D" | "--") || text.starts_with("-O");
@@ -169,7 +168,7 @@ impl<'a> FindTests<'a> {
     }
 }
 
-/// What `find` finds: below each start, what its expression picks; first of all what may be Snell's own.
+/// The output of `find`: below each start, the files that its expression selects; first of all, Snell's own.
 pub(super) fn list_find_output(
     arguments: &[SymbolicText],
     cwd: Option<&str>,
@@ -179,7 +178,7 @@ pub(super) fn list_find_output(
     let mut values = find_own_files(&tests, cwd, context);
     let FindTests { starts, names, has_other_tests: picks, .. } = tests;
     for start in &starts {
-        // One more than are followed is enough to know that there are too many.
+        // One more than the limit is enough to know that there are too many.
         if values.len() > MAX_FANOUT_ITEMS + MAX_OWN_FILES {
             break;
         }

@@ -1,5 +1,5 @@
-//! Programs that print the names of files that they find: `grep -rl`, `git grep -l`, `fd`, `locate`, `find`. Which files
-//! these are is not known before they run, but whether those of Snell may be among them is.
+//! Programs that print the names of files that they find: `grep -rl`, `git grep -l`, `fd`, `locate`, `find`. The files
+//! are unknown before they run, but not whether Snell's may be among them.
 
 use super::file_lists::FindTests;
 use super::table::{SEARCH_PROGRAMS, SearchProgram};
@@ -7,15 +7,15 @@ use crate::invocation::{Invocation, SymbolicText, UnknownKind, base_name};
 use crate::judge::context::{JudgeContext, SelfFile, SelfPath};
 use crate::paths::{ClassifiedPath, PathClass, is_within_directory, locate_path, matches_glob};
 
-/// No more of Snell's files are followed; the others are like them.
+/// How many of Snell's files are analysed; the others are similar.
 pub(super) const MAX_OWN_FILES: usize = 4;
 
-/// A search, as it is written.
+/// A search, parsed from its arguments.
 #[derive(Default)]
 struct TextSearch<'a> {
-    /// The text or the name that is looked for.
+    /// The text or name to search for.
     wanted: Option<&'a SymbolicText>,
-    /// Where.
+    /// Its start directories.
     starts: Vec<&'a SymbolicText>,
     /// Patterns of names.
     globs: Vec<&'a str>,
@@ -23,7 +23,7 @@ struct TextSearch<'a> {
     sees_hidden: bool,
 }
 
-/// The output of a search, if it may name something of Snell's own: those names, and one that is unknown.
+/// The output of a search, if it may name files of Snell's own: these names, and an unknown one.
 pub(super) fn find_own_search_matches(invocation: &Invocation, context: &JudgeContext) -> Option<Vec<SymbolicText>> {
     let search = TextSearch::parse(invocation)?;
     let cwd = invocation.cwd.as_deref();
@@ -48,7 +48,7 @@ pub(super) fn find_own_search_matches(invocation: &Invocation, context: &JudgeCo
 }
 
 impl<'a> TextSearch<'a> {
-    /// Nothing if it is no search, or one that prints lines.
+    /// `None` if it is not a search, or one that prints lines.
     fn parse(invocation: &'a Invocation) -> Option<Self> {
         let first = invocation.argv.first()?.as_text()?;
         let base = base_name(first);
@@ -67,7 +67,7 @@ impl<'a> TextSearch<'a> {
         lists.then_some(search)
     }
 
-    /// Takes the flags; whether names are printed, and the operands.
+    /// Parses the flags. Returns whether names are printed.
     fn parse_flags(&mut self, program: &SearchProgram, rest: &mut &'a [SymbolicText]) -> (bool, Vec<&'a SymbolicText>) {
         let mut lists = program.lists.is_empty();
         let mut operands = Vec::new();
@@ -79,7 +79,7 @@ impl<'a> TextSearch<'a> {
                 continue;
             }
             lists |= has_flag(text, program.lists);
-            // It lists all files, whatever is in them.
+            // It lists all files, whatever their contents.
             if text == "--files" {
                 lists = true;
                 self.by_name = true;
@@ -91,7 +91,7 @@ impl<'a> TextSearch<'a> {
         (lists, operands)
     }
 
-    /// Takes the value of a flag, if it has one.
+    /// Parses the value of a flag, if it takes one.
     fn parse_flag_value(&mut self, program: &SearchProgram, word: &'a SymbolicText, rest: &mut &'a [SymbolicText]) {
         let text = word.leading_text();
         let (flag, glued) = match text.split_once('=') {
@@ -123,8 +123,7 @@ impl<'a> TextSearch<'a> {
         }
     }
 
-    /// Whether something of Snell's own may be found from a start. A search in a whole project counts only if the text that
-    /// it looks for stands in Snell's files.
+    /// Whether the search may find a file of Snell's own. In a whole project, only if Snell's files contain the text.
     fn can_find(&self, own: &SelfPath, start: &ClassifiedPath, written: &SymbolicText) -> bool {
         if own.kind == SelfFile::Hooks {
             return false;
@@ -149,7 +148,7 @@ impl<'a> TextSearch<'a> {
             && (!is_whole_project || self.wanted.is_some_and(|wanted| is_about_snell(&wanted.to_string())))
     }
 
-    /// Whether a file of this path may be what is looked for.
+    /// Whether a file with this path may match.
     fn is_wanted(&self, path: &str) -> bool {
         let wanted = self.wanted.and_then(SymbolicText::as_text).filter(|_| self.by_name);
         wanted.is_none_or(|wanted| {
@@ -159,7 +158,7 @@ impl<'a> TextSearch<'a> {
     }
 }
 
-/// Files that lie in Snell's own directories.
+/// Names of files in Snell's own directories.
 const OWN_FILE_NAMES: &[&str] = &["snell.toml", "contacts.toml", "snell.db", "trust.json"];
 
 /// Snell's own files that `find` may find.
@@ -188,7 +187,8 @@ pub(crate) fn find_own_files(tests: &FindTests<'_>, cwd: Option<&str>, context: 
 }
 
 impl FindTests<'_> {
-    /// Whether a file may be picked out. In a whole project only if a pattern is for files like it: `*.json` is for many.
+    /// Whether a file may be selected. In a whole project, only if a pattern aims at such files: `*.json` matches many
+    /// others.
     fn can_pick(&self, path: &str, is_whole_project: bool) -> bool {
         if self.names.is_empty() && self.paths.is_empty() {
             return !is_whole_project;
@@ -200,20 +200,20 @@ impl FindTests<'_> {
             let is_specific = plain.len() > ".toml".len() && !plain.starts_with('.');
             (is_specific || !is_whole_project) && matches_glob(&text.to_ascii_lowercase(), &pattern)
         };
-        // A path is written from its start on: `./.claude/*`.
+        // A path pattern includes the start directory: `./.claude/*`.
         let of_path =
             |pattern: &SymbolicText| is_for(&format!("*{}", pattern.to_string().trim_start_matches('.')), path);
         self.names.iter().any(|pattern| is_for(&pattern.to_string(), name)) || self.paths.iter().any(of_path)
     }
 }
 
-/// Whether a database of all files is asked.
+/// Whether it searches a database of all files.
 fn is_locate_database(invocation: &Invocation) -> bool {
     let name = invocation.name().unwrap_or_default();
     name.ends_with("locate") || name.ends_with("mdfind")
 }
 
-/// Whether a text stands in the files by which an agent calls Snell.
+/// Whether a text occurs in the files that make an agent call Snell.
 fn is_about_snell(wanted: &str) -> bool {
     let text = wanted.to_ascii_lowercase();
     text.contains("snell") || text.contains("disableallhooks") || text.contains("pretooluse")
@@ -225,7 +225,7 @@ fn is_glob_match(glob: &str, name: &str) -> bool {
     glob.starts_with('!') || matches_glob(name, glob)
 }
 
-/// Whether a word is one of these flags, or a cluster that holds one.
+/// Whether a word is one of these flags, or a cluster with one.
 fn has_flag(word: &str, flags: &[&str]) -> bool {
     let is_cluster = !word.starts_with("--");
     flags.iter().any(|flag| match flag.strip_prefix('-') {

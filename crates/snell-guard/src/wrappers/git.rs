@@ -1,11 +1,11 @@
-//! `git` runs what its configuration says, and some of its commands run others.
+//! `git` runs commands of its configuration, and some subcommands run others.
 
 use super::WrapperCall;
 use super::table::words::git as words;
 use crate::interpret::{ShellInterpreter, join_words};
 use crate::invocation::SymbolicText;
 
-/// Follows what git would run, and tells git itself.
+/// Analyses the commands that git runs, and reports git itself.
 pub(super) fn follow_git(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     job.report_program(interpreter);
     let argv = &job.call.argv;
@@ -60,7 +60,7 @@ fn follow_setting(
     }
 }
 
-/// An alias: shell code behind a `!`, else another subcommand.
+/// An alias: shell code after `!`, or another subcommand.
 fn follow_alias(
     interpreter: &mut ShellInterpreter<'_>,
     job: &WrapperCall<'_>,
@@ -80,7 +80,7 @@ fn follow_alias(
     job.run_code(interpreter, &code);
 }
 
-/// What subcommands run.
+/// Analyses the commands that subcommands run.
 fn follow_subcommand(
     interpreter: &mut ShellInterpreter<'_>,
     job: &WrapperCall<'_>,
@@ -105,7 +105,7 @@ fn follow_subcommand(
         }
         _ => {}
     }
-    // `ext::sh -c …` as the address of a repository.
+    // `ext::sh -c …` as the URL of a repository.
     for address in arguments.iter().filter(|value| value.leading_text().starts_with("ext::")) {
         job.run_code(interpreter, &address.skip_leading_bytes("ext::".len()));
     }

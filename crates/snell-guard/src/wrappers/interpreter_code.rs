@@ -1,4 +1,4 @@
-//! Code of other languages: it is handed on with the program that runs it.
+//! Code of other languages: it is reported with the program that runs it.
 
 use super::WrapperCall;
 use crate::interpret::{CodeLanguage, ShellInterpreter};
@@ -7,10 +7,10 @@ use crate::invocation::SymbolicText;
 /// Names of standard input.
 const STDIN_NAMES: &[&str] = &["-", "/dev/stdin", "/dev/fd/0"];
 
-/// Flags with which node prints what the code is worth.
+/// Flags with which node prints the value of the code.
 const PRINT_FLAGS: &[&str] = &["-p", "--print", "-pe"];
 
-/// The same code as an argument of what prints it.
+/// The same code as an argument of a print call.
 fn wrap_in_console_log(code: &SymbolicText) -> SymbolicText {
     let mut shown = SymbolicText::from_text("console.log(");
     shown.append(code);
@@ -18,7 +18,7 @@ fn wrap_in_console_log(code: &SymbolicText) -> SymbolicText {
     shown
 }
 
-/// Hands on the code that an interpreter is given: by a flag, as a file that was written here, or by standard input.
+/// Reports the code that an interpreter gets: from a flag, from a file that this text wrote, or from standard input.
 pub(super) fn report_interpreter_code(
     interpreter: &mut ShellInterpreter<'_>,
     job: &WrapperCall<'_>,

@@ -1,6 +1,6 @@
-//! Programs that run programs: what they run is followed in their place.
+//! Programs that run programs: the programs that they run are analysed in their place.
 //!
-//! Which they are is data (`data/wrappers.toml`); what no table can say stands in the modules here.
+//! The wrappers are data (`data/wrappers.toml`); the modules here have what no table can express.
 
 mod args;
 mod containers;
@@ -32,7 +32,7 @@ pub(crate) fn wrapper_names() -> impl Iterator<Item = &'static str> {
     table::NAMES.iter().map(|(name, _)| *name)
 }
 
-/// The arguments that a program is given for itself, without the command that it runs.
+/// The arguments for the wrapper itself, without the command that it runs.
 pub(crate) fn own_arguments(argv: &[SymbolicText]) -> &[SymbolicText] {
     use WrapperMode::{AfterDashes, Code, EachIsCode, Package, Words};
     let name = argv.first().and_then(SymbolicText::as_text).unwrap_or_default();
@@ -50,7 +50,7 @@ fn find_use(name: &str, argv: &[SymbolicText]) -> Option<(&'static WrapperSpec, 
     entries.find_map(|wrapper| Some((wrapper, WrapperArgs::parse(wrapper, argv)?)))
 }
 
-/// Follows what some variables make a program run.
+/// Analyses the commands that some variables make a program run.
 pub(crate) fn follow_code_variables(interpreter: &mut ShellInterpreter<'_>, command: &ExpandedCommand) {
     for (name, value) in &command.variables {
         if CODE_VARIABLES.binary_search(&name.as_str()).is_ok() && !value.is_empty() {
@@ -59,7 +59,7 @@ pub(crate) fn follow_code_variables(interpreter: &mut ShellInterpreter<'_>, comm
     }
 }
 
-/// Follows what a program runs; nothing if it is just a program.
+/// Analyses the command of a wrapper; `None` if the program is not one.
 pub(crate) fn follow_wrapper<'t>(
     interpreter: &mut ShellInterpreter<'t>,
     command: &mut ExpandedCommand,
@@ -100,7 +100,7 @@ pub(crate) fn follow_wrapper<'t>(
     Some(ShellFlow::Next)
 }
 
-/// A program at work that runs others.
+/// A call of a wrapper.
 pub(super) struct WrapperCall<'c> {
     wrapper: &'static WrapperSpec,
     args: WrapperArgs,
@@ -109,7 +109,7 @@ pub(super) struct WrapperCall<'c> {
 }
 
 impl<'t> WrapperCall<'_> {
-    /// What the table says.
+    /// Applies the wrapper's entry in the table.
     fn follow_table_entry(&self, interpreter: &mut ShellInterpreter<'t>) -> Option<ShellFlow> {
         let at = if self.wrapper.keep { self.report_program(interpreter) } else { None };
         let written = self.wrapper.writes.iter().flat_map(|flags| self.args.flag_values(flags));
@@ -146,17 +146,17 @@ impl<'t> WrapperCall<'_> {
         }
     }
 
-    /// The words behind its flags.
+    /// The words after its flags.
     fn operands(&self) -> &[SymbolicText] {
         self.call.argv.get(self.args.operands_start..).unwrap_or_default()
     }
 
-    /// Tells the program itself.
+    /// Reports the wrapper itself.
     fn report_program(&self, interpreter: &mut ShellInterpreter<'t>) -> Option<usize> {
         interpreter.run_program(self.call.clone())
     }
 
-    /// Follows the values of flags that are shell code. These run here, wherever the rest runs.
+    /// Analyses the values of flags that are shell code. These run here, wherever the rest runs.
     fn follow_code_flags(&self, interpreter: &mut ShellInterpreter<'t>) -> bool {
         let mut ran = false;
         for (spellings, prefixes) in self.wrapper.code {
@@ -173,7 +173,7 @@ impl<'t> WrapperCall<'_> {
         ran
     }
 
-    /// Assignments, and the words of what is run.
+    /// The assignments and words of the wrapped command.
     fn split_wrapped_words(&self) -> (Vec<(String, SymbolicText)>, &[SymbolicText]) {
         let argv = &self.call.argv;
         let mut at = self.args.operands_start;
@@ -222,7 +222,7 @@ impl<'t> WrapperCall<'_> {
             Some(start) => (flag.skip_leading_bytes(start), at + 1),
             None => (argv.get(at + 1).cloned().unwrap_or_default(), at + 2),
         };
-        // Within the text, this is a blank that ends no word in a shell's script of one line.
+        // `\_` is a blank in the text, also inside a word.
         if let Some(text) = code.as_text().filter(|text| text.contains("\\_")) {
             code = SymbolicText::from_text(text.replace("\\_", " "));
         }
@@ -233,7 +233,7 @@ impl<'t> WrapperCall<'_> {
         Some(ShellFlow::Next)
     }
 
-    /// Follows a program and its arguments.
+    /// Runs a program with its arguments.
     fn run_words(
         &self,
         interpreter: &mut ShellInterpreter<'t>,
@@ -255,13 +255,13 @@ impl<'t> WrapperCall<'_> {
         let mut inner = self.call.with_argv(words);
         inner.variables.extend(assignments);
         if self.wrapper.elsewhere {
-            // They are opened here, for the program that was told already.
+            // The files were opened for the wrapper, which is already reported.
             inner.files.clear();
         }
         self.run_inside(interpreter, self.wrapper.elsewhere, |walker| walker.run_expanded(inner));
     }
 
-    /// Follows shell code.
+    /// Runs shell code.
     fn run_code(&self, interpreter: &mut ShellInterpreter<'t>, code: &SymbolicText) {
         if !self.wrapper.keep {
             self.report_files(interpreter, self.call.files.clone());
@@ -269,7 +269,7 @@ impl<'t> WrapperCall<'_> {
         self.run_inside(interpreter, self.wrapper.elsewhere, |walker| walker.run_code(code, &self.call.span));
     }
 
-    /// Follows something through this program.
+    /// Runs something through this wrapper.
     fn run_inside(
         &self,
         interpreter: &mut ShellInterpreter<'t>,
@@ -300,19 +300,19 @@ impl<'t> WrapperCall<'_> {
     }
 }
 
-/// Runs something with the standard input of the agent, because the program has read its own.
+/// Runs something with the agent's standard input, because the wrapper has read its own.
 fn with_inherited_stdin<'t>(interpreter: &mut ShellInterpreter<'t>, run: impl FnOnce(&mut ShellInterpreter<'t>)) {
     let outer = std::mem::replace(&mut interpreter.scope.io.stdin, Rc::new(StdinSource::Inherited));
     run(interpreter);
     interpreter.scope.io.stdin = outer;
 }
 
-/// Where the first `--` stands.
+/// The index of the first `--`.
 fn find_dashes(words: &[SymbolicText]) -> Option<usize> {
     words.iter().position(|word| word.as_text() == Some("--"))
 }
 
-/// What follows one of some beginnings, in whatever case those are written.
+/// The rest after one of some prefixes, in any case.
 fn strip_code_prefix(value: &SymbolicText, prefixes: &[&str]) -> Option<SymbolicText> {
     let text = value.leading_text();
     let starts = |prefix: &&&str| text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));

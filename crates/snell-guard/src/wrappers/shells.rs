@@ -7,18 +7,18 @@ use super::{WrapperCall, with_inherited_stdin};
 use crate::interpret::{CoverageGap, ExpandedCommand, ShellFlow, ShellInterpreter};
 use crate::invocation::{StdinSource, SymbolicText};
 
-/// What a shell was args to run.
+/// The arguments of a shell.
 #[derive(Default)]
 struct ShellArgs {
     /// By `-c`.
     has_code_flag: bool,
     /// By `-s`.
     reads_stdin: bool,
-    /// By `-n`: it reads the code and runs none of it.
+    /// `-n`: it reads the code and runs none of it.
     only_reads: bool,
-    /// By `-i`, with which `-n` means nothing.
+    /// `-i`: it disables `-n`.
     interactive: bool,
-    /// Code by another flag: fish's `--command`.
+    /// Code from another flag: fish's `--command`.
     extra_code: Vec<SymbolicText>,
     /// Start-up files.
     startup_files: Vec<SymbolicText>,
@@ -57,7 +57,7 @@ impl ShellArgs {
                 }
             }
         }
-        // A lone dash ends the flags as well.
+        // A single dash also ends the flags.
         if argv.get(args.operands_start).and_then(SymbolicText::as_text) == Some("-") && args.has_code_flag {
             args.operands_start += 1;
         }
@@ -83,7 +83,7 @@ impl ShellArgs {
     }
 }
 
-/// Follows what a shell would run. It is args itself where that is unknown.
+/// Analyses the code that a shell would run. Reports the shell itself if the code is unknown.
 pub(super) fn follow_shell<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
     let argv = &job.call.argv;
     let args = ShellArgs::parse(argv);
@@ -127,7 +127,7 @@ pub(super) fn follow_shell<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wra
     Some(ShellFlow::Next)
 }
 
-/// `./script.sh` where it was written in the same text: then it is followed.
+/// `./script.sh`: runs the script if this text wrote it.
 pub(super) fn follow_written_script(interpreter: &mut ShellInterpreter<'_>, command: &ExpandedCommand) -> bool {
     let Some(content) = command.argv.first().and_then(|path| interpreter.find_written_content(path)) else {
         return false;
@@ -161,7 +161,7 @@ fn follow_stdin_script<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wrapper
     });
 }
 
-/// Reports the shell if its code is not fully known, else only the files that are opened for it.
+/// Reports the shell if its code is not fully known; otherwise only the files that are opened for it.
 fn report_shell_call(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>, code: &SymbolicText) {
     let mut call = job.call.clone();
     if !code.is_partly_unknown() {
@@ -172,7 +172,7 @@ fn report_shell_call(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'
     }
 }
 
-/// Follows code in a shell of its own, which knows what was exported.
+/// Runs code in a child shell, which has the exported variables.
 fn follow_child_shell<'t>(
     interpreter: &mut ShellInterpreter<'t>,
     job: &WrapperCall<'_>,
@@ -184,7 +184,7 @@ fn follow_child_shell<'t>(
     run_child_shell(interpreter, &via, job.call, code, arguments);
 }
 
-/// Runs code in a shell of its own for a call.
+/// Runs code in a child shell for a call.
 fn run_child_shell<'t>(
     interpreter: &mut ShellInterpreter<'t>,
     via: &str,

@@ -1,4 +1,4 @@
-//! What is known of programs that run programs: `data/wrappers.toml`, as the build script wrote it.
+//! Programs that run programs: `data/wrappers.toml`, compiled by the build script.
 
 use crate::interpret::CodeLanguage;
 use crate::invocation::base_name;
@@ -6,35 +6,35 @@ use crate::invocation::base_name;
 /// A program that runs programs, or one way of using it.
 #[derive(Debug)]
 pub(crate) struct WrapperSpec {
-    /// Its first operands: each is one of these.
+    /// Its first operands, each with alternatives.
     pub(crate) words: &'static [&'static [&'static str]],
     pub(crate) value_flags: &'static [&'static str],
     pub(crate) attached_flags: &'static [&'static str],
     pub(crate) cwd_flags: &'static [&'static [&'static str]],
-    /// Flags whose value is shell code, and what stands before the code in it.
+    /// Flags whose value is shell code, and the prefix before the code.
     pub(crate) code: &'static [(&'static [&'static str], &'static [&'static str])],
     /// Flags whose value is code of the language.
     pub(crate) inline: &'static [&'static [&'static str]],
     /// Flags with which it runs nothing.
     pub(crate) refuse: &'static [&'static str],
-    /// Flags whose value is a file that it writes itself.
+    /// Flags whose value is a file that the wrapper writes itself.
     pub(crate) writes: &'static [&'static [&'static str]],
     pub(crate) language: Option<CodeLanguage>,
     pub(crate) runs: WrapperMode,
-    /// Operands before what it runs.
+    /// The number of operands before the command.
     pub(crate) operands: usize,
-    /// Whether it is told too.
+    /// Whether the wrapper itself is reported too.
     pub(crate) keep: bool,
     pub(crate) privileged: bool,
     pub(crate) elsewhere: bool,
-    /// Whether that is a container which is made for it.
+    /// Whether the container is created for this command.
     pub(crate) fresh: bool,
     pub(crate) assignments: bool,
-    /// Whether what it reads is shell code, if there is nothing else to run.
+    /// Whether standard input is shell code if there is no command.
     pub(crate) stdin: bool,
 }
 
-/// What a program runs.
+/// The code or command that a wrapper runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WrapperMode {
     Nothing,
@@ -63,21 +63,21 @@ pub(crate) enum WrapperMode {
 #[derive(Debug)]
 pub(crate) struct SearchProgram {
     pub(crate) names: &'static [&'static str],
-    /// Whether its first operand is a name rather than a text.
+    /// Whether its first operand is a name, not a text.
     pub(crate) by_name: bool,
     /// Flags that take the next word.
     pub(crate) values: &'static [&'static str],
     /// Those of them whose value selects names.
     pub(crate) globs: &'static [&'static str],
-    /// Flags with which it prints names instead of lines; none if it always does.
+    /// Flags with which it prints names instead of lines; empty if it always does.
     pub(crate) lists: &'static [&'static str],
-    /// Flags with which it reads hidden files; none if it always does.
+    /// Flags with which it reads hidden files; empty if it always does.
     pub(crate) hidden: &'static [&'static str],
 }
 
 include!(concat!(env!("OUT_DIR"), "/wrappers.rs"));
 
-/// The ways of using a program of this name.
+/// The entries for this name.
 pub(crate) fn find_wrappers(name: &str) -> &'static [usize] {
     let base = base_name(name);
     let base = base.strip_suffix(".exe").unwrap_or(base);

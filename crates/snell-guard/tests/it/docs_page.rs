@@ -1,4 +1,4 @@
-//! What `docs/reference/guard.md` says in numbers is what the code does. `SNELL_BLESS=1` writes it anew.
+//! The numbers in `docs/reference/guard.md` are those of the code. `SNELL_BLESS=1` writes them.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use snell_test_support::files::find_repository_root;
 
 use crate::corpus::read_corpus;
 
-/// Compares what stands between two marks of the page, or writes it.
+/// Compares the text between two marks of the page, or writes it.
 fn compare_or_write_page(mark: &str, block: &str) {
     let path = find_repository_root().join("docs/reference/guard.md");
     let page = std::fs::read_to_string(&path).expect("the page is there");
@@ -41,7 +41,7 @@ fn group_digits(number: usize) -> String {
     text
 }
 
-/// Both blocks stand in one file, so one test writes them.
+/// Both blocks are in one file, so one test writes them.
 #[test]
 fn the_page_says_what_the_limits_are_and_how_well_the_corpus_is_judged() {
     compare_or_write_page("limits", &render_limits());
@@ -57,7 +57,7 @@ fn render_limits() -> String {
     groups.join("\n")
 }
 
-/// By what is expected, and by the first half of the class: what it is about.
+/// Scores by the expected decision and by the first half of the class.
 fn render_scores() -> String {
     let mut scores: BTreeMap<Reverse<GuardDecision>, BTreeMap<String, CorpusScore>> = BTreeMap::new();
     let rows = read_corpus();

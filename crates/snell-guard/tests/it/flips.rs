@@ -1,4 +1,4 @@
-//! What `explain` offers: every change makes sense, is short enough to be read, and does what is said of it.
+//! Flips of `explain`: every change is valid, short enough to read, and has the promised effect.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -13,16 +13,16 @@ use snell_shell::parse;
 
 use crate::corpus::{CorpusRow, build_corpus_context, read_corpus};
 
-/// No change that is offered is longer.
+/// No flip is longer.
 const MAX_OFFERED: usize = 4096;
 
-/// Of the corpus every such row is tried: each change is judged again, which takes its time.
+/// Every third row of the corpus is tried: each change is judged again, which takes time.
 const EVERY: usize = 3;
 
-/// Every such command is also shown to bash, which only reads it.
+/// Every such command is also parsed by bash.
 const EVERY_FOR_BASH: usize = 25;
 
-/// Commands with what is easily written down wrongly.
+/// Commands that are hard to quote.
 const ODD: &[&str] = &[
     "pkill 'a\u{1b}[31mb'",
     "pkill 'a\tb'",
@@ -58,7 +58,7 @@ fn apply_counterfactual(row: &CorpusRow, flip: &DecisionFlip) -> Vec<Json> {
     keys.map(with).collect()
 }
 
-/// The policy with what a snippet of settings says.
+/// The policy with a snippet of settings.
 fn parse_policy(snippet: &str) -> GuardPolicy {
     let read: toml::Table = snippet.parse().unwrap_or_else(|error| panic!("{error}: {snippet}"));
     let guard = read.get("guard").and_then(toml::Value::as_table).expect("it is about the guard");
@@ -84,7 +84,7 @@ fn parse_allowed(entry: &toml::Value) -> AllowListEntry {
     AllowListEntry { command: text("command"), reason: text("reason") }
 }
 
-/// What is wrong with a change that is offered for a call.
+/// The fault of a flip for a call, if any.
 fn find_fault(row: &CorpusRow, flip: &DecisionFlip) -> Option<String> {
     if flip.then.len() > MAX_OFFERED {
         return Some("it is too long".into());
@@ -139,10 +139,10 @@ fn every_change_that_is_offered_makes_sense_and_does_what_is_said() {
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// What bash says about a command that it cannot read. It reads and runs nothing.
+/// The syntax error of bash for a command. Bash parses it and runs nothing.
 fn check_bash_syntax(command: &str) -> Option<String> {
     let read = Command::new("bash").args(["--norc", "-n", "-c", command]).output();
-    // Where there is no bash, there is nobody to ask.
+    // Without bash, nothing is checked.
     let read = read.ok()?;
     let said = String::from_utf8_lossy(&read.stderr).into_owned();
     (!read.status.success()).then(|| format!("{command}\n  {said}"))
@@ -177,14 +177,14 @@ fn nonsense_is_not_offered() {
         told.flips.iter().filter(of_the_call).map(|flip| flip.then.clone()).collect()
     };
     let rows = [
-        // A flag of a wrapper is no program.
+        // A wrapper's flag is not a program.
         ("sudo -u bob ls", "-u bob ls"),
         // A flag without its value takes the next word for it.
         ("rsync -e ssh --delete a /etc/", "rsync ssh --delete a /etc/"),
-        // A copy needs somewhere to go.
+        // A copy needs a destination.
         ("cp notes.txt /etc/notes.txt", "cp notes.txt"),
         ("mv notes.txt /etc/notes.txt", "mv notes.txt"),
-        // What stands below belongs to what stands above.
+        // A here-document belongs to its command.
         ("sudo tee /etc/x <<EOF\nrm -rf /\nEOF\n", ":\nrm -rf /\nEOF"),
         ("cat <<EOF > /etc/x\nrm -rf /\nEOF\n", ":\nrm -rf /\nEOF"),
         ("diff .env .env.example", "diff .env.example"),
@@ -194,9 +194,9 @@ fn nonsense_is_not_offered() {
         ("exec 3> /etc/hosts; echo x >&3", "exec; echo x >&3"),
         ("update-alternatives --set python /tmp/x", "update-alternatives python /tmp/x"),
         ("tee /dev/sda < x", "tee ./sda < x"),
-        // To leave it alone altogether is always possible.
+        // An empty call is no useful suggestion.
         ("pkill node", ":"),
-        // Half a command is none.
+        // An incomplete command is no command.
         ("sudo", ""),
     ];
     for (command, nonsense) in rows {

@@ -1,4 +1,4 @@
-//! Calls that are meant to take long, to grow without end, or to be misread: each gets an answer, and in time.
+//! Calls that try to take long, to grow without end, or to be misread: each is judged in time.
 
 pub(crate) mod inputs;
 
@@ -11,11 +11,11 @@ use serde_json::{Value as Json, json};
 
 use crate::corpus::build_corpus_context;
 
-/// No gate for timings, which the bench tells: without optimisation, on a busy machine, everything that is bounded stays
-/// far below this, and what is not does not.
+/// Not a benchmark: without optimisation, on a busy machine, bounded work stays far below this, and unbounded work does
+/// not.
 const FAR_TOO_LONG: Duration = Duration::from_secs(20);
 
-/// What a thread of a server has. In release a quarter of it is enough.
+/// The stack of a server's thread. A release build needs a quarter of it.
 const STACK_BYTES: usize = 2 << 20;
 
 #[test]
@@ -46,7 +46,7 @@ fn judge_all_hostile() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// What is dangerous, behind more than is looked at: it need not be found, but the user must be asked.
+/// A dangerous command beyond a limit need not be found, but the user must be asked.
 #[test]
 fn no_limit_is_a_way_past_the_guard() {
     let shell = |command: String| ("Bash", json!({ "command": command }));
@@ -140,7 +140,7 @@ fn no_limit_is_a_way_past_the_guard() {
     assert_eq!(missed, [""; 0]);
 }
 
-/// A file that is written in branches may hold much; only what grows without end is asked about.
+/// A file that is written in branches may be large; only endless growth is asked about.
 #[test]
 fn a_file_that_is_written_in_branches_holds_all_of_it() {
     let many = |line: &str| format!("{}sh f", format!("{line}; ").repeat(40));

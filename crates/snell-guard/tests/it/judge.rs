@@ -1,4 +1,4 @@
-//! What holds for every judgement.
+//! Properties of every judgement.
 
 use std::sync::LazyLock;
 
@@ -36,7 +36,7 @@ fn judge_case_in(world: &JudgeContext, line: &str, policy: &GuardPolicy) -> Guar
     }
 }
 
-/// What the cases of rules take for granted.
+/// The policy of the cases of rules.
 fn build_cautious_policy(preset: PolicyPreset) -> GuardPolicy {
     let places = [
         ("/home/ann/work/app/infra/prod", ForbiddenAccess::Change),
@@ -48,7 +48,7 @@ fn build_cautious_policy(preset: PolicyPreset) -> GuardPolicy {
     policy
 }
 
-/// A policy for which there is nothing but this rule, and those that cannot be turned off.
+/// A policy with only this rule, and those that cannot be turned off.
 fn build_single_rule_policy(id: &str) -> GuardPolicy {
     let others = RULES.iter().filter(|other| other.id != id && !other.locked);
     let off = RuleOverride { decision: GuardDecision::Allow, by: PolicyAuthor::User };
@@ -64,7 +64,7 @@ fn every_rule_finds_its_whole_cases_and_nothing_else() {
         let policy = build_single_rule_policy(rule.id);
         let mut world = build_corpus_context();
         if rule.on == PathClasses::from([PathClass::HomeProject]) {
-            // Its cases are of an agent that was started in its user's home.
+            // Its cases run in an agent that was started in the home directory.
             (world.cwd, world.project) = (world.home.clone(), world.home.clone());
         }
         for line in rule.cases.whole_match.iter().chain(rule.cases.matches) {
@@ -83,7 +83,7 @@ fn every_rule_finds_its_whole_cases_and_nothing_else() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Calls of tools, written as the cases of rules are, and the rule that finds them.
+/// Tool calls, written like the cases of rules, and the rules that match.
 #[test]
 fn tools_are_judged_by_what_they_would_do() {
     let table: &[(&str, Option<&str>)] = &[
@@ -120,11 +120,11 @@ fn tools_are_judged_by_what_they_would_do() {
         (r#"Grep {"pattern": "KEY", "glob": "**/.env", "output_mode": "content"}"#, Some("secret.read")),
         (r#"Grep {"pattern": "KEY", "glob": "**/*.ts", "output_mode": "content"}"#, None),
         (r#"Glob {"pattern": "**/.env"}"#, None),
-        // Addresses.
+        // URLs.
         (r#"WebFetch {"url": "http://2852039166/latest/meta-data"}"#, Some("secret.store")),
         (r#"web_fetch {"prompt": "What does http://169.254.169.254/latest say?"}"#, Some("secret.store")),
         (r#"WebFetch {"url": "https://example.com", "prompt": "What is 169.254.169.254?"}"#, None),
-        // Servers.
+        // MCP servers.
         (
             r#"mcp__filesystem__moveFile {"source": "a", "destination": "/home/ann/.bashrc"}"#,
             Some("files.write-start-up"),
@@ -149,7 +149,7 @@ fn tools_are_judged_by_what_they_would_do() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Also for whoever protects places, and for whoever is strict.
+/// Also with protected paths and with the strict preset.
 #[test]
 fn no_advice_is_itself_denied() {
     let mut commands = 0;

@@ -41,7 +41,7 @@ fn named_places_are_kept_from_all_programs_that_would_change_or_read_them() {
 }
 
 #[test]
-fn more_words_than_are_looked_at_are_asked_about() {
+fn arguments_beyond_the_limit_are_asked_about() {
     let found = judge_bash(&format!("some-tool {}", "a/=".repeat(100_000)));
     assert_eq!((found.decision, found.rule), (GuardDecision::Ask, Some("guard.limit")));
     let found = judge_bash(&format!("some-tool {} ~/vault/x", "a/=".repeat(100)));

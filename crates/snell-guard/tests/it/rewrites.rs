@@ -1,13 +1,13 @@
-//! Quoting, wrapping and blanks that do not change what bash would do do not change the verdict.
+//! Quotes, wrappers and blanks that do not change what bash does do not change the decision.
 
 use serde_json::json;
 
 use crate::corpus::read_corpus;
 
-/// What it is called, and how it is done; nothing where it might mean something else.
+/// Its name, and the rewrite; `None` if it might change the meaning.
 type CommandRewrite = (&'static str, fn(&str) -> Option<String>);
 
-/// For any text that is whole.
+/// For any complete text.
 const AROUND: &[CommandRewrite] = &[
     ("blanks around it", |text| Some(format!("  \t{text}\n\n"))),
     ("in braces", |text| Some(format!("{{ {text}\n}}"))),
@@ -105,7 +105,7 @@ fn rewrite_name(text: &str, rewrite: fn(&str) -> Option<String>) -> Option<Strin
     Some(format!("{} {rest}", rewrite(name)?))
 }
 
-/// Something after the first letter.
+/// Inserts a text after the first letter.
 fn split_name(name: &str, with: &str) -> Option<String> {
     let (one, two) = name.split_at_checked(1).filter(|(_, two)| !two.is_empty())?;
     Some(format!("{one}{with}{two}"))
@@ -116,7 +116,7 @@ fn rewrite_words(text: &str, rewrite: fn(&str) -> String) -> String {
     words.map(rewrite).collect::<Vec<_>>().join(" ")
 }
 
-/// Only what is no builtin of the shell can be run by another program.
+/// Only external programs can be run by another program.
 fn require_external_program(text: &str) -> Option<&str> {
     const BUILTINS: &[&str] = &[
         "cd", "pushd", "popd", "export", "source", "eval", "exec", "trap", "set", "unset", "alias", "unalias",
@@ -127,7 +127,7 @@ fn require_external_program(text: &str) -> Option<&str> {
     (!BUILTINS.contains(&name)).then_some(text)
 }
 
-/// Words without anything that the shell would make something of, and no keyword before them.
+/// Words that the shell does not change, without a keyword before them.
 fn is_plain(text: &str) -> bool {
     const KEYWORDS: &[&str] = &["if", "for", "while", "until", "case", "time", "function", "select", "coproc"];
     let is_plain = |c: char| c.is_ascii_alphanumeric() || " -_./:@,+%".contains(c);

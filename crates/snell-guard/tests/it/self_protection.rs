@@ -1,4 +1,4 @@
-//! Snell's own: what an agent may look at and not change, whatever it uses.
+//! Snell's own files: an agent may read them, but not change them by any means.
 
 use serde_json::{Value as Json, json};
 use snell_guard::{GuardDecision, GuardPolicy, GuardToolCall, judge_call};
@@ -125,7 +125,7 @@ fn looking_is_free() {
     }
 }
 
-/// A change of an agent's settings is judged by what it changes.
+/// A change of an agent's settings is judged by its contents.
 #[test]
 fn settings_of_the_project_are_for_the_user_to_decide_about() {
     use GuardDecision::{Allow, Ask, Deny};
@@ -174,10 +174,9 @@ fn settings_of_the_project_are_for_the_user_to_decide_about() {
     }
 }
 
-/// Commands, and calls of servers' tools, by what is to be done about them: each way to switch Snell off by its kind, with
-/// harmless calls that look like it.
+/// Commands and MCP calls with their decisions: each way to turn Snell off, and similar harmless calls.
 #[test]
-fn each_way_to_switch_snell_off_is_told_from_harmless_calls_that_look_like_it() {
+fn ways_to_turn_snell_off_are_denied_and_similar_calls_are_not() {
     let mut faults = Vec::new();
     for row in include_str!("own.txt").lines() {
         let (expected, call) = row.split_once(' ').unwrap();
@@ -192,7 +191,7 @@ fn each_way_to_switch_snell_off_is_told_from_harmless_calls_that_look_like_it() 
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
 }
 
-/// A disk may not tell names apart by their case.
+/// A disk may ignore case.
 #[test]
 fn what_is_snells_own_is_so_in_any_case_where_names_have_none() {
     let world = |ignores_case| snell_guard::JudgeContext { ignores_case, ..build_corpus_context() };
@@ -217,7 +216,7 @@ fn what_is_snells_own_is_so_in_any_case_where_names_have_none() {
     for command in ["mkdir -p ~/.claude/Commands", "chmod 755 ~/.CLAUDE", "cat ~/.CLAUDE/settings.json"] {
         assert_eq!(rule(command, true), None, "{command}");
     }
-    // Its name is found in any case as well.
+    // Its name is recognised in any case.
     assert_eq!(rule("Snell uninstall claude", false), Some("self.command"));
 }
 

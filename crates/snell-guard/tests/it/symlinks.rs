@@ -1,4 +1,4 @@
-//! Symlinks, through the library alone: the embedding program hands in the disk.
+//! Symlinks, through the library alone: the embedding program passes the disk.
 
 use std::collections::BTreeMap;
 use std::io;

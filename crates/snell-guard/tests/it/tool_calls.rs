@@ -1,4 +1,4 @@
-//! Calls of tools that are no shells, as a table: what is to be done about each.
+//! Calls of tools other than shells, as a table with their decisions.
 
 use serde_json::Value as Json;
 use snell_guard::{GuardPolicy, GuardToolCall, judge_call};

@@ -1,4 +1,4 @@
-//! The one call that a command line names.
+//! The call that the command line names.
 
 use anyhow::Context;
 use serde_json::{Value, json};
@@ -12,10 +12,10 @@ const SHELL_TOOL: &str = "Bash";
 /// Which call
 #[derive(Debug, clap::Args)]
 pub(super) struct GuardCallArgs {
-    /// The command that would be run, as one argument
+    /// The command to judge, as one argument
     #[arg(value_name = "COMMAND", conflicts_with_all = ["tool", "input"])]
     command: Option<String>,
-    /// A tool by its name, instead of a command
+    /// The name of a tool, instead of a command
     #[arg(long, value_name = "NAME", requires = "input")]
     tool: Option<String>,
     /// The tool's input as JSON
@@ -45,13 +45,13 @@ impl GuardCallArgs {
 }
 
 impl ToolCallRequest {
-    /// The text of the command that it runs, to which places in a judgement refer.
+    /// The text of its command. Spans of a judgement refer to this text.
     pub(super) fn command(&self) -> Option<&str> {
         self.input.get("command").unwrap_or(&self.input).as_str()
     }
 }
 
-/// What a call is about, in one line.
+/// Describes a call in one line.
 pub(super) fn summarize_call(tool: &str, input: &Value) -> String {
     let call = ToolCall { name: tool.to_owned(), input: Some(input.clone()), ..ToolCall::default() };
     match call.principal_argument() {

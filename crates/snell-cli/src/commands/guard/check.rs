@@ -1,8 +1,8 @@
-//! `snell guard check`: what the guard makes of a call, or of every call on standard input.
+//! `snell guard check`: judges one call, or every call on standard input.
 
 use std::io::IsTerminal;
 
-use anyhow::bail;
+use snell::UserMessage;
 use snell_guard::GuardDecision;
 
 use super::call_args::{GuardCallArgs, ToolCallRequest};
@@ -10,13 +10,13 @@ use super::location::GuardLocationArgs;
 use super::wire::GuardAnswerWire;
 use super::{json_lines, render};
 use crate::commands::{BLOCKED, DONE, FAILED};
-use crate::output;
+use crate::output::{self, CommandError};
 
-/// Say what the guard makes of a call; without one, of every call on stdin
+/// Judge one call, or every call on stdin
 ///
-/// On stdin is a JSON object on each line, {"tool": …, "input": …, "cwd": …}, and each is answered by one line,
-/// {"decision", "rule", "tier", "reason", "advice", "coverage"}, in the same order. An agent's own names, tool_name and
-/// tool_input, are understood too, and "cwd" may be missing. A line that is no call is answered by {"error", "line"}.
+/// Stdin has one JSON object per line: {"tool": …, "input": …, "cwd": …}. Each line gets one line as its answer, in the
+/// same order: {"decision", "rule", "tier", "reason", "advice", "coverage"}. The names that agents use, tool_name and
+/// tool_input, work too, and "cwd" is optional. The answer to an invalid line is {"error", "line"}.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     snell guard check 'git push --force'\n  \
@@ -35,10 +35,11 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     match args.which.parse_call()? {
         Some(call) => judge_one(args, &call),
-        None if std::io::stdin().is_terminal() => bail!(
-            "there is no call to judge; name a command (snell guard check 'ls -l'), a tool with --tool and --input, or \
-             write a JSON object for each call to stdin"
-        ),
+        None if std::io::stdin().is_terminal() => {
+            let hint =
+                "pass a command (snell guard check 'ls -l'), a tool (--tool and --input), or JSON lines on stdin";
+            Err(CommandError::new("no call to judge").with_hint(hint).into())
+        }
         None => judge_stdin(args),
     }
 }
@@ -53,7 +54,7 @@ fn judge_one(args: &Args, call: &ToolCallRequest) -> anyhow::Result<u8> {
         output::print_text(&render::render_judgement(call, &judgement));
         Ok(())
     };
-    // A denial is one, also for whoever does not hear why.
+    // A denial exits with its own code even if the answer could not be printed.
     if judgement.decision == GuardDecision::Deny {
         if let Err(error) = written {
             output::print_error(&error);
@@ -69,7 +70,8 @@ fn judge_stdin(args: &Args) -> anyhow::Result<u8> {
     if bad == 0 {
         return Ok(DONE);
     }
-    let (are, no_calls) = if bad == 1 { ("is", "no call") } else { ("are", "no calls") };
-    output::print_warning(format!("{bad} of {all} lines {are} {no_calls}; the answers in their places say why"));
+    let are = if bad == 1 { "is not a valid call" } else { "are not valid calls" };
+    let warning = UserMessage::new(format!("{bad} of {all} lines {are}"));
+    output::print_warning(warning.with_hint("read \"error\" in the answers to these lines"));
     Ok(FAILED)
 }

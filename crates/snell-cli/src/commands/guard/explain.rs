@@ -1,7 +1,6 @@
-//! `snell guard explain`: what the guard reads in a call, what that would do, which rules look at it, and what would
-//! have to be different.
+//! `snell guard explain`: the programs that a call would run, their effects, the rules that check them, and the changes
+//! that flip the decision.
 
-use anyhow::bail;
 use snell_guard::explain::{DecisionFlip, ExplainedEffect, ExplainedStep, GuardExplanation, RuleEvaluation};
 
 use super::call_args::{GuardCallArgs, ToolCallRequest};
@@ -9,15 +8,16 @@ use super::location::GuardLocationArgs;
 use super::wire::GuardExplanationWire;
 use super::{render, rules};
 use crate::commands::DONE;
-use crate::output::{self, TextStyle, apply_style, escape_invisible};
+use crate::output::{self, CommandError, TextStyle, apply_style, escape_invisible};
 
-/// What most programs would read, and nobody needs to be told.
-const INHERITED_STDIN: &str = "what the agent has";
+/// The description of inherited standard input, which is not shown: most programs have it.
+const INHERITED_STDIN: &str = "the agent's own";
 
-/// Show what the guard reads in a call, which rules look at it, and what would change the verdict
+/// Show what the guard finds in a call, which rules check it, and what would change the verdict
 ///
-/// Every program that would run is shown as the shell would run it, unwrapped and with what is known put in, with what it
-/// would do to which place. Every change that is offered was judged.
+/// Every program is shown as the shell would run it: without wrappers, with known values filled in, and with its
+/// effects
+/// on paths. The guard has judged every suggested change.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell guard explain 'x=rm; sudo $x -rf ~/old'\n  \
     snell guard explain --tool Read --input '{\"file_path\":\".env\"}' --json")]
@@ -33,9 +33,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let Some(call) = args.which.parse_call()? else {
-        bail!(
-            "there is no call to explain; name a command (snell guard explain 'ls -l'), or a tool with --tool and --input"
-        );
+        let hint = "pass a command (snell guard explain 'ls -l') or a tool (--tool and --input)";
+        return Err(CommandError::new("no call to explain").with_hint(hint).into());
     };
     let mut places = args.place.resolve_locations()?;
     let (guard, cwd) = places.guard_for_cwd(None)?;
@@ -71,14 +70,14 @@ fn render_step(number: usize, step: &ExplainedStep, text: &mut String) {
     let words: Vec<_> = step.variables.iter().chain(step.words.iter().map(|word| &word.text)).cloned().collect();
     let words = words.join(" ");
     text.push_str(&format!("{number}. {}\n", apply_style(&escape_invisible(&words), TextStyle::Bold)));
-    let mut row = |title: &str, said: &str| {
-        if !said.is_empty() {
-            text.push_str(&format!("   {title:<8} {}\n", escape_invisible(said)));
+    let mut row = |title: &str, value: &str| {
+        if !value.is_empty() {
+            text.push_str(&format!("   {title:<8} {}\n", escape_invisible(value)));
         }
     };
     row("written", Some(step.text.trim()).filter(|text| *text != words).unwrap_or_default());
     row("through", &step.through.join(", "));
-    row("in", step.cwd.as_deref().unwrap_or("a directory that cannot be known"));
+    row("in", step.cwd.as_deref().unwrap_or("an unknown directory"));
     row("stdin", Some(step.stdin.as_str()).filter(|stdin| *stdin != INHERITED_STDIN).unwrap_or_default());
     let circumstances =
         [(step.privileged, "as another user"), (step.elsewhere, "on another machine or in a container")];
@@ -87,14 +86,14 @@ fn render_step(number: usize, step: &ExplainedStep, text: &mut String) {
     row("allowed", step.allowed_by.as_deref().unwrap_or_default());
     render_effects(&step.effects, "   ", text);
     if step.effects_left_off > 0 {
-        let more = output::format_count(step.effects_left_off, "more thing");
-        text.push_str(&format!("   … and {more} that it would do\n"));
+        let more = output::format_count(step.effects_left_off, "more effect");
+        text.push_str(&format!("   … and {more}\n"));
     }
 }
 
 fn render_effects(effects: &[ExplainedEffect], indent: &str, text: &mut String) {
     for effect in effects {
-        // What only one rule is about has no name but the rule's.
+        // The effect of a rule without a path has no description; the rule's line shows it.
         let deeper = match describe_effect(effect) {
             Some(happens) => {
                 text.push_str(&format!("{indent}{}\n", escape_invisible(&happens)));
@@ -102,7 +101,7 @@ fn render_effects(effects: &[ExplainedEffect], indent: &str, text: &mut String) 
             }
             None => "",
         };
-        let (matched, others): (Vec<_>, Vec<_>) = effect.rules.iter().partition(|look| look.matched);
+        let (matched, others): (Vec<_>, Vec<_>) = effect.rules.iter().partition(|evaluation| evaluation.matched);
         for look in matched {
             text.push_str(&format!("{indent}{deeper}{}\n", describe_match(look)));
         }
@@ -114,20 +113,20 @@ fn render_effects(effects: &[ExplainedEffect], indent: &str, text: &mut String) 
     }
 }
 
-/// What happens to which place.
+/// The effect on its target, in words.
 fn describe_effect(effect: &ExplainedEffect) -> Option<String> {
     let target = effect.target.as_deref()?;
     let place = if effect.place.is_empty() { String::new() } else { format!(" ({})", effect.place.join(", ")) };
-    let depth = if effect.recursive { ", with all that is in it" } else { "" };
+    let depth = if effect.recursive { ", with everything in it" } else { "" };
     Some(format!("{} {target}{place}{depth}", effect.does))
 }
 
-/// What a rule that matches does here, and who says so.
+/// The decision of a matching rule, and its source.
 fn describe_match(look: &RuleEvaluation) -> String {
     let verdict = apply_style(look.verdict.name(), render::decision_style(look.verdict));
     let locked = if look.locked { ", locked" } else { "" };
     let allowed = match &look.allowed_by {
-        Some(reason) => format!("; does not count here: {}", escape_invisible(reason)),
+        Some(reason) => format!("; overridden by an allowed command: {}", escape_invisible(reason)),
         None => String::new(),
     };
     let source = rules::source_name(look.source);
@@ -138,7 +137,7 @@ fn render_flips(flips: &[DecisionFlip], text: &mut String) {
     if flips.is_empty() {
         return;
     }
-    text.push_str(&format!("\n{}\n", apply_style("What would change the verdict:", TextStyle::Bold)));
+    text.push_str(&format!("\n{}\n", apply_style("To change the decision:", TextStyle::Bold)));
     for flip in flips {
         let decision = apply_style(flip.decision.name(), render::decision_style(flip.decision));
         text.push_str(&format!("  {decision}  {}\n", escape_invisible(&flip.what)));

@@ -10,27 +10,27 @@ use super::wire::{GuardAnswerWire, GuardCallWire, GuardErrorWire};
 use crate::commands::run::MAX_PAYLOAD_BYTES;
 use crate::output;
 
-/// How much is read at once.
+/// The size of the read buffer.
 const READ_BUFFER_BYTES: usize = 64 * 1024;
 
-/// A line that was longer than this leaves no room behind that is never needed again.
+/// The line buffer shrinks to this size after a longer line.
 const MAX_RETAINED_BYTES: usize = 1024 * 1024;
 
-/// How many lines there were.
+/// How many lines were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct JudgedLineCounts {
-    /// Lines with something on them.
+    /// Lines that are not blank.
     pub(super) all: u64,
-    /// Those of them that are no calls.
+    /// Lines that are not calls.
     pub(super) bad: u64,
 }
 
-/// Judges every line of standard input. A sender that writes one line and waits has its answer before the next.
+/// Judges every line of standard input. Each answer is flushed before the next line is awaited.
 pub(super) fn judge_lines(places: &mut GuardLocations) -> anyhow::Result<JudgedLineCounts> {
     let mut counted = JudgedLineCounts::default();
     match judge_stdin(places, &mut counted) {
         Err(JsonLinesError::Read(error)) => Err(error).context("cannot read the calls from stdin"),
-        // A reader who has seen enough is no failure.
+        // A closed output is not an error: the reader has enough.
         Err(JsonLinesError::Write(error)) if error.kind() != ErrorKind::BrokenPipe => {
             Err(error).context("cannot write the answers")
         }
@@ -55,20 +55,20 @@ fn judge_stdin(places: &mut GuardLocations, counted: &mut JudgedLineCounts) -> R
     answers.to.flush().map_err(JsonLinesError::Write)
 }
 
-/// Judges a line and writes the answer; else says what is wrong with the line.
+/// Judges a line and writes the answer, or what is wrong with the line.
 fn judge_line(
     text: Option<&[u8]>,
     places: &mut GuardLocations,
     answers: &mut JsonLineWriter<impl Write>,
 ) -> Result<io::Result<()>, String> {
-    let text = text.ok_or_else(|| format!("it is longer than {MAX_PAYLOAD_BYTES} bytes"))?;
+    let text = text.ok_or_else(|| format!("the line is longer than {MAX_PAYLOAD_BYTES} bytes"))?;
     let call = GuardCallWire::parse(text)?;
     let (guard, cwd) = places.guard_for_cwd(call.cwd.as_deref()).map_err(|error| format!("{error:#}"))?;
     let judgement = guard.judge(&call.tool, &call.input, Some(cwd));
     Ok(answers.write_answer(&GuardAnswerWire::from_judgement(&judgement)))
 }
 
-/// Answers, a line each.
+/// Writes answers, one per line.
 struct JsonLineWriter<W: Write> {
     to: W,
     is_terminal: bool,
@@ -86,21 +86,21 @@ impl<W: Write> JsonLineWriter<W> {
     }
 }
 
-/// Why it does not go on.
+/// Why reading or writing stopped.
 #[derive(Debug)]
 enum JsonLinesError {
     Read(io::Error),
     Write(io::Error),
 }
 
-/// A line with something on it.
+/// A line that is not blank.
 struct JsonLine<'a> {
     number: u64,
-    /// Nothing if it is longer than the limit.
+    /// `None` if the line exceeds the limit.
     text: Option<&'a [u8]>,
 }
 
-/// Lines of bytes, none of which is held beyond the limit.
+/// Reads lines of bytes; keeps at most the limit of each.
 struct JsonLineReader<R: Read> {
     from: BufReader<R>,
     line: Vec<u8>,
@@ -113,7 +113,7 @@ impl<R: Read> JsonLineReader<R> {
         Self { from: BufReader::with_capacity(READ_BUFFER_BYTES, from), line: Vec::new(), number: 0, limit }
     }
 
-    /// The next line that is not blank. `before_waiting` is called before each line that has not come as a whole.
+    /// The next line that is not blank. `before_waiting` is called before each line that is not complete yet.
     fn next_line(
         &mut self,
         mut before_waiting: impl FnMut() -> io::Result<()>,
@@ -124,7 +124,7 @@ impl<R: Read> JsonLineReader<R> {
             }
             self.line.clear();
             self.line.shrink_to(MAX_RETAINED_BYTES);
-            // One byte beyond the limit tells that there were more.
+            // One byte beyond the limit shows that the line is longer.
             let mut within = self.from.by_ref().take(self.limit + 1);
             if within.read_until(b'\n', &mut self.line).map_err(JsonLinesError::Read)? == 0 {
                 return Ok(None);
@@ -149,7 +149,7 @@ impl<R: Read> JsonLineReader<R> {
 mod tests {
     use super::*;
 
-    /// Hands out one piece at a time, as a pipe does.
+    /// Returns one chunk at a time, as a pipe does.
     struct ChunkedReader(Vec<&'static str>);
 
     impl Read for ChunkedReader {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_told_apart_however_they_come() {
+    fn lines_are_split_in_any_chunks() {
         let line = |number, text: &str| (number, Some(text.to_owned()));
         let rows: &[(&[&'static str], &[_])] = &[
             (&[], &[]),
@@ -192,9 +192,9 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_waited_for_before_everything_is_told() {
+    fn answers_are_flushed_before_waiting() {
         let mut lines = JsonLineReader::new(ChunkedReader(vec!["a\nb\nc", "\n"]), 5);
-        let mut told = Vec::new();
+        let mut read = Vec::new();
         let mut waits = 0;
         while let Some(line) = lines
             .next_line(|| {
@@ -203,9 +203,9 @@ mod tests {
             })
             .unwrap()
         {
-            told.push((line.number, waits));
+            read.push((line.number, waits));
         }
-        assert_eq!(told, [(1, 1), (2, 1), (3, 2)]);
+        assert_eq!(read, [(1, 1), (2, 1), (3, 2)]);
         assert_eq!(waits, 3);
     }
 }

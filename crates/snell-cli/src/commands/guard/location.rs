@@ -1,4 +1,4 @@
-//! Where calls would be made.
+//! The directories in which calls are judged.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,19 +8,19 @@ use anyhow::Context;
 use super::project_guards::{GuardPolicyArgs, GuardedProject, GuardedProjectCache};
 use crate::env::find_config_project;
 use crate::guard::ProjectGuard;
-use crate::output;
+use crate::output::{self, CommandError};
 
-/// How many directories are remembered. Beyond that they are looked at again.
+/// How many directories are cached.
 const MAX_CACHED_DIRECTORIES: usize = 1024;
 
-/// Where it would run
+/// Where the call would run
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Where and how it is judged")]
 pub(super) struct GuardLocationArgs {
-    /// The directory in which it would run; need not be there [default: the current directory]
+    /// The directory in which the call would run; need not exist [default: the current directory]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// The project that the agent works on [default: the nearest one from that directory upwards]
+    /// The agent's project [default: the nearest one from that directory upwards]
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     #[command(flatten)]
@@ -28,11 +28,13 @@ pub(super) struct GuardLocationArgs {
 }
 
 impl GuardLocationArgs {
-    /// Where calls are made, with the guards that judge them there. Says so if the guard that agents meet there is off.
+    /// Resolves the directories of calls. Warns if the guard is off there.
     pub(super) fn resolve_locations(&self) -> anyhow::Result<GuardLocations> {
         let here = match &self.cwd {
             Some(cwd) => to_absolute_path(cwd)?,
-            None => std::env::current_dir().context("the current directory is gone; name another one with --cwd")?,
+            None => std::env::current_dir().map_err(|error| {
+                CommandError::new(format!("cannot find the current directory: {error}")).with_hint("pass --cwd")
+            })?,
         };
         let home = match &self.project {
             Some(project) => ProjectSelection::Fixed(to_absolute_path(project)?),
@@ -42,7 +44,7 @@ impl GuardLocationArgs {
             && !project.is_dir()
         {
             let shown = project.display();
-            output::print_warning(format!("{shown} is no directory; it is taken for a project without settings"));
+            output::print_warning(format!("{shown} is not a directory, so no project settings apply"));
         }
         let mut places = GuardLocations {
             project: home,
@@ -55,25 +57,25 @@ impl GuardLocationArgs {
     }
 }
 
-/// Which project an agent works on.
+/// How the project of a call is chosen.
 enum ProjectSelection {
-    /// This one, wherever it makes a call.
+    /// Always this one.
     Fixed(PathBuf),
-    /// This one if it makes a call in it, else the one in which it does.
+    /// This one for calls inside it; otherwise the nearest one to the call.
     Nearest(PathBuf),
 }
 
-/// The directories in which calls are made.
+/// The directories in which calls are made, with their guards.
 pub(super) struct GuardLocations {
     project: ProjectSelection,
-    /// Where calls are made that do not say where.
+    /// The directory of calls without `cwd`.
     default_cwd: PathBuf,
     guards: GuardedProjectCache,
-    /// By the names that calls have for them.
+    /// By `cwd` as calls write it.
     directories: HashMap<String, CallDirectory>,
 }
 
-/// A directory, and the project that it counts for.
+/// A directory and its project.
 #[derive(Clone)]
 struct CallDirectory {
     path: PathBuf,
@@ -81,9 +83,9 @@ struct CallDirectory {
 }
 
 impl GuardLocations {
-    /// The guard for a call that is made in this directory, and the directory without detours.
+    /// The guard for a call in this directory, and the normalized directory.
     pub(super) fn guard_for_cwd(&mut self, cwd: Option<&str>) -> anyhow::Result<(&ProjectGuard, &Path)> {
-        // No directory has an empty name: this is where calls are made that do not say where.
+        // No directory has an empty name, so it stands for calls without `cwd`.
         let named = cwd.unwrap_or_default();
         if !self.directories.contains_key(named) {
             if self.directories.len() >= MAX_CACHED_DIRECTORIES {
@@ -91,12 +93,12 @@ impl GuardLocations {
             }
             self.directories.insert(named.to_owned(), self.resolve_directory(cwd));
         }
-        let directory = self.directories.get(named).context("a directory was forgotten")?;
+        let directory = self.directories.get(named).context("the directory is missing in the cache")?;
         let known = self.guards.get_or_load(&directory.project)?;
         Ok((&known.guard, &directory.path))
     }
 
-    /// What is known of the project in which calls are made that do not say where.
+    /// The project of calls without `cwd`.
     pub(super) fn default_project(&mut self) -> anyhow::Result<&GuardedProject> {
         let project = self.resolve_directory(None).project;
         self.guards.get_or_load(&project)

@@ -1,4 +1,4 @@
-//! `snell guard`: what the guard makes of calls, why, by which rules, and of what was recorded.
+//! `snell guard`: judges calls, explains decisions, lists rules and judges recorded calls again.
 
 mod call_args;
 mod check;
@@ -12,9 +12,9 @@ mod replay;
 mod rules;
 mod wire;
 
-/// Judge tool calls as the guard does, and see by which rules
+/// Judge tool calls with the guard and show its rules
 ///
-/// Nothing is run and nothing is changed: the guard reads what a command would do.
+/// These commands run no call and change nothing: the guard analyses what a command would do.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell guard check 'rm -rf build'\n  snell guard explain 'x=rm; $x -rf ~'\n  \
     snell guard rules --tier secret\n  snell guard replay --since 7d --preset strict")]

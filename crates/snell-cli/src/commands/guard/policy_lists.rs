@@ -1,16 +1,16 @@
-//! What is in force beside the rules: places to be left alone, and commands that are let through.
+//! The settings beside the rules: protected paths, secret paths and allowed commands.
 
 use serde::Serialize;
 use snell::{AllowedCommand, GuardSettings, ProtectedPath, Timestamp};
 
 use crate::output::{self, TextTable};
 
-/// The same, for programs.
+/// The lists as JSON.
 #[derive(Debug, Serialize)]
 pub(super) struct GuardListsView {
-    /// Must not be changed.
+    /// Paths that must not be changed.
     protect: Vec<ProtectedPathView>,
-    /// Must not even be read.
+    /// Paths that must not be read.
     secrets: Vec<ProtectedPathView>,
     allow: Vec<AllowedCommandView>,
 }
@@ -51,21 +51,21 @@ impl GuardListsView {
         }
     }
 
-    /// Shows what there is.
+    /// Prints the lists as tables.
     pub(super) fn print(&self) {
         print_path_table("MUST NOT BE CHANGED", &self.protect);
         print_path_table("MUST NOT BE READ", &self.secrets);
         if self.allow.is_empty() {
             return;
         }
-        let mut table = TextTable::new(["LET THROUGH", "BECAUSE", "UNTIL", "FROM"], 1).with_optional_column(2);
+        let mut table = TextTable::new(["ALLOWED", "REASON", "UNTIL", "FROM"], 1).with_optional_column(2);
         for entry in &self.allow {
             let until = entry.until.clone().unwrap_or_default();
-            let over = if entry.expired { " (over)" } else { "" };
+            let expired = if entry.expired { " (expired)" } else { "" };
             table.add_row([
                 entry.command.clone(),
                 entry.reason.clone(),
-                format!("{until}{over}"),
+                format!("{until}{expired}"),
                 entry.origin.clone(),
             ]);
         }

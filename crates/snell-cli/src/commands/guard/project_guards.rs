@@ -1,25 +1,25 @@
-//! The guard of each project that a command is about, made once.
+//! The guards of projects, each loaded once.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::ValueEnum;
-use snell::{BuiltinHandler, GuardPreset, Severity, SnellSettings, Timestamp};
+use snell::{BuiltinHandler, GuardPreset, Severity, SnellSettings, Timestamp, UserMessage};
 
 use crate::env;
 use crate::env::caller::CallerEnv;
 use crate::guard::ProjectGuard;
 use crate::output;
 
-/// How many guards are remembered. Beyond that they are made again.
+/// How many guards are cached.
 const MAX_CACHED_PROJECTS: usize = 1024;
 
-/// How it is judged
+/// How calls are judged
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Where and how it is judged")]
 pub(super) struct GuardPolicyArgs {
-    /// As if the settings named this preset
+    /// Use this preset instead of the one in the settings
     #[arg(long, value_name = "PRESET")]
     preset: Option<GuardPresetArg>,
 }
@@ -58,14 +58,14 @@ pub(super) struct GuardedProjectCache {
     projects: HashMap<PathBuf, GuardedProject>,
 }
 
-/// What is known of a project.
+/// A project's settings and guard.
 pub(super) struct GuardedProject {
     pub(super) guard: ProjectGuard,
     pub(super) settings: SnellSettings,
 }
 
 impl GuardedProjectCache {
-    /// What is known of a project: as it counts where an agent is answered there.
+    /// The project's settings and guard, as agents meet them there.
     pub(super) fn get_or_load(&mut self, project: &Path) -> anyhow::Result<&GuardedProject> {
         if !self.projects.contains_key(project) {
             if self.projects.len() >= MAX_CACHED_PROJECTS {
@@ -74,7 +74,7 @@ impl GuardedProjectCache {
             let known = self.load_project(project)?;
             self.projects.insert(project.to_owned(), known);
         }
-        self.projects.get(project).context("a project was forgotten")
+        self.projects.get(project).context("the project is missing in the cache")
     }
 
     fn load_project(&self, project: &Path) -> anyhow::Result<GuardedProject> {
@@ -91,12 +91,11 @@ impl GuardedProjectCache {
 }
 
 impl GuardedProject {
-    /// Says so if nobody asks the guard here.
+    /// Warns if the guard is off, so that agents' calls are not judged.
     pub(super) fn warn_if_off(&self) {
         if !self.settings.handlers.is_enabled(BuiltinHandler::Guard) {
-            output::print_warning(
-                "the guard is switched off ([handlers] in your snell.toml); agents' calls are not judged",
-            );
+            let warning = UserMessage::new("the guard is off, so Snell does not judge agents' calls");
+            output::print_warning(warning.with_hint("set guard = true in [handlers] of your snell.toml"));
         }
     }
 }

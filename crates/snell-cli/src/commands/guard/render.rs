@@ -1,4 +1,4 @@
-//! A judgement as people read it: the decision, where in the command it lies, why, and what to do instead.
+//! A judgement as text: the decision, the marked command, the reason and the advice.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ const MAX_SHOWN_LINES: usize = 12;
 /// How many places are marked.
 const MAX_MARKED_SPANS: usize = 64;
 
-/// How a line of a command is set off.
+/// The indent of a command's lines.
 const INDENT: &str = "  ";
 
-/// How a decision is shown.
+/// The colour of a decision.
 pub(super) fn decision_style(verdict: GuardDecision) -> TextStyle {
     match verdict {
         GuardDecision::Allow => TextStyle::Green,
@@ -25,7 +25,7 @@ pub(super) fn decision_style(verdict: GuardDecision) -> TextStyle {
     }
 }
 
-/// All that a judgement of a call says: the decision, where in the call it lies, why, and what to do instead.
+/// The whole judgement of a call: decision, marked command, reason and advice.
 pub(super) fn render_judgement(call: &ToolCallRequest, judgement: &GuardJudgement) -> String {
     [render_headline(judgement), render_marked_call(call, &judgement.spans), render_grounds(judgement)].concat()
 }
@@ -42,25 +42,25 @@ fn render_headline(judgement: &GuardJudgement) -> String {
     format!("{decision}{rule}\n")
 }
 
-/// Why, what to do instead, and what could not be seen.
+/// The reason, the advice and the gaps of the analysis.
 fn render_grounds(judgement: &GuardJudgement) -> String {
     let mut text = String::new();
-    let mut row = |title: &str, said: &str| {
-        if !said.is_empty() {
-            text.push_str(&format!("{title:<10}{}\n", escape_invisible(said)));
+    let mut row = |title: &str, value: &str| {
+        if !value.is_empty() {
+            text.push_str(&format!("{title:<10}{}\n", escape_invisible(value)));
         }
     };
     row("Why", &judgement.reason);
     row("Instead", judgement.advice);
     if let Some(would) = judgement.suppressed_decision() {
-        row("Audit", &format!("the preset only watches; otherwise: {}", would.name()));
+        row("Audit", &format!("the audit preset does not enforce this decision: {}", would.name()));
     }
     row("Allowed", judgement.allowed_by.as_deref().unwrap_or_default());
-    row("Unseen", &judgement.coverage.describe_gaps().join("; "));
+    row("Unchecked", &judgement.coverage.describe_gaps().join("; "));
     text
 }
 
-/// The call, with the places underlined that a judgement is about.
+/// The call, with the blamed spans underlined.
 fn render_marked_call(call: &ToolCallRequest, spans: &[Range<usize>]) -> String {
     match call.command() {
         Some(command) => underline_spans(command, spans, output::terminal_width()),
@@ -71,7 +71,7 @@ fn render_marked_call(call: &ToolCallRequest, spans: &[Range<usize>]) -> String 
     }
 }
 
-/// The lines of a text on which one of the spans lies, else its first ones, with the spans underlined.
+/// Underlines the spans. Shows the lines with spans, or the first lines if there are none.
 fn underline_spans(text: &str, spans: &[Range<usize>], width: Option<usize>) -> String {
     let mut lines = Vec::new();
     let mut begin = 0;
@@ -95,13 +95,13 @@ fn underline_spans(text: &str, spans: &[Range<usize>], width: Option<usize>) -> 
     shown
 }
 
-/// The part of a span that lies on a line, counted from the beginning of the line.
+/// The part of a span on a line, relative to the start of the line.
 fn clip_span(span: &Range<usize>, line: &Range<usize>) -> Option<Range<usize>> {
     let (start, end) = (span.start.max(line.start), span.end.min(line.end));
     (start < end).then(|| start - line.start..end - line.start)
 }
 
-/// One line and what is underlined of it. Where it is too wide, the part around the first mark is shown.
+/// One line and its underlines. If it is too wide, shows the part around the first mark.
 fn render_marked_line(line: &str, marked: &[Range<usize>], width: Option<usize>, to: &mut String) {
     // Each character as it is shown, which may be several, and whether it is marked.
     let mut shown: Vec<(char, bool)> = Vec::new();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_judgement_is_about_is_underlined() {
+    fn the_blamed_spans_are_underlined() {
         insta::assert_snapshot!(underline_ranges("cd x && rm -rf /", &[(8, 16)], None), @"
           cd x && rm -rf /
                   ^^^^^^^^
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_line_that_is_too_wide_the_mark_is_shown() {
+    fn a_wide_line_is_cut_around_its_mark() {
         let text = format!("{} rm -rf / {}", "a".repeat(50), "b".repeat(50));
         insta::assert_snapshot!(underline_ranges(&text, &[(51, 59)], Some(30)), @"
           …aaaaa rm -rf / bbbbbbbbbbb…

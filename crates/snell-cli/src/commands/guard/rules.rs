@@ -1,8 +1,7 @@
-//! `snell guard rules`: what is judged, how grave it is, and what happens then here.
+//! `snell guard rules`: lists the rules with their tiers and their decisions here.
 
 use std::collections::BTreeSet;
 
-use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 use snell::{GuardAuthor, GuardSettings, SourceLocation, Timestamp, did_you_mean};
@@ -16,21 +15,21 @@ use super::render;
 use crate::commands::DONE;
 use crate::env;
 use crate::guard::choice_from_decision;
-use crate::output::{self, TextStyle, TextTable, apply_style};
+use crate::output::{self, CommandError, TextStyle, TextTable, apply_style};
 
-/// Show the rules, and what each one does here
+/// List the rules and their decisions here
 ///
-/// Names a rule by its id to see all about it. A choice for a rule is written in snell.toml, under [guard.rules].
+/// With a rule's id, show its details. To change a rule's decision, set it in snell.toml under [guard.rules].
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  snell guard rules\n  snell guard rules --tier secret\n  snell guard rules push\n  \
     snell guard rules git.push-force"
 )]
 pub(crate) struct Args {
-    /// A rule's id, or a word to look for in ids, reasons and advice
+    /// A rule's id, or a word to search for in ids, reasons and advice
     #[arg(value_name = "RULE")]
     word: Option<String>,
-    /// Only rules of this tier
+    /// List only rules of this tier
     #[arg(long, value_name = "TIER", value_parser = tier_names())]
     tier: Option<String>,
     /// Print JSON
@@ -40,21 +39,21 @@ pub(crate) struct Args {
     place: GuardLocationArgs,
 }
 
-/// The tiers that rules have, the gravest first.
+/// The tiers, gravest first.
 fn tier_names() -> PossibleValuesParser {
     let tiers: BTreeSet<_> = RULES.iter().map(|rule| rule.tier).collect();
     tiers.iter().map(|tier| tier.name()).collect::<Vec<_>>().into()
 }
 
-/// A rule, and what happens here when it matches.
+/// A rule and its decision here.
 #[derive(Debug, Serialize)]
 struct GuardRuleView {
     id: &'static str,
     tier: &'static str,
     decision: &'static str,
-    /// Who says so.
+    /// The source of the decision.
     source: &'static str,
-    /// Where that is written.
+    /// The place in a file that sets it.
     origin: Option<String>,
     locked: bool,
     reason: String,
@@ -65,7 +64,7 @@ struct GuardRuleView {
     verdict: GuardDecision,
 }
 
-/// All about one rule, for programs.
+/// The details of one rule as JSON.
 #[derive(Serialize)]
 struct RuleDetailView<'a> {
     #[serde(flatten)]
@@ -75,7 +74,7 @@ struct RuleDetailView<'a> {
     not_match: Vec<&'static str>,
 }
 
-/// Everything, for programs.
+/// All rules as JSON.
 #[derive(Serialize)]
 struct GuardRulesView<'a> {
     preset: &'static str,
@@ -90,7 +89,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let known = places.default_project()?;
     let policy = known.guard.policy();
     if policy.preset == PolicyPreset::Audit {
-        output::print_note("the preset is audit: nothing is stopped, and this is what would be");
+        output::print_note("the preset is audit, so these decisions are reported but not enforced");
     }
     let word = args.word.as_deref();
     if let Some(rule) = RULES.iter().find(|rule| Some(rule.id) == word) {
@@ -98,10 +97,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let listed = select_rules(args, known);
     if let Some(word) = word.filter(|_| listed.is_empty()) {
-        let of_tier = args.tier.as_ref().map_or_else(String::new, |tier| format!(" of the tier {tier}"));
-        let near = did_you_mean(word, RULES.iter().map(|rule| rule.id));
-        let near = near.map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"));
-        bail!("no rule{of_tier} is called \"{word}\" or has that in it{near}; `snell guard rules` shows all of them");
+        let of_tier = args.tier.as_ref().map_or_else(String::new, |tier| format!(" of tier {tier}"));
+        let error = CommandError::new(format!("no rule{of_tier} matches \"{word}\""));
+        let hint = match did_you_mean(word, RULES.iter().map(|rule| rule.id)) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => "run `snell guard rules` to list all rules".to_owned(),
+        };
+        return Err(error.with_hint(hint).into());
     }
     let beside =
         GuardListsView::from_settings(&known.settings.guard, env::read_clock_override().unwrap_or_else(Timestamp::now));
@@ -121,7 +123,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     Ok(DONE)
 }
 
-/// The rules that are asked for, gravest first.
+/// The rules that match the arguments, gravest first.
 fn select_rules(args: &Args, known: &GuardedProject) -> Vec<GuardRuleView> {
     let word = args.word.as_deref().unwrap_or_default().to_lowercase();
     let has_word = |rule: &&GuardRule| {
@@ -151,7 +153,7 @@ impl GuardRuleView {
         }
     }
 
-    /// Where the decision comes from, as people read it.
+    /// The source of the decision, as people read it.
     fn describe_origin(&self) -> String {
         match &self.origin {
             Some(origin) => format!("{} {origin}", self.source),
@@ -160,7 +162,7 @@ impl GuardRuleView {
     }
 }
 
-/// Where a decision comes from, as it is told.
+/// The name of a decision's source.
 pub(super) fn source_name(source: DecisionSource) -> &'static str {
     match source {
         DecisionSource::Rule => "default",
@@ -171,7 +173,7 @@ pub(super) fn source_name(source: DecisionSource) -> &'static str {
     }
 }
 
-/// Where it is written that a rule is decided like this, if it is written anywhere.
+/// The place in a file that sets this decision, if any.
 fn find_origin<'a>(
     rule: &GuardRule,
     verdict: GuardDecision,
@@ -179,11 +181,11 @@ fn find_origin<'a>(
     settings: &'a GuardSettings,
 ) -> Option<&'a SourceLocation> {
     let chosen = |is_author: fn(GuardAuthor) -> bool| {
-        let mut said = settings.rules.iter().rev();
-        let found = said.find(|said| {
-            said.rule == rule.id && said.choice == choice_from_decision(verdict) && is_author(said.author)
+        let mut choices = settings.rules.iter().rev();
+        let found = choices.find(|choice| {
+            choice.rule == rule.id && choice.choice == choice_from_decision(verdict) && is_author(choice.author)
         });
-        found.map(|said| &said.origin)
+        found.map(|choice| &choice.origin)
     };
     match source {
         DecisionSource::Rule => None,
@@ -194,7 +196,7 @@ fn find_origin<'a>(
     }
 }
 
-/// A reason that is about no call in particular.
+/// The reason of a rule without a particular call.
 fn generalize_reason(reason: &str) -> String {
     let text =
         reason.replace("{target}", "the target").replace("{program}", "the program").replace("`{field}`", "a field");
@@ -236,7 +238,7 @@ fn print_rule(view: &GuardRuleView, json: bool) -> anyhow::Result<u8> {
     let decision = apply_style(view.decision, render::decision_style(view.verdict));
     let mut text = format!("Tier      {}\nDecision  {decision} ({})\n", view.tier, view.describe_origin());
     if view.locked {
-        text.push_str("Locked    a project cannot make it milder, and what `allow` names is judged by it all the same, also in your own file\n");
+        text.push_str("Locked    a project cannot make it milder, and `allow` entries do not override it\n");
     }
     text.push_str(&format!("Instead   {}\n", view.advice));
     output::print_text(&text);

@@ -1,4 +1,4 @@
-//! Calls and judgements as programs write and read them.
+//! Calls and judgements as JSON.
 
 use std::ops::Range;
 
@@ -8,71 +8,71 @@ use serde_json::Value;
 use snell::{MAX_JSON_DEPTH, measure_json_depth, replace_lone_surrogates};
 use snell_guard::{GuardDecision, GuardExplanation, GuardJudgement};
 
-/// What a line has to look like, for those who wrote another one.
-const EXAMPLE: &str = r#"write {"tool": "Bash", "input": {"command": "ls"}}"#;
+/// An example of a valid line, for error messages.
+const EXAMPLE: &str = r#"{"tool": "Bash", "input": {"command": "ls"}}"#;
 
-/// A call as a line of JSON tells it. What else an agent sends with it does not matter here.
+/// A call as a line of JSON. Other fields are ignored.
 #[derive(Debug, Deserialize)]
 pub(super) struct GuardCallWire {
     #[serde(alias = "tool_name")]
     pub(super) tool: String,
     #[serde(alias = "tool_input")]
     pub(super) input: Value,
-    /// Where it would run.
+    /// The directory of the call.
     #[serde(default)]
     pub(super) cwd: Option<String>,
 }
 
 impl GuardCallWire {
-    /// Reads a line; else says what is wrong with it.
+    /// Parses a line, or explains why it is invalid.
     pub(super) fn parse(line: &[u8]) -> Result<Self, String> {
         let text = match std::str::from_utf8(line) {
             Ok(text) => text.trim(),
-            Err(error) => return Err(format!("it is not UTF-8, from byte {} on", error.valid_up_to() + 1)),
+            Err(error) => return Err(format!("the line is not UTF-8 from byte {} on", error.valid_up_to() + 1)),
         };
         if !text.starts_with('{') {
-            return Err(format!("a call is a JSON object; {EXAMPLE}"));
+            return Err(format!("a call must be a JSON object, for example {EXAMPLE}"));
         }
         let call: Self = parse_json(text)?;
         match &call.cwd {
-            Some(cwd) if !cwd.starts_with('/') => Err(format!("\"cwd\" is {cwd:?}; write an absolute path")),
+            Some(cwd) if !cwd.starts_with('/') => Err(format!("\"cwd\" must be an absolute path, not {cwd:?}")),
             _ => Ok(call),
         }
     }
 }
 
-/// Reads JSON as it is read from agents: not too deep, and with each half of a character that was cut in two taken for
-/// a replacement character.
+/// Parses JSON as Snell parses payloads of agents: with a depth limit, and with replacement characters for lone
+/// surrogates.
 pub(super) fn parse_json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     if measure_json_depth(text) > MAX_JSON_DEPTH {
-        return Err(format!("it is nested more than {MAX_JSON_DEPTH} levels deep"));
+        return Err(format!("the JSON is nested more than {MAX_JSON_DEPTH} levels deep"));
     }
     parse_json_strict(text).or_else(|error| {
-        let mended = replace_lone_surrogates(text);
-        if mended == text {
+        let repaired = replace_lone_surrogates(text);
+        if repaired == text {
             return Err(describe_json_error(&error));
         }
-        parse_json_strict(&mended).map_err(|error| describe_json_error(&error))
+        parse_json_strict(&repaired).map_err(|error| describe_json_error(&error))
     })
 }
 
 fn parse_json_strict<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
     let mut reader = serde_json::Deserializer::from_str(text);
-    // How deep it is has been seen to.
+    // The depth is checked above.
     reader.disable_recursion_limit();
     let value = T::deserialize(&mut reader)?;
     reader.end()?;
     Ok(value)
 }
 
-/// What is wrong, and in which column. There is only one line.
+/// The error and its column, without the line: there is only one.
 fn describe_json_error(error: &serde_json::Error) -> String {
-    let said = error.to_string();
-    let what = said.rsplit_once(" at line ").map_or(said.as_str(), |(what, _)| what);
+    let message = error.to_string();
+    let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
     format!("{what} (column {})", error.column())
 }
 
-/// A judgement as a line of JSON tells it.
+/// A judgement as a line of JSON.
 #[derive(Debug, Serialize)]
 pub(super) struct GuardAnswerWire<'a> {
     decision: &'static str,
@@ -81,10 +81,10 @@ pub(super) struct GuardAnswerWire<'a> {
     reason: Option<&'a str>,
     advice: Option<&'static str>,
     coverage: &'static str,
-    /// What it would be if the policy did not merely watch.
+    /// The decision without the audit preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     would: Option<&'static str>,
-    /// Why somebody allowed it.
+    /// The reason of the `allow` entry that applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     allowed_by: Option<&'a str>,
 }
@@ -104,7 +104,7 @@ impl<'a> GuardAnswerWire<'a> {
     }
 }
 
-/// An explanation as JSON tells it: the judgement as it is told without one, where it lies, and what led to it.
+/// An explanation as JSON: the judgement, its spans, and the analysis.
 #[derive(Debug, Serialize)]
 pub(super) struct GuardExplanationWire<'a> {
     #[serde(flatten)]
@@ -124,7 +124,7 @@ fn non_empty(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// What stands in the place of an answer to a line that is no call.
+/// The answer to a line that is not a call.
 #[derive(Debug, Serialize)]
 pub(super) struct GuardErrorWire<'a> {
     pub(super) error: &'a str,

@@ -1,4 +1,4 @@
-//! Entries of `[[guard.allow]]` that let nothing through, although somebody believes that they do.
+//! Finds entries of `[[guard.allow]]` that have no effect.
 
 use serde_json::json;
 use snell::{AllowedCommand, Timestamp};
@@ -11,7 +11,7 @@ use crate::guard::policy::to_allow_entry;
 /// The tool that runs a command.
 const SHELL: &str = "Bash";
 
-/// What is wrong with each entry, as far as something is.
+/// The fault of each entry that has one.
 pub(crate) fn lint_allow_entries(
     guard: &ProjectGuard,
     entries: &[AllowedCommand],
@@ -28,7 +28,7 @@ pub(crate) fn lint_allow_entries(
     found
 }
 
-/// What is wrong, and what to do about it.
+/// The fault of an entry, and its remedy.
 fn find_entry_fault(
     guard: &ProjectGuard,
     entry: &AllowedCommand,
@@ -39,22 +39,22 @@ fn find_entry_fault(
     if entry.is_expired(now) {
         let until = entry.until.map(|until| until.to_string()).unwrap_or_default();
         return Some((
-            format!("\"{command}\" was allowed until {until}, and is no longer"),
-            "remove it, or write a later day".into(),
+            format!("\"{command}\" was allowed only until {until}"),
+            "remove the entry, or set a later date".into(),
         ));
     }
     let allowed = to_allow_entry(entry);
     if let Some(fault) = allowed.pattern_error() {
         return Some((
-            format!("\"{command}\" {fault}, so it lets nothing through"),
-            "write one command as it is typed, without pipes and variables".into(),
+            format!("\"{command}\" {fault}, so it allows nothing"),
+            "write one command without pipes and variables, and quote special characters".into(),
         ));
     }
     let covers = |other: &&&AllowedCommand| to_allow_entry(other).covers(&allowed);
     if let Some(other) = earlier.iter().find(covers) {
         return Some((
-            format!("\"{command}\" is let through by \"{}\" already ({})", other.command, other.origin),
-            "remove one of them".into(),
+            format!("\"{command}\" is already allowed by \"{}\" ({})", other.command, other.origin),
+            "remove one of the two entries".into(),
         ));
     }
     if command.contains('*') {
@@ -63,16 +63,16 @@ fn find_entry_fault(
     find_useless_entry(guard, allowed)
 }
 
-/// What a `*` may stand for: a name, and a path.
+/// Samples for `*`: a name and a path.
 const WILDCARD_SAMPLES: [&str; 2] = ["x", "x/y"];
 
-/// Why commands of a pattern are stopped all the same. What it stands for may be one thing or another, so something is wrong only
-/// if each of several commands is stopped; and that no rule minds these says nothing about others.
+/// Reports a pattern if a rule stops every sample of it. `*` may stand for anything, so one sample proves nothing, and
+/// a sample that no rule matches proves nothing about others.
 fn find_useless_pattern(guard: &ProjectGuard, allowed: &AllowListEntry) -> Option<(String, String)> {
     let stopped = WILDCARD_SAMPLES.map(|stand_in| {
         let command = allowed.command.replace('*', stand_in);
         let example = AllowListEntry { command: command.clone(), ..allowed.clone() };
-        // A star in quotes stands for itself.
+        // A quoted star is literal.
         if !allowed.covers(&example) {
             return None;
         }
@@ -84,15 +84,14 @@ fn find_useless_pattern(guard: &ProjectGuard, allowed: &AllowListEntry) -> Optio
     };
     Some((
         format!(
-            "\"{}\" does not let through what it seems to (\"{example}\"): {rule} minds it, and holds for allowed \
-             commands as well",
+            "\"{}\" does not allow \"{example}\", because rule {rule} also applies to allowed commands",
             allowed.command
         ),
-        format!("`snell guard rules {rule}` says why; remove the entry"),
+        format!("remove the entry; run `snell guard rules {rule}` for details"),
     ))
 }
 
-/// The rule that stops a command although this is allowed.
+/// The rule that stops a command although this entry allows it.
 fn find_stopping_rule(guard: &ProjectGuard, allowed: AllowListEntry, command: &str) -> Option<&'static str> {
     let policy = GuardPolicy { allowed: vec![allowed], ..guard.policy().clone() };
     let judgement = judge_with_policy(guard, policy, command);
@@ -104,20 +103,20 @@ fn judge_with_policy(guard: &ProjectGuard, policy: GuardPolicy, command: &str) -
     guard.judge(SHELL, &json!({ "command": command }), None)
 }
 
-/// Why a command is stopped all the same, or would not have been.
+/// Reports a command that is allowed without the entry, or stopped in spite of it.
 fn find_useless_entry(guard: &ProjectGuard, allowed: AllowListEntry) -> Option<(String, String)> {
     let command = allowed.command.clone();
     let without =
         GuardPolicy { allowed: Vec::new(), preset: snell_guard::PolicyPreset::Strict, ..guard.policy().clone() };
     if judge_with_policy(guard, without, &command).unaudited == GuardDecision::Allow {
         return Some((
-            format!("no rule minds \"{command}\" here, so the entry has no effect"),
-            "remove it, or write the command that was stopped: `snell guard explain` offers the entry for it".into(),
+            format!("no rule stops \"{command}\" here, so the entry has no effect"),
+            "remove the entry, or use the one that `snell guard explain` suggests for the blocked command".into(),
         ));
     }
     let rule = find_stopping_rule(guard, allowed, &command)?;
     Some((
-        format!("\"{command}\" is not let through: {rule} minds it, and holds for allowed commands as well"),
-        format!("`snell guard rules {rule}` says why; remove the entry"),
+        format!("\"{command}\" is not allowed, because rule {rule} also applies to allowed commands"),
+        format!("remove the entry; run `snell guard rules {rule}` for details"),
     ))
 }

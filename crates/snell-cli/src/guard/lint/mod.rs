@@ -1,4 +1,4 @@
-//! What is wrong with what settings say about the guard, and only the guard can know.
+//! Faults of `[guard]` that only the guard can find.
 
 pub(crate) mod allow_entries;
 
@@ -14,65 +14,65 @@ use snell_guard::rules::RULES;
 use super::ProjectGuard;
 use super::policy::{self, choice_from_decision};
 
-/// A finding: what is wrong, and what to do about it.
+/// A fault of the settings and its remedy.
 #[derive(Clone, Debug)]
 pub(crate) struct GuardLintFinding {
-    /// Where it was written.
+    /// Where the setting is.
     pub(crate) origin: SourceLocation,
     pub(crate) what: String,
     pub(crate) remedy: String,
 }
 
 impl GuardLintFinding {
-    /// It, as one of the findings about files.
+    /// The finding as a diagnostic of its file.
     pub(crate) fn to_diagnostic(&self) -> Diagnostic {
         self.origin.make_warning(UserMessage::new(self.what.as_str()).with_hint(self.remedy.as_str()))
     }
 }
 
-/// A file that has no say, rules that nobody knows or that no project can make milder, and commands that are not let
-/// through.
+/// Finds an unreadable configuration file, unknown rules, choices that a locked rule ignores, and allow entries without
+/// effect.
 pub(crate) fn lint_guard_settings(settings: &SnellSettings, project: &Path, now: Timestamp) -> Vec<GuardLintFinding> {
-    let said = &settings.guard;
-    let mut found: Vec<GuardLintFinding> = lint_unreadable_config(said).into_iter().collect();
-    found.extend(said.rules.iter().filter_map(|choice| lint_rule_choice(choice, said)));
-    if !said.allow.is_empty() {
+    let guard_settings = &settings.guard;
+    let mut found: Vec<GuardLintFinding> = lint_unreadable_config(guard_settings).into_iter().collect();
+    found.extend(guard_settings.rules.iter().filter_map(|choice| lint_rule_choice(choice, guard_settings)));
+    if !guard_settings.allow.is_empty() {
         let guard = ProjectGuard::from_settings(settings, project, now);
-        found.extend(allow_entries::lint_allow_entries(&guard, &said.allow, now));
+        found.extend(allow_entries::lint_allow_entries(&guard, &guard_settings.allow, now));
     }
     found
 }
 
-/// That the user's own file cannot be read, and what that means.
+/// Reports that the user's own file cannot be read, so that defaults apply.
 pub(crate) fn lint_unreadable_config(settings: &GuardSettings) -> Option<GuardLintFinding> {
     settings.unreadable_file.as_ref().map(|file| GuardLintFinding {
         origin: file.origin.clone(),
-        what: format!("the guard judges by its defaults, because this file {}", file.why),
-        remedy: "correct it; until then nothing in it counts".into(),
+        what: format!("the guard uses its defaults, because this file {}", file.why),
+        remedy: "fix the file; until then none of its settings apply".into(),
     })
 }
 
-/// What is wrong with what is said about a rule.
-fn lint_rule_choice(said: &RuleChoice, settings: &GuardSettings) -> Option<GuardLintFinding> {
-    let finding = |what, remedy| GuardLintFinding { origin: said.origin.clone(), what, remedy };
-    let Some(rule) = RULES.iter().find(|rule| rule.id == said.rule) else {
-        let near = suggest_rule(&said.rule).map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"));
-        return Some(finding(
-            format!("the guard has no rule \"{}\"{near}, so this has no effect", said.rule),
-            "`snell guard rules` shows all".into(),
-        ));
+/// Finds an unknown rule, or a choice that a locked rule ignores.
+fn lint_rule_choice(choice: &RuleChoice, settings: &GuardSettings) -> Option<GuardLintFinding> {
+    let finding = |what, remedy| GuardLintFinding { origin: choice.origin.clone(), what, remedy };
+    let Some(rule) = RULES.iter().find(|rule| rule.id == choice.rule) else {
+        let remedy = match suggest_rule(&choice.rule) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => "run `snell guard rules` to list all rules".to_owned(),
+        };
+        return Some(finding(format!("unknown rule \"{}\", so this setting has no effect", choice.rule), remedy));
     };
     let usual = choice_from_decision(GuardPolicy::new(policy::preset_from_settings(settings.preset)).decide(rule));
-    let in_vain = rule.locked && said.author != GuardAuthor::User && said.choice < usual;
-    in_vain.then(|| {
+    let is_ignored = rule.locked && choice.author != GuardAuthor::User && choice.choice < usual;
+    is_ignored.then(|| {
         finding(
-            format!("{} is locked: a project cannot make it milder, so this has no effect", rule.id),
-            "remove it, or write it into your own snell.toml".into(),
+            format!("rule {} is locked, so a project cannot make it milder", rule.id),
+            "remove the setting, or move it to your own snell.toml".into(),
         )
     })
 }
 
-/// The rule that was probably meant: one of the same words in another order, or one that is written nearly the same.
+/// The rule that was probably meant: the same words in another order, or a similar spelling.
 fn suggest_rule(id: &str) -> Option<&'static str> {
     let words = |id: &str| {
         let mut words: Vec<_> = id.split(['.', '-']).map(str::to_lowercase).collect();

@@ -27,7 +27,7 @@ const TOLD: &[(&str, &str, &str)] = &[
     ),
     ("builder", "Bash npm install", "changed to npm ci"),
     ("builder", "Bash grep -rn 'rm -rf' docs", "goes on"),
-    ("builder", "Bash sh -c 'cd ~ && rm -rf .'", "blocked: rm would remove a whole home directory"),
+    ("builder", "Bash sh -c 'cd ~ && rm -rf .'", "blocked: rm would delete the whole home directory"),
     ("builder", "Write package-lock.json", "blocked: package-lock.json is for npm to write"),
     ("reviewer", "Bash git push --force origin main", "a force-push rewrites what others have · main is protected"),
     ("builder", "asks: ", "awaiting input"),
@@ -59,7 +59,7 @@ fn the_terminal_tells_everything_and_nothing_is_left() {
     let summary = text.split_once("What came of it").unwrap().1;
     for sign in [
         "blocked  builder: Bash sh -c",
-        "by the guard: rm would remove a whole home directory",
+        "by the guard: rm would delete the whole home directory",
         "by hooks: package-lock.json is for npm to write",
         "by the rules about messages: \"mcp__mail__send_email\"",
         "changed  builder: Bash npm install",

@@ -63,7 +63,7 @@ fn people_see_that_all_is_well() {
     Configuration  ok       0 hooks (without Snell's own) in 1 file, without problems
     Guard          ok       the guard judges every tool call by the preset standard; settings choose for 0 rules and allow 0 commands
     Proof          ok       Notification by ~/home/bin/snell hook --agent claude: exit code 0, no answer, MANY ms; recorded
-                   ok       PreToolUse by ~/home/bin/snell hook --agent claude: exit code 0, answers {"systemMessage":"Snell: the guard said no to this (files.delete-root); to look closer: snell guard explain 'rm -rf /'","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",…, MANY ms; `rm -rf /` is denied by files.delete-root, and that is recorded
+                   ok       PreToolUse by ~/home/bin/snell hook --agent claude: exit code 0, answers {"systemMessage":"Snell: blocked by rule files.delete-root; details: snell guard explain 'rm -rf /'","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecision…, MANY ms; `rm -rf /` is denied by files.delete-root, and that is recorded
                    note     this ran in a temporary home directory: nothing of yours was called, recorded or forwarded
 
     All is well.

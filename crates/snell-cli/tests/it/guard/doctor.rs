@@ -1,4 +1,4 @@
-//! `snell doctor`: it proves a "no", and tells what is not as it should be.
+//! `snell doctor`: proves that the guard denies, and reports faults of its settings.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use snell_test_support::files::set_file_mode;
 
 use crate::install::InstallHome;
 
-/// What the doctor finds about the guard, and what it proves of it.
+/// The findings of the doctor about the guard.
 fn list_guard_findings(home: &InstallHome) -> Vec<String> {
     let json = home.run_snell(&["doctor", "--json"]).json();
     let found = json["findings"].as_array().unwrap().iter();
@@ -46,7 +46,7 @@ fn the_doctor_proves_that_what_is_registered_says_no() {
 }
 
 #[test]
-fn a_guard_that_nobody_asks_is_not_said_to_judge() {
+fn a_guard_that_is_off_is_not_reported_as_judging() {
     let of_the_guard =
         |home: &InstallHome| list_guard_findings(home).into_iter().find(|one| one.starts_with("Guard ")).unwrap();
     let home = InstallHome::new();
@@ -98,7 +98,7 @@ fn hooks_of_the_project_do_not_hear_of_the_proof() {
 }
 
 #[test]
-fn what_is_not_as_it_should_be_is_told() {
+fn faults_of_the_settings_are_reported() {
     let cases = [
         (
             "[handlers]\nguard = false\n",
@@ -117,13 +117,13 @@ fn what_is_not_as_it_should_be_is_told() {
         ),
         (
             "[guard.rules]\n'git.force-push' = 'ask'\n",
-            "Guard warning ~/.config/snell/snell.toml:2:1: the guard has no rule \"git.force-push\" (did you mean \
-             \"git.push-force\"?), so this has no effect | `snell guard rules` shows all",
+            "Guard warning ~/.config/snell/snell.toml:2:1: unknown rule \"git.force-push\", so this setting has no \
+             effect | did you mean \"git.push-force\"?",
         ),
         (
             "[[guard.allow]]\ncommand = 'make deploy'\nreason = 'spring'\nuntil = '2026-02-28'\n",
-            "Guard warning ~/.config/snell/snell.toml:2:11: \"make deploy\" was allowed until 2026-02-28, and is no longer | \
-             remove it, or write a later day",
+            "Guard warning ~/.config/snell/snell.toml:2:11: \"make deploy\" was allowed only until 2026-02-28 | remove the \
+             entry, or set a later date",
         ),
     ];
     let home = create_installed_home();

@@ -1,4 +1,4 @@
-//! `snell hook`: what an agent is told before a call.
+//! `snell hook`: the answer to an agent before a call.
 
 use serde_json::{Value, json};
 
@@ -7,24 +7,23 @@ use crate::hook::render_answering_hook;
 use crate::support::CliSandbox;
 
 #[test]
-fn what_must_not_happen_is_denied_with_a_reason_and_what_to_do_instead() {
+fn a_denial_has_a_reason_and_advice() {
     let sandbox = CliSandbox::with_frozen_clock();
     let told = judge_bash(&sandbox, "git push --force origin main");
     assert_eq!(told.summarize(), "deny git.push-force");
     assert_eq!(
         told.message,
-        "Snell: the guard said no to this (git.push-force); to look closer: snell guard explain 'git push --force origin \
-         main'"
+        "Snell: blocked by rule git.push-force; details: snell guard explain 'git push --force origin main'"
     );
-    // The reason comes first, then the advice, and nothing else is said to the model.
+    // The reason comes first, then the advice, and the model reads nothing else.
     assert!(told.reason.starts_with("git push would ") && told.reason.contains("git pull --rebase"), "{told:?}");
     assert!(!told.reason.contains("snell guard explain"), "{told:?}");
     assert_eq!(told.stderr, "");
 }
 
-/// The line by which people are to look closer, run by a shell as they would paste it.
+/// Runs the command for details in a shell, as people would paste it.
 fn run_pasted_command(sandbox: &CliSandbox, message: &str) -> String {
-    let (_, line) = message.split_once("to look closer: ").unwrap();
+    let (_, line) = message.split_once("details: ").unwrap();
     let program = sandbox.command(&[]).get_program().to_owned();
     let ran = sandbox
         .shell(&format!("snell() {{ \"$PROGRAM\" \"$@\"; }}; {line}"), &[])
@@ -44,7 +43,7 @@ fn the_line_to_look_closer_with_works_when_it_is_pasted() {
         ("Bash", json!({"command": "-x; rm -rf /"})),
         ("Read", json!({"file_path": "/home/ann/it's/.ssh/id_rsa"})),
         ("mcp__shell__run", json!({"command": "rm -rf /"})),
-        // Too long, or not to be seen in full: then it is shown as it was recorded.
+        // Too long, or with invisible characters: then the message names the log.
         ("Bash", json!({"command": format!("rm -rf / {}", "x".repeat(300))})),
         ("Bash", json!({"command": "rm -rf /\u{202e}"})),
         ("Bash", json!({"command": "ls\nrm -rf /"})),
@@ -54,14 +53,14 @@ fn the_line_to_look_closer_with_works_when_it_is_pasted() {
         let said = told.summarize();
         let rule = said.split(' ').nth(1).unwrap();
         let shown = run_pasted_command(&sandbox, &told.message);
-        // A judgement is told with its rule, and what was recorded with what was called.
+        // `explain` shows the rule, and the log shows the call.
         let expected = if shown.starts_with('{') { "\"tool_input\"" } else { rule };
         assert!(shown.contains(expected), "{tool} {input}: {shown}");
     }
 }
 
 #[test]
-fn nothing_that_is_not_seen_is_told_as_it_is() {
+fn invisible_characters_are_escaped() {
     let sandbox = CliSandbox::with_frozen_clock();
     for unseen in ['\u{202e}', '\u{2066}', '\u{200b}', '\u{feff}'] {
         let told = judge_bash(&sandbox, &format!("rm -rf '/etc/a{unseen}b'"));
@@ -74,7 +73,7 @@ fn nothing_that_is_not_seen_is_told_as_it_is() {
 }
 
 #[test]
-fn calls_are_told_apart_by_what_they_would_do() {
+fn calls_are_judged_by_their_effects() {
     assert_judgements(
         &CliSandbox::with_frozen_clock(),
         &[
@@ -131,7 +130,7 @@ fn input_that_makes_no_sense_is_asked_about_and_breaks_nothing() {
 }
 
 #[test]
-fn what_is_nested_too_deeply_is_not_let_through_in_silence() {
+fn deeply_nested_calls_are_not_allowed_silently() {
     let sandbox = CliSandbox::with_frozen_clock();
     let deep = (0..400).fold(json!("deep"), |inner, _| json!([inner]));
     let told = judge_call(&sandbox, "Bash", json!({"command": "ls", "more": deep}));
@@ -153,7 +152,7 @@ fn ten_megabytes_are_judged() {
     assert_eq!(told.summarize(), "");
     let told = judge_call(&sandbox, "Write", json!({"file_path": "/etc/passwd", "content": content}));
     assert_eq!(told.summarize(), "deny files.write-system");
-    // Whatever the limit of a command is: what follows megabytes is not let through unseen.
+    // Dangerous commands after megabytes of text are still stopped.
     let told = judge_bash(&sandbox, &format!("echo {content}; rm -rf /"));
     let said = told.summarize();
     assert!(said == "ask guard.limit" || said == "deny files.delete-root", "{said}");
@@ -195,10 +194,10 @@ fn what_a_hook_changes_is_judged_as_well() {
         // A hook must not be able to slip something in.
         ("ls", changing(json!({"command": "rm -rf /"})), "deny files.delete-root"),
         ("ls", changing(json!({"command": "git push --force-with-lease"})), "ask git.push-with-lease"),
-        // What was denied stays denied, whatever a hook makes of it.
+        // A denied call stays denied, whatever a hook changes.
         ("rm -rf /", changing(json!({"command": "ls"})), "deny files.delete-root"),
         ("git push --force", changing(json!({"command": "rm -rf /"})), "deny git.push-force files.delete-root"),
-        // The same is not said twice.
+        // The same judgement is not repeated.
         ("rm -rf /", changing(json!({"command": "rm -rf / "})), "deny files.delete-root"),
         // A hook that allows does not overrule the guard.
         ("rm -rf /", render_answering_hook("PreToolUse", &json!({"decision": "allow"})), "deny files.delete-root"),
@@ -212,7 +211,7 @@ fn what_a_hook_changes_is_judged_as_well() {
 }
 
 #[test]
-fn a_no_is_told_even_if_hooks_are_ended() {
+fn a_denial_is_answered_even_if_hooks_are_killed() {
     use std::io::Read;
 
     use snell_test_support::process::{Signal, send_signal, spawn_with_stdin};

@@ -1,4 +1,4 @@
-//! The guard from outside: what agents, their users and the record are told about a call before it runs.
+//! The guard from outside: its answers to agents and users, and its records.
 
 mod doctor;
 mod hook;
@@ -15,14 +15,14 @@ use snell_test_support::process::CommandOutput;
 
 use crate::support::CliSandbox;
 
-/// What an agent was told about a call.
+/// The answer to an agent about a call.
 #[derive(Debug)]
 struct GuardHookReply {
     /// `deny`, `ask`, or nothing.
     decision: Option<String>,
-    /// What the model reads.
+    /// The text for the model.
     reason: String,
-    /// What the user reads.
+    /// The text for the user.
     message: String,
     stderr: String,
 }
@@ -43,38 +43,38 @@ impl From<CommandOutput> for GuardHookReply {
 }
 
 impl GuardHookReply {
-    /// The decision and the rule, as `deny git.push-force`; nothing if the agent was told nothing.
+    /// The decision and the rule, as `deny git.push-force`; empty if there is no decision.
     #[track_caller]
     fn summarize(&self) -> String {
         let Some(decision) = &self.decision else {
             assert_eq!(self.message, "", "{self:?}");
             return String::new();
         };
-        let lines: Vec<_> = self.message.lines().filter(|line| line.starts_with("Snell: the guard ")).collect();
-        let rules = lines.iter().filter_map(|line| line.split(['(', ')']).nth(1));
+        let lines = self.message.lines().filter(|line| line.starts_with("Snell: ") && line.contains("; details: "));
+        let rules = lines.filter_map(|line| line.split_once("rule ")?.1.split([';', ' ']).next());
         let rules: Vec<_> = rules.collect();
         assert!(!rules.is_empty() && !self.reason.is_empty(), "{self:?}");
         format!("{decision} {}", rules.join(" "))
     }
 }
 
-/// A call of a tool, as Claude Code tells it before it happens.
+/// A tool call, as Claude Code announces it.
 fn judge_call(sandbox: &CliSandbox, tool: &str, input: Value) -> GuardHookReply {
     let payload = json!({"tool_name": tool, "tool_input": input});
     sandbox.send_hook_event("12:00:00", "PreToolUse", payload).into()
 }
 
-/// A shell command, as Claude Code tells it.
+/// A shell command, as Claude Code announces it.
 fn judge_bash(sandbox: &CliSandbox, command: &str) -> GuardHookReply {
     judge_call(sandbox, "Bash", json!({"command": command}))
 }
 
-/// A sandbox in which the user's own file says this.
+/// A sandbox with this text in the user's own file.
 fn create_configured_sandbox(text: &str) -> CliSandbox {
     CliSandbox::with_frozen_clock().home_file(".config/snell/snell.toml", text)
 }
 
-/// What is said about each of these commands.
+/// The answers about these commands.
 #[track_caller]
 fn assert_judgements(sandbox: &CliSandbox, cases: &[(&str, &str)]) {
     for (command, expected) in cases {
@@ -83,7 +83,7 @@ fn assert_judgements(sandbox: &CliSandbox, cases: &[(&str, &str)]) {
     }
 }
 
-/// What the database keeps of what the guard said, in the order in which it was said.
+/// The guard's decisions in the database, in order.
 fn list_stored_verdicts(sandbox: &CliSandbox) -> Vec<String> {
     let sql = "SELECT decision || ' ' || rule || ' ' || tier FROM guard_verdicts ORDER BY guard_verdict_id";
     query_texts(&sandbox.database(), sql)

@@ -1,4 +1,4 @@
-//! What the guard said reaches everybody who asks: the log, the pages, the stream.
+//! The guard's decisions in the log, the pages and the stream.
 
 use serde_json::json;
 use snell_test_support::wait::wait_until;

@@ -53,7 +53,7 @@ fn where_the_guard_only_watches_the_report_says_what_it_would_have_said() {
 }
 
 #[test]
-fn nobody_is_judged_who_did_not_ask_for_it() {
+fn without_the_flag_nothing_is_judged() {
     let ran = run_bash_call(&CliSandbox::with_frozen_clock(), &[], "rm -rf /");
     assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"));
     assert!(ran.json().get("guard").is_none(), "{ran:?}");
@@ -85,10 +85,10 @@ fn hooks_run_as_well_and_what_they_change_is_judged_again() {
 fn settings_count_and_so_does_being_asked_for_it() {
     let strict = CliSandbox::with_frozen_clock().file("snell.toml", "[guard]\npreset = 'strict'\n");
     assert_eq!(run_bash_call(&strict, &["--guard"], "git push --force-with-lease").code, 2);
-    // Whoever writes it on the command line wants it, although it is off where Snell is a guest.
+    // The flag on the command line applies even if `[handlers]` turns the guard off.
     let off = CliSandbox::with_frozen_clock().home_file(".config/snell/snell.toml", "[handlers]\nguard = false\n");
     assert_eq!(run_bash_call(&off, &["--guard"], "rm -rf /").code, 2);
-    // A project whose trust is required and missing has no say that makes things milder.
+    // An untrusted project cannot make anything milder.
     let project = CliSandbox::with_frozen_clock().file("snell.toml", "[guard.rules]\n'git.push-force' = 'allow'\n");
     assert_eq!(run_bash_call(&project, &["--guard"], "git push --force").code, 0);
     assert_eq!(run_bash_call(&project, &["--guard", "--require-trust"], "git push --force").code, 2);

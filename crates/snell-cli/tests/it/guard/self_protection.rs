@@ -1,4 +1,4 @@
-//! Snell's own places, as they really are here.
+//! Snell's own files, as they are on disk.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{create_configured_sandbox, judge_bash, judge_call};
 use crate::support::CliSandbox;
 
-/// What is said about an edit of this file.
+/// The answer about an edit of this file.
 fn judge_edit(sandbox: &CliSandbox, path: &Path) -> String {
     let told = judge_call(sandbox, "Edit", json!({"file_path": path, "old_string": "a", "new_string": "b"}));
     told.decision.unwrap_or_default()
@@ -39,9 +39,9 @@ fn an_agent_does_not_edit_what_is_snells_own() {
         ] {
             let told = judge_bash(&sandbox, &command);
             assert_eq!(told.decision.as_deref(), Some("deny"), "{command}: {told:?}");
-            assert!(told.message.contains("(self."), "{command}: {told:?}");
+            assert!(told.message.contains("rule self."), "{command}: {told:?}");
         }
-        // To look is fine.
+        // Reading is allowed.
         assert_eq!(judge_bash(&sandbox, &format!("cat {shown}")).summarize(), "", "{shown}");
     }
     assert_eq!(judge_edit(&sandbox, &sandbox.project().join("src/main.rs")), "");
@@ -59,7 +59,7 @@ fn places_are_found_by_the_variables_that_name_them() {
     for path in ["config/snell/snell.toml", "data/snell.db", "claude/settings.json"] {
         assert_eq!(judge_edit(&sandbox, &at(path)), "deny", "{path}");
     }
-    // Where they would be otherwise is Snell's own too: an agent's settings may have set the variables.
+    // The default directories are Snell's own too: an agent's settings may have set the variables.
     assert_eq!(judge_edit(&sandbox, &sandbox.home().join(".config/snell/snell.toml")), "deny");
     let told = judge_bash(&sandbox, "echo x > $XDG_CONFIG_HOME/snell/snell.toml");
     assert_eq!(told.decision.as_deref(), Some("deny"), "{told:?}");
@@ -99,14 +99,14 @@ fn a_link_to_what_is_snells_own_leads_nowhere_else() {
         directory.join("snell/new.toml"),
         settings,
         chain.join("snell/contacts.toml"),
-        // Many tools take steps back before they follow links.
+        // Many tools resolve `..` before they follow symlinks.
         chain.join("../conf/snell/snell.toml"),
         sandbox.project().join("gone/../conf/snell/snell.toml"),
     ] {
         assert_eq!(judge_edit(&sandbox, &path), "deny", "{}", path.display());
     }
     let relative = judge_call(&sandbox, "Write", json!({"file_path": "conf/snell/snell.toml", "content": ""}));
-    assert!(relative.message.contains("(self."), "{relative:?}");
+    assert!(relative.message.contains("rule self."), "{relative:?}");
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_hard_link_to_what_is_snells_own_is_snells_own() {
         let told = judge_bash(&sandbox, &format!("echo x > {through}"));
         assert_eq!(told.summarize(), "deny self.change", "{through}: {told:?}");
         assert_eq!(judge_bash(&sandbox, &format!("cat {name}")).summarize(), "", "{name}");
-        // The other name may go: the file stays.
+        // The other name may be removed: the file stays.
         assert_eq!(judge_bash(&sandbox, &format!("rm {name}")).summarize(), "", "{name}");
     }
     fs::write(project.join("a"), "").unwrap();
@@ -230,7 +230,7 @@ fn snells_program_is_recognised_under_any_name() {
         }
         assert_eq!(judge_bash(&sandbox, &format!("{name} status")).summarize(), "", "{name}");
     }
-    // A changed copy is known by what it is told.
+    // A changed copy is recognised by its arguments.
     fs::write(project.join("changed"), [fs::read(program).unwrap(), vec![0]].concat()).unwrap();
     for command in ["./changed uninstall claude", "./script uninstall claude", "./missing trust"] {
         assert_eq!(judge_bash(&sandbox, command).summarize(), "ask self.renamed", "{command}");
@@ -259,7 +259,7 @@ fn a_file_of_snells_is_the_same_in_another_case_where_the_disk_says_so() {
     let other = home.join(".claude/Settings.JSON");
     let tells_apart = !other.exists();
     assert_eq!(judge_bash(&sandbox, "rm ~/.claude/Settings.JSON").decision.is_some(), !tells_apart);
-    // The same file by both names, as such a disk would show it.
+    // The same file under both names, as a disk that ignores case shows it.
     if tells_apart {
         fs::hard_link(home.join(".claude/settings.json"), &other).unwrap();
     }
@@ -279,7 +279,7 @@ fn an_agent_does_not_stop_or_limit_its_own_process() {
     assert_eq!(judge_bash(&sandbox, "kill -STOP 999999999").decision, None);
 }
 
-/// The sandbox lies in a temporary directory, where files may be deleted otherwise.
+/// The sandbox is in a temporary directory, where other files may be deleted.
 #[test]
 fn a_search_that_may_find_what_is_snells_own_is_not_handed_to_what_deletes() {
     let sandbox = create_configured_sandbox("");

@@ -1,4 +1,4 @@
-//! `[guard]`: whose word counts, and what is wrong with it.
+//! `[guard]`: whose settings apply, and their faults.
 
 use serde_json::json;
 use snell_test_support::process::run_with_stdin;
@@ -62,7 +62,7 @@ fn a_project_counts_if_it_is_trusted_and_else_only_where_it_is_stricter() {
         \"git.push-with-lease\" = \"deny\"\n\"files.delete-root\" = \"allow\"\n\
         [[guard.allow]]\ncommand = \"sudo ls\"\nreason = \"it is ours\"\n";
     let sandbox = CliSandbox::with_frozen_clock().file("snell.toml", text);
-    // The user is told once that the file is not trusted.
+    // Snell reports once that the file is not trusted.
     judge_bash(&sandbox, "ls");
     let always = [
         (LEASE, "deny git.push-with-lease"),
@@ -76,7 +76,7 @@ fn a_project_counts_if_it_is_trusted_and_else_only_where_it_is_stricter() {
     assert_eq!(sandbox.run_snell(&["trust"], "").code, 0);
     assert_judgements(&sandbox, &always);
     assert_judgements(&sandbox, &[(FORCE, ""), ("sudo ls", ""), ("sudo ls; rm -rf /", "deny files.delete-root")]);
-    // Every change ends it.
+    // Every change ends the trust.
     let sandbox = sandbox.file("snell.toml", &format!("{text}# changed\n"));
     judge_bash(&sandbox, "ls");
     assert_judgements(&sandbox, &[(FORCE, "deny git.push-force"), (LEASE, "deny git.push-with-lease")]);
@@ -92,7 +92,7 @@ fn trust_shows_the_guard_settings_of_a_project() {
     assert!(told.contains("is not trusted, so nothing in it counts but what makes the guard stricter"), "{told}");
     let shown = sandbox.run_snell(&["trust"], "").stdout;
     let project = sandbox.project().display().to_string();
-    // How wide a column is depends on where the test runs.
+    // The width of a column depends on where the test runs.
     let columns = shown.replace(&project, "PROJECT");
     let rows = columns.lines().map(|line| {
         let cells: Vec<_> = line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
@@ -195,7 +195,7 @@ fn a_failure_means_what_the_user_says() {
         let sandbox = create_configured_sandbox(&format!("[guard]\non_failure = '{choice}'\n"));
         assert_eq!(judge_call(&sandbox, "Bash", json!({})).summarize(), expected);
     }
-    // What a project says about it has no effect, trusted or not.
+    // A project's setting has no effect, trusted or not.
     let sandbox = CliSandbox::with_frozen_clock().file("snell.toml", "[guard]\non_failure = 'allow'\n");
     sandbox.run_snell(&["trust"], "");
     assert_eq!(judge_call(&sandbox, "Bash", json!({})).summarize(), "ask guard.unread");
@@ -218,9 +218,9 @@ fn a_file_that_cannot_be_read_never_opens_the_guard() {
         let sandbox = create_configured_sandbox(text);
         let told = judge_bash(&sandbox, ROOT);
         assert_eq!(told.decision.as_deref(), Some("deny"), "{text}: {told:?}");
-        assert!(told.message.contains("(files.delete-root)"), "{text}: {told:?}");
+        assert!(told.message.contains("rule files.delete-root;"), "{text}: {told:?}");
     }
-    // What can be read counts.
+    // The readable settings apply.
     let sandbox = create_configured_sandbox(
         "[guard]\npreset = 'strikt'\nprotect = [7, '~/notes']\n[guard.rules]\n'git.push-force' = 'ask'\n",
     );
@@ -229,7 +229,7 @@ fn a_file_that_cannot_be_read_never_opens_the_guard() {
 }
 
 #[test]
-fn lint_tells_rules_that_nobody_knows_and_what_is_over() {
+fn lint_reports_unknown_rules_and_expired_entries() {
     let sandbox = create_configured_sandbox(
         "[guard.rules]\n\"git.force-push\" = \"deny\"\n\"git.push-force\" = \"ask\"\n\"banana\" = \"ask\"\n\n\
          [[guard.allow]]\ncommand = \"make deploy\"\nreason = \"spring\"\nuntil = 2026-02-28\n",
@@ -238,41 +238,41 @@ fn lint_tells_rules_that_nobody_knows_and_what_is_over() {
     let ran = sandbox.run_snell(&["lint"], "");
     assert_eq!(ran.code, 0, "{ran:?}");
     insta::assert_snapshot!(ran.stdout + &ran.stderr, @r#"
-    ~/.config/snell/snell.toml:2:1: warning: the guard has no rule "git.force-push" (did you mean "git.push-force"?), so this has no effect
-      hint: `snell guard rules` shows all
-    ~/.config/snell/snell.toml:4:1: warning: the guard has no rule "banana", so this has no effect
-      hint: `snell guard rules` shows all
-    ~/.config/snell/snell.toml:7:11: warning: "make deploy" was allowed until 2026-02-28, and is no longer
-      hint: remove it, or write a later day
-    snell.toml:2:1: warning: the guard has no rule "git.cleen" (did you mean "git.clean"?), so this has no effect
-      hint: `snell guard rules` shows all
+    ~/.config/snell/snell.toml:2:1: warning: unknown rule "git.force-push", so this setting has no effect
+      hint: did you mean "git.push-force"?
+    ~/.config/snell/snell.toml:4:1: warning: unknown rule "banana", so this setting has no effect
+      hint: run `snell guard rules` to list all rules
+    ~/.config/snell/snell.toml:7:11: warning: "make deploy" was allowed only until 2026-02-28
+      hint: remove the entry, or set a later date
+    snell.toml:2:1: warning: unknown rule "git.cleen", so this setting has no effect
+      hint: did you mean "git.clean"?
     0 errors, 4 warnings in 2 files (0 hooks loaded).
     "#);
 }
 
 #[test]
-fn whoever_cannot_have_their_settings_is_told_so_wherever_they_look() {
+fn unreadable_settings_are_reported_everywhere() {
     let sandbox = create_configured_sandbox("[guard]\npreset = \"strict\"\nprotect = [\n");
-    let expected = "the guard judges by its defaults, because this file is not valid TOML";
+    let expected = "the guard uses its defaults, because this file is not valid TOML";
     let lint = sandbox.run_snell(&["lint"], "");
     assert!(lint.code == 1 && lint.stdout.contains(&format!("warning: {expected}")), "{lint:?}");
     let status = sandbox.run_snell(&["status"], "");
     assert!(status.code == 1 && status.stdout.contains(expected), "{status:?}");
     let doctor = sandbox.run_snell(&["doctor"], "");
     assert!(doctor.stdout.contains(expected), "{doctor:?}");
-    // It does not count, and that is told.
+    // The file does not apply, and Snell reports that.
     let told = judge_bash(&sandbox, LEASE);
     assert_eq!(told.summarize(), "ask git.push-with-lease");
     assert!(told.message.contains("is not valid TOML"), "{told:?}");
     let sound = create_configured_sandbox("[guard]\npreset = \"strict\"\n");
     for command in ["lint", "status", "doctor"] {
         let ran = sound.run_snell(&[command], "");
-        assert!(!ran.stdout.contains("judges by its defaults"), "{command}: {ran:?}");
+        assert!(!ran.stdout.contains("uses its defaults"), "{command}: {ran:?}");
     }
 }
 
 #[test]
-fn entries_and_choices_that_have_no_effect_are_found_and_told_in_their_order() {
+fn entries_and_choices_without_effect_are_reported_in_order() {
     let own = "[[guard.allow]]\ncommand = \"sudo ls | wc\"\nreason = \"no simple command\"\n\
         [[guard.allow]]\ncommand = \"sudo systemctl restart *\"\nreason = \"fine\"\n\
         [[guard.allow]]\ncommand = \"sudo systemctl restart nginx\"\nreason = \"covered\"\n\
@@ -285,27 +285,27 @@ fn entries_and_choices_that_have_no_effect_are_found_and_told_in_their_order() {
     let lint = sandbox.run_snell(&["lint"], "");
     assert_eq!(lint.code, 0, "{lint:?}");
     insta::assert_snapshot!(lint.stdout, @r#"
-    ~/.config/snell/snell.toml:2:11: warning: "sudo ls | wc" must be one simple command, with words in quotes where needed, so it lets nothing through
-      hint: write one command as it is typed, without pipes and variables
-    ~/.config/snell/snell.toml:8:11: warning: "sudo systemctl restart nginx" is let through by "sudo systemctl restart *" already (~/.config/snell/snell.toml:5)
-      hint: remove one of them
-    ~/.config/snell/snell.toml:11:11: warning: "rm -rf /" is not let through: self.change-around minds it, and holds for allowed commands as well
-      hint: `snell guard rules self.change-around` says why; remove the entry
-    ~/.config/snell/snell.toml:14:11: warning: no rule minds "ls -l" here, so the entry has no effect
-      hint: remove it, or write the command that was stopped: `snell guard explain` offers the entry for it
-    ~/.config/snell/snell.toml:17:11: warning: "sudo reboot" was allowed until 2026-01-01, and is no longer
-      hint: remove it, or write a later day
-    ~/.config/snell/snell.toml:21:1: warning: the guard has no rule "git.push-froce" (did you mean "git.push-force"?), so this has no effect
-      hint: `snell guard rules` shows all
-    snell.toml:3:1: warning: files.delete-root is locked: a project cannot make it milder, so this has no effect
-      hint: remove it, or write it into your own snell.toml
+    ~/.config/snell/snell.toml:2:11: warning: "sudo ls | wc" is more than one simple command, so it allows nothing
+      hint: write one command without pipes and variables, and quote special characters
+    ~/.config/snell/snell.toml:8:11: warning: "sudo systemctl restart nginx" is already allowed by "sudo systemctl restart *" (~/.config/snell/snell.toml:5)
+      hint: remove one of the two entries
+    ~/.config/snell/snell.toml:11:11: warning: "rm -rf /" is not allowed, because rule self.change-around also applies to allowed commands
+      hint: remove the entry; run `snell guard rules self.change-around` for details
+    ~/.config/snell/snell.toml:14:11: warning: no rule stops "ls -l" here, so the entry has no effect
+      hint: remove the entry, or use the one that `snell guard explain` suggests for the blocked command
+    ~/.config/snell/snell.toml:17:11: warning: "sudo reboot" was allowed only until 2026-01-01
+      hint: remove the entry, or set a later date
+    ~/.config/snell/snell.toml:21:1: warning: unknown rule "git.push-froce", so this setting has no effect
+      hint: did you mean "git.push-force"?
+    snell.toml:3:1: warning: rule files.delete-root is locked, so a project cannot make it milder
+      hint: remove the setting, or move it to your own snell.toml
     0 errors, 7 warnings in 2 files (0 hooks loaded).
     "#);
 }
 
 #[test]
-fn a_pattern_whose_commands_are_all_minded_by_a_locked_rule_is_found() {
-    for (pattern, minded_by) in [
+fn a_pattern_whose_commands_a_locked_rule_stops_is_reported() {
+    for (pattern, stopped_by) in [
         ("sudo cp build/*.so /opt/x", Some("files.write-system")),
         ("sudo cp * /opt/x", Some("files.write-system")),
         ("sudo cp build/x.so *", None),
@@ -316,12 +316,12 @@ fn a_pattern_whose_commands_are_all_minded_by_a_locked_rule_is_found() {
     ] {
         let own = format!("[[guard.allow]]\ncommand = \"{pattern}\"\nreason = \"the build\"\n");
         let lint = create_configured_sandbox(&own).run_snell(&["lint"], "").stdout;
-        let found = lint.contains("does not let through what it seems to");
-        assert_eq!(found, minded_by.is_some(), "{pattern}: {lint}");
-        if let Some(rule) = minded_by {
-            assert!(lint.contains(&format!("{rule} minds it, and holds for allowed commands")), "{lint}");
+        let found = lint.contains("does not allow \"sudo");
+        assert_eq!(found, stopped_by.is_some(), "{pattern}: {lint}");
+        if let Some(rule) = stopped_by {
+            assert!(lint.contains(&format!("rule {rule} also applies to allowed commands")), "{lint}");
             let shown = create_configured_sandbox(&own).run_snell(&["guard", "rules", rule], "").stdout;
-            assert!(shown.contains("what `allow` names is judged by it all the same"), "{shown}");
+            assert!(shown.contains("`allow` entries do not override it"), "{shown}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Projects behind links: whichever way an agent takes to its project, it is its own.
+//! Projects behind symlinks: an agent may use its project under all names.
 
 use std::os::unix::fs::symlink;
 
@@ -8,7 +8,7 @@ use snell_test_support::process::run_with_stdin;
 use super::GuardHookReply;
 use crate::support::CliSandbox;
 
-/// What is said about a call in a project that the agent knows by a link, while it stands in the real directory.
+/// The answer about a call in a project that the agent knows by a symlink, while it works in the real directory.
 fn judge_in_linked_project(
     sandbox: &CliSandbox,
     known_as: &std::path::Path,
@@ -77,11 +77,11 @@ fn links_that_are_there_are_followed_in_commands() {
             ("rm -rf h/*", "deny files.delete-home"),
             ("cat a/credentials", "deny secret.read"),
             ("echo x >> own", "deny self.change"),
-            // What is removed or moved is the link itself.
+            // The symlink itself is removed or moved.
             ("rm h", ""),
             ("rm -rf v n d", ""),
             ("mv h elsewhere", ""),
-            // What else lies behind links was put there by somebody.
+            // Other files behind symlinks are the user's choice.
             ("rm -rf d/*", ""),
             ("echo x > d/list", ""),
             ("ls v h d", ""),

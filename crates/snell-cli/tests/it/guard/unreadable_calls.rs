@@ -1,4 +1,4 @@
-//! Calls that cannot be read, or not all of them: none is let through in silence.
+//! Calls that cannot be read, or only in part: none is allowed silently.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use snell_test_support::process::{CommandOutput, wait_for_output};
 use super::{GuardHookReply, create_configured_sandbox, judge_call, list_stored_verdicts};
 use crate::support::CliSandbox;
 
-/// What Claude Code writes of every call, before what the tool is given.
+/// The start of every payload of Claude Code, before the tool's input.
 fn render_payload_opening(sandbox: &CliSandbox, event: &str) -> String {
     let fields = json!({
         "session_id": "session-one", "transcript_path": "/t", "cwd": sandbox.project(),
@@ -19,19 +19,19 @@ fn render_payload_opening(sandbox: &CliSandbox, event: &str) -> String {
     text.trim_end_matches('}').to_owned()
 }
 
-/// A payload, as it is.
+/// Sends a payload as it is.
 fn run_hook(sandbox: &CliSandbox, payload: &str) -> CommandOutput {
     let mut child =
         sandbox.command(&["hook"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // An agent that cannot write all that it has to say may not listen to the answer.
+    // An agent that cannot write its whole payload may not read the answer.
     stdin.write_all(payload.as_bytes()).unwrap();
     drop(stdin);
     wait_for_output(child)
 }
 
 #[test]
-fn a_call_that_is_no_json_is_asked_about_if_it_can_be_told_to_be_one() {
+fn a_call_with_invalid_json_is_asked_about_if_it_is_recognised() {
     let sandbox = CliSandbox::with_frozen_clock();
     let begun = render_payload_opening(&sandbox, "PreToolUse");
     let rows = [
@@ -45,7 +45,9 @@ fn a_call_that_is_no_json_is_asked_about_if_it_can_be_told_to_be_one() {
         let told = GuardHookReply::from(run_hook(&sandbox, payload));
         assert_eq!(told.summarize(), "ask guard.unread", "{payload}: {told:?}");
         assert!(
-            told.reason.starts_with("The guard could not read all of this call, so nobody knows what it would do: "),
+            told.reason.starts_with(
+                "The guard could not read all of this call, so it could not check what the call would do: "
+            ),
             "{told:?}"
         );
         assert!(told.stderr.starts_with("snell: warning: cannot read all of the event "), "{told:?}");
@@ -71,7 +73,7 @@ fn on_failure_says_what_happens_to_what_cannot_be_read() {
         let begun = render_payload_opening(&sandbox, "PreToolUse");
         let told = GuardHookReply::from(run_hook(&sandbox, &begun));
         assert_eq!(told.summarize(), expected, "{told:?}");
-        // Also what is let through is known afterwards.
+        // Allowed calls are recorded too.
         assert_eq!(list_stored_verdicts(&sandbox), [format!("{choice} guard.unread self")]);
     }
     let off = create_configured_sandbox("[handlers]\nguard = false\n");
@@ -80,7 +82,7 @@ fn on_failure_says_what_happens_to_what_cannot_be_read() {
 }
 
 #[test]
-fn another_event_that_cannot_be_read_is_recorded_and_nobody_is_asked() {
+fn another_unreadable_event_is_recorded_without_a_question() {
     let sandbox = CliSandbox::with_frozen_clock();
     for event in ["PostToolUse", "Stop"] {
         let ran = run_hook(&sandbox, &render_payload_opening(&sandbox, event));
@@ -98,7 +100,7 @@ fn another_event_that_cannot_be_read_is_recorded_and_nobody_is_asked() {
 }
 
 #[test]
-fn an_agent_that_cannot_be_answered_is_told_no_by_the_exit_code() {
+fn an_agent_without_answers_gets_the_exit_code() {
     let sandbox = CliSandbox::with_frozen_clock();
     let payload = render_payload_opening(&sandbox, "PreToolUse").replacen('{', "{\"cursor_version\": \"1.7\", ", 1);
     let ran = run_hook(&sandbox, &payload);
@@ -107,7 +109,7 @@ fn an_agent_that_cannot_be_answered_is_told_no_by_the_exit_code() {
 }
 
 #[test]
-fn what_says_nothing_at_all_is_told_and_blocks_nobody() {
+fn an_unrecognisable_payload_is_reported_and_blocks_nothing() {
     let sandbox = CliSandbox::with_frozen_clock();
     for payload in ["nonsense", "[]", "7", "\"PreToolUse\"", "{\"a\": ", "\u{0}"] {
         let ran = run_hook(&sandbox, payload);
@@ -137,7 +139,7 @@ fn a_field_that_is_not_what_the_tool_takes_is_named() {
         assert_eq!(told.summarize(), "ask guard.unread", "{tool} {input}: {told:?}");
         assert!(told.reason.contains(field), "{tool} {input}: {told:?}");
     }
-    // What can be read of it counts all the same.
+    // The readable part is judged anyway.
     let told = judge_call(&sandbox, "Read", json!({"paths": ["~/.ssh/id_rsa", 7]}));
     assert_eq!(told.summarize(), "deny secret.read", "{told:?}");
 }

@@ -12,8 +12,8 @@ fn a_denied_command_is_shown_with_its_place_the_reason_and_what_to_do_instead() 
     deny  files.delete-system (catastrophic)
       cd / && rm -rf etc; echo 'rm -rf /'
               ^^^^^^^^^^
-    Why       /etc belongs to the system; rm would remove it.
-    Instead   Leave the system's directories alone. Delete only inside the project or in a temporary directory.
+    Why       rm would delete /etc, which belongs to the system.
+    Instead   Delete only inside the project or in a temporary directory, for example `rm -rf build`.
     ");
 }
 
@@ -81,7 +81,7 @@ fn where_a_command_would_run_decides_what_it_would_do() {
         (&["rm -rf build", "--cwd", "/srv/app/", "--project", "/srv/x/../app"], "allow"),
         (&["rm -rf build", "--cwd", "/srv/app", "--project", "/srv/other"], "deny"),
         (&["rm -rf ../app", "--cwd", "/srv/app", "--project", "/srv/app"], "deny"),
-        // Nobody's project, whoever is started there.
+        // A system directory is never a project.
         (&["rm -rf lib", "--cwd", "/usr"], "deny"),
         (&["rm -rf dpkg", "--cwd", "/var/lib"], "deny"),
         (&["rm -rf ssl", "--cwd", "/etc", "--project", "/etc"], "deny"),
@@ -94,7 +94,7 @@ fn where_a_command_would_run_decides_what_it_would_do() {
         assert_eq!(decision(args), *expected, "{args:?}");
     }
     let ran = sandbox.run_snell(&["guard", "check", "ls", "--project", "/srv/app"], "");
-    assert_eq!(ran.stderr, "warning: /srv/app is no directory; it is taken for a project without settings\n");
+    assert_eq!(ran.stderr, "warning: /srv/app is not a directory, so no project settings apply\n");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_preset_can_be_tried_out() {
     assert_eq!(audited.json()["would"], "deny");
     assert_eq!(audited.json()["rule"], "files.delete-root");
     let ran = sandbox.run_snell(&["guard", "check", "--preset", "audit", "rm -rf /"], "");
-    assert!(ran.stdout.contains("Audit     the preset only watches; otherwise: deny"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("Audit     the audit preset does not enforce this decision: deny"), "{}", ran.stdout);
 }
 
 #[test]
@@ -122,11 +122,11 @@ fn nothing_in_a_command_steers_a_terminal() {
 }
 
 #[test]
-fn a_name_with_what_nobody_sees_is_not_told_as_another_name() {
+fn invisible_characters_in_a_name_are_escaped() {
     let cases = [
-        ("rm -rf $'/etc/E\\x1b[31mF'", "/etc/E\\u{1b}[31mF belongs"),
-        ("rm -rf $'/etc/a\\nb'", "/etc/a\\nb belongs"),
-        ("rm -rf /etc/EF", "/etc/EF belongs"),
+        ("rm -rf $'/etc/E\\x1b[31mF'", "rm would delete /etc/E\\u{1b}[31mF, "),
+        ("rm -rf $'/etc/a\\nb'", "rm would delete /etc/a\\nb, "),
+        ("rm -rf /etc/EF", "rm would delete /etc/EF, "),
     ];
     for (command, expected) in cases {
         let ran = CliSandbox::new().run_snell(&["guard", "check", "--json", command], "");
@@ -154,7 +154,7 @@ fn a_mistake_is_no_denial() {
         &["guard", "explain"],
         &["guard", "explain", "--tool", "Bash"],
     ];
-    // Something must be recorded, so that filters are looked at.
+    // Something must be recorded, so that the filters are checked.
     sandbox.send_hook_event("10:00:00", "SessionStart", json!({}));
     for args in cases {
         let ran = sandbox.run_snell(args, "");

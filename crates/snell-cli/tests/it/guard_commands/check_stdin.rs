@@ -10,7 +10,7 @@ use snell_test_support::process::CommandOutput;
 
 use crate::support::CliSandbox;
 
-/// What came back for these bytes.
+/// The output for these bytes.
 fn run_check(args: &[&str], input: &[u8]) -> CommandOutput {
     let sandbox = CliSandbox::new();
     let mut child = spawn_check(&sandbox, args);
@@ -37,7 +37,7 @@ fn render_bash_call(command: &str) -> String {
     json!({"tool": "Bash", "input": {"command": command}}).to_string()
 }
 
-/// Every answer in brief: the decision, else the error and the line.
+/// Every answer in brief: the decision, or the error and the line.
 fn summarize_answers(ran: &CommandOutput) -> Vec<String> {
     let answers = ran.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     answers
@@ -74,9 +74,9 @@ fn a_line_that_is_no_call_is_answered_in_its_place_and_the_rest_goes_on() {
     let deep = format!(r#"{{"tool": "Bash", "input": {}{}}}"#, "[".repeat(300), "]".repeat(300));
     let bottomless = "[".repeat(1_000_000);
     let cases: &[(&[u8], &str)] = &[
-        (b"foo", "a call is a JSON object"),
-        (b"[\"Bash\", {}]", "a call is a JSON object"),
-        (b"null", "a call is a JSON object"),
+        (b"foo", "a call must be a JSON object"),
+        (b"[\"Bash\", {}]", "a call must be a JSON object"),
+        (b"null", "a call must be a JSON object"),
         (b"{\"tool\": \"Bash\", ", "EOF while parsing"),
         (b"{\"tool\": \"Bash\", \"input\": {}} {}", "trailing characters"),
         (b"{\"input\": {}}", "missing field `tool`"),
@@ -85,11 +85,11 @@ fn a_line_that_is_no_call_is_answered_in_its_place_and_the_rest_goes_on() {
         (b"{\"tool\": \"a\", \"tool\": \"b\", \"input\": {}}", "duplicate field `tool`"),
         (b"{\"tool\": \"a\", \"tool_name\": \"a\", \"input\": {}}", "duplicate field `tool`"),
         (b"{\"tool\": \"a\", \"input\": {}, \"tool_input\": {}}", "duplicate field `input`"),
-        (b"{\"tool\": \"a\", \"input\": {}, \"cwd\": \"src\"}", "\"cwd\" is \"src\"; write an absolute path"),
+        (b"{\"tool\": \"a\", \"input\": {}, \"cwd\": \"src\"}", "\"cwd\" must be an absolute path, not \"src\""),
         (b"{\"tool\": \"a\", \"input\": {}, \"cwd\": 7}", "invalid type: "),
-        (b"{\"tool\": \"\xff\", \"input\": {}}", "it is not UTF-8, from byte 11 on"),
-        (deep.as_bytes(), "it is nested more than 256 levels deep"),
-        (bottomless.as_bytes(), "a call is a JSON object"),
+        (b"{\"tool\": \"\xff\", \"input\": {}}", "the line is not UTF-8 from byte 11 on"),
+        (deep.as_bytes(), "the JSON is nested more than 256 levels deep"),
+        (bottomless.as_bytes(), "a call must be a JSON object"),
     ];
     let mut input = Vec::new();
     for (line, _) in cases {
@@ -97,7 +97,10 @@ fn a_line_that_is_no_call_is_answered_in_its_place_and_the_rest_goes_on() {
     }
     let ran = run_check(&[], &input);
     assert_eq!(ran.code, 1);
-    assert_eq!(ran.stderr, "warning: 16 of 32 lines are no calls; the answers in their places say why\n");
+    assert_eq!(
+        ran.stderr,
+        "warning: 16 of 32 lines are not valid calls\nhint: read \"error\" in the answers to these lines\n"
+    );
     let answers = summarize_answers(&ran);
     assert_eq!(answers.len(), 2 * cases.len());
     for (number, (line, fault)) in cases.iter().enumerate() {
@@ -144,7 +147,7 @@ fn a_line_without_end_is_refused_and_not_held() {
     let answers = summarize_answers(&ran);
     assert_eq!(ran.code, 1);
     assert_eq!(answers.len(), 3);
-    assert_eq!(answers[1], "2: it is longer than 67108864 bytes");
+    assert_eq!(answers[1], "2: the line is longer than 67108864 bytes");
     assert_eq!(answers[2], "deny");
 }
 
@@ -159,7 +162,7 @@ fn each_call_is_judged_where_it_is_made() {
     lines.push_str(&format!("\n{}", render_bash_call("rm -rf lib")));
     let ran = sandbox.run_snell(&["guard", "check"], &lines);
     assert_eq!(summarize_answers(&ran), ["allow", "allow", "deny", "deny", "allow"]);
-    // Wherever an agent is, it works on the project that is named.
+    // With --project, that project applies in every directory.
     let elsewhere = call("/srv/app").replace("lib", "build");
     let ran = sandbox.run_snell(&["guard", "check"], &elsewhere);
     assert_eq!(summarize_answers(&ran), ["allow"]);
@@ -168,7 +171,7 @@ fn each_call_is_judged_where_it_is_made() {
 }
 
 #[test]
-fn whoever_writes_a_line_and_waits_is_answered() {
+fn a_sender_that_waits_gets_its_answer() {
     let sandbox = CliSandbox::new();
     let mut child = spawn_check(&sandbox, &[]);
     let mut stdin = child.stdin.take().unwrap();

@@ -1,4 +1,4 @@
-//! `snell guard explain`: what was read, what it would do, who looked, and what would flip it.
+//! `snell guard explain`: the programs, their effects, the rules, and the flips.
 
 use std::os::unix::fs::symlink;
 
@@ -7,20 +7,20 @@ use serde_json::{Value, json};
 use crate::support::CliSandbox;
 
 #[test]
-fn people_see_how_a_command_is_read_and_what_would_flip_the_verdict() {
+fn the_output_shows_programs_effects_rules_and_flips() {
     let sandbox = CliSandbox::new();
     let command = "x=rm; sudo $x -rf /srv/old && make | tee b";
     let ran = sandbox.run_snell(&["guard", "explain", command, "--cwd", "/srv/app", "--project", "/srv/app"], "");
     assert_eq!(ran.code, 0);
-    // Which rules there are changes more often than how they are told.
+    // The list of rules changes more often than the format.
     let (others, told): (Vec<_>, Vec<_>) = ran.stdout.lines().partition(|line| line.contains("no match: "));
     assert!(others.len() == 2 && others[0].contains("files.delete-root"), "{others:?}");
     insta::assert_snapshot!(told.join("\n"), @"
     deny  files.delete-system (catastrophic)
       x=rm; sudo $x -rf /srv/old && make | tee b
             ^^^^^^^^^^^^^^^^^^^^
-    Why       /srv/old belongs to the system; rm would remove it.
-    Instead   Leave the system's directories alone. Delete only inside the project or in a temporary directory.
+    Why       rm would delete /srv/old, which belongs to the system.
+    Instead   Delete only inside the project or in a temporary directory, for example `rm -rf build`.
 
     1. rm -rf /srv/old
        written  sudo $x -rf /srv/old
@@ -28,7 +28,7 @@ fn people_see_how_a_command_is_read_and_what_would_flip_the_verdict() {
        in       /srv/app
        runs     as another user
        deny privilege.raise (privilege, default)
-       deletes /srv/old (the system's), with all that is in it
+       deletes /srv/old (system), with everything in it
           deny files.delete-system (catastrophic, default, locked)
 
     2. make
@@ -36,13 +36,13 @@ fn people_see_how_a_command_is_read_and_what_would_flip_the_verdict() {
 
     3. tee b
        in       /srv/app
-       stdin    what make prints
-       writes over /srv/app/b (in the project)
+       stdin    the output of make
+       overwrites /srv/app/b (in the project)
 
-    What would change the verdict:
-      allow  Leave out `sudo $x -rf /srv/old`.
+    To change the decision:
+      allow  Remove `sudo $x -rf /srv/old`.
              x=rm; : && make | tee b
-      allow  Allow what files.delete-system and privilege.raise are about, in the user's own settings.
+      allow  Turn off rules files.delete-system and privilege.raise in your own settings.
              [guard.rules]
              \"files.delete-system\" = \"allow\"
              \"privilege.raise\" = \"allow\"
@@ -91,7 +91,7 @@ fn every_change_that_is_offered_changes_the_verdict() {
 }
 
 #[test]
-fn what_is_explained_is_what_check_decides() {
+fn explain_and_check_decide_the_same() {
     let sandbox = CliSandbox::new();
     let commands = ["ls", "rm -rf /", "history -c", "eval \"$X\"", "git commit -m 'rm -rf /'", "echo 'unclosed"];
     for preset in ["standard", "strict", "audit"] {
@@ -121,7 +121,7 @@ fn a_file_behind_a_link_is_explained_where_it_is() {
 }
 
 #[test]
-fn settings_that_are_offered_can_be_put_into_a_file_and_do_what_is_said() {
+fn suggested_settings_are_valid_and_have_the_promised_effect() {
     let commands = [
         "pkill node",
         "pkill 'a\u{1b}[31mb'",

@@ -1,4 +1,4 @@
-//! `snell guard …`: what people and programs are told about calls, rules, and what was recorded.
+//! `snell guard …`: calls, rules and recorded calls, as text and as JSON.
 
 mod check;
 mod check_stdin;

@@ -1,4 +1,4 @@
-//! Output that nobody takes: a reader who has seen enough is no fault, a full disk is one.
+//! Output errors: a closed pipe is not an error, a full disk is.
 
 use std::fs::File;
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! `snell guard replay`: what was recorded, judged once more.
+//! `snell guard replay`: judges recorded calls again.
 
 use serde_json::{Value, json};
 use snell::{Event, Timestamp};
@@ -8,7 +8,7 @@ use snell_test_support::process::CommandOutput;
 
 use crate::support::CliSandbox;
 
-/// A recorded call, and what the guard said about it.
+/// A recorded call, and the guard's decision.
 struct RecordedBashCall<'a> {
     session: &'a str,
     input: Value,
@@ -19,7 +19,7 @@ fn build_bash_call<'a>(command: &str, said: Option<(&'a str, &'a str)>) -> Recor
     RecordedBashCall { session: "session-one", input: json!({ "command": command }), said }
 }
 
-/// A sandbox in which these calls were recorded, a second apart from ten o'clock on.
+/// A sandbox with these recorded calls, one second apart from ten o'clock on.
 fn record_calls(calls: &[RecordedBashCall<'_>]) -> CliSandbox {
     let sandbox = CliSandbox::with_frozen_clock();
     let mut store = Store::open(&sandbox.database()).unwrap().store;
@@ -54,7 +54,7 @@ fn parse_lines(ran: &CommandOutput) -> Vec<Value> {
     parse_json_lines(&ran.stdout)
 }
 
-/// One call for each way in which a verdict can turn, and some that stay.
+/// One call for each change of a decision, and some without a change.
 fn record_every_change() -> CliSandbox {
     record_calls(&[
         build_bash_call("ls", None),
@@ -163,11 +163,11 @@ fn filters_find_the_calls_that_they_name() {
         assert_eq!(lines.last().unwrap()["calls"], *expected, "{args:?}");
     }
     let ran = sandbox.run_snell(&["guard", "replay", "--project", "/"], "");
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, "error: nothing was recorded in the project /\n"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, "error: no events are recorded for project /\n"));
 }
 
 #[test]
-fn what_was_not_recorded_whole_is_told() {
+fn incompletely_recorded_calls_are_reported() {
     let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
     let long = format!("echo {}; rm -rf /", "x ".repeat(100_000));
     let sandbox = record_calls(&[
@@ -182,7 +182,7 @@ fn what_was_not_recorded_whole_is_told() {
     let ran = sandbox.run_snell(&["guard", "replay"], "");
     assert!(ran.stdout.contains("(recorded with secrets masked)\n"), "{}", ran.stdout);
     assert!(ran.stdout.contains("(recorded shortened)\n"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("2 were not recorded whole (secrets masked: 1, shortened: 1)"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("2 were recorded incompletely (secrets masked: 1, shortened: 1)"), "{}", ran.stdout);
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn more_calls_than_are_held_at_once_are_judged_to_the_last() {
 }
 
 #[test]
-fn what_agents_were_told_is_compared_with_what_they_would_be_told_today() {
+fn recorded_decisions_are_compared_with_new_ones() {
     let sandbox = CliSandbox::with_frozen_clock();
     let call = |command: &str| json!({"tool_name": "Bash", "tool_input": {"command": command}});
     let told = sandbox.send_hook_event("10:00:00", "PreToolUse", call("git push --force origin main"));
@@ -229,7 +229,7 @@ fn calls_are_judged_for_the_project_of_their_agent() {
     assert_eq!(sandbox.run_snell(&["trust"], "").code, 0);
     let call = json!({"tool_name": "Bash", "tool_input": {"command": "git push --force"}});
     sandbox.send_hook_event("10:00:00", "PreToolUse", call.clone());
-    // Wherever the agent has gone since, it works on the same project, and that one's file counts.
+    // The agent's project and its file apply, wherever the agent works since.
     let mut elsewhere = call;
     elsewhere["cwd"] = json!("/usr");
     elsewhere["tool_input"]["command"] = json!("rm -rf lib; git push --force");

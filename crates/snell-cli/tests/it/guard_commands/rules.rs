@@ -1,4 +1,4 @@
-//! `snell guard rules`: what is judged, and what is done about it here.
+//! `snell guard rules`: the rules and their decisions here.
 
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ fn one_rule_is_shown_with_its_cases() {
     let ran = sandbox.run_snell(&["guard", "rules", "self.cover-tracks"], "");
     insta::assert_snapshot!(ran.stdout, @"
     self.cover-tracks
-    The program would remove the record of what was run.
+    The program would delete the record of earlier commands.
 
     Tier      self
     Decision  ask (default)
@@ -82,7 +82,7 @@ fn one_rule_is_shown_with_its_cases() {
 }
 
 #[test]
-fn where_a_decision_is_written_is_told() {
+fn the_origin_of_a_decision_is_shown() {
     let sandbox = CliSandbox::with_frozen_clock()
         .home_file(
             ".config/snell/snell.toml",
@@ -118,8 +118,8 @@ fn where_a_decision_is_written_is_told() {
     let row = ["git.push-force", "destructive", "allow", "user", "~/.config/snell/snell.toml:8"];
     assert!(begins(&row), "{}", ran.stdout);
     assert!(begins(&["MUST", "NOT", "BE", "READ", "FROM"]), "{}", ran.stdout);
-    assert!(begins(&["sudo", "reboot", "once", "2026-01-31", "(over)"]), "{}", ran.stdout);
-    // A preset that is only tried out is written nowhere.
+    assert!(begins(&["sudo", "reboot", "once", "2026-01-31", "(expired)"]), "{}", ran.stdout);
+    // A preset from the command line has no origin.
     let args = ["guard", "rules", "guard.unclear", "--json", "--preset", "standard"];
     let json = sandbox.run_snell(&args, "").json();
     assert_eq!((&json["decision"], &json["source"]), (&"allow".into(), &"preset".into()));
@@ -127,20 +127,20 @@ fn where_a_decision_is_written_is_told() {
 }
 
 #[test]
-fn a_guard_that_nobody_asks_is_told() {
+fn a_guard_that_is_off_is_reported() {
     let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", "[handlers]\nguard = false\n");
     for args in [&["guard", "rules", "push"][..], &["guard", "check", "rm -rf /"], &["guard", "explain", "ls"]] {
         let ran = sandbox.run_snell(args, "");
         assert_eq!(
             ran.stderr,
-            "warning: the guard is switched off ([handlers] in your snell.toml); agents' calls are not judged\n",
+            "warning: the guard is off, so Snell does not judge agents' calls\nhint: set guard = true in [handlers] of your snell.toml\n",
             "{args:?}"
         );
     }
 }
 
 #[test]
-fn settings_that_cannot_be_read_are_told_and_the_guard_goes_on() {
+fn unreadable_settings_are_reported_and_the_guard_works() {
     let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", "[guard\n");
     let ran = sandbox.run_snell(&["guard", "check", "rm -rf /"], "");
     assert_eq!(ran.code, 2);
@@ -148,18 +148,14 @@ fn settings_that_cannot_be_read_are_told_and_the_guard_goes_on() {
 }
 
 #[test]
-fn an_id_that_is_not_quite_right_is_put_right() {
+fn a_misspelled_id_gets_a_suggestion() {
     let ran = CliSandbox::new().run_snell(&["guard", "rules", "git.push-forse"], "");
     assert_eq!(ran.code, 1);
-    assert_eq!(
-        ran.stderr,
-        "error: no rule is called \"git.push-forse\" or has that in it (did you mean \"git.push-force\"?); `snell guard \
-         rules` shows all of them\n"
-    );
+    assert_eq!(ran.stderr, "error: no rule matches \"git.push-forse\"\nhint: did you mean \"git.push-force\"?\n");
 }
 
 #[test]
-fn a_tier_that_there_is_not_and_one_without_such_rules_are_told() {
+fn unknown_tiers_and_searches_without_a_match_are_errors() {
     let sandbox = CliSandbox::new();
     let unknown = sandbox.run_snell(&["guard", "rules", "--tier", "x"], "");
     assert_eq!(unknown.code, 1);
@@ -168,6 +164,6 @@ fn a_tier_that_there_is_not_and_one_without_such_rules_are_told() {
     assert_eq!(none.code, 1);
     assert_eq!(
         none.stderr,
-        "error: no rule of the tier secret is called \"push\" or has that in it; `snell guard rules` shows all of them\n"
+        "error: no rule of tier secret matches \"push\"\nhint: run `snell guard rules` to list all rules\n"
     );
 }

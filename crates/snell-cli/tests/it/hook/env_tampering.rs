@@ -118,7 +118,7 @@ fn no_variable_frees_what_is_the_users() {
     ] {
         let watched = HookSandbox::new(RecordingMode::Alone);
         let ran = judge_bash(&watched, &[home, variable], &format!("echo > ~/{file}"));
-        assert!(ran.stdout.contains("(self.change)"), "{variable:?} {file}: {ran:?}");
+        assert!(ran.stdout.contains("rule self.change;"), "{variable:?} {file}: {ran:?}");
     }
 }
 

@@ -1,32 +1,32 @@
-//! Words of languages in which databases are asked: comments and strings are told from what is said.
+//! Splits queries into words, without comments and strings.
 
-/// How such a language is written.
+/// The syntax of a query language.
 #[derive(Debug)]
 pub(crate) struct QueryDialect {
-    /// How comments begin that go to the end of their line.
+    /// Marks of comments that end with the line.
     pub(crate) comments: &'static [&'static str],
-    /// What strings stand between.
+    /// The quotes of strings.
     pub(crate) quotes: &'static str,
-    /// Signs that count as words.
+    /// Signs that are words of their own.
     pub(crate) signs: &'static str,
 }
 
-/// What a string is, as a word: something that means nothing.
+/// The word that stands for a string.
 pub(crate) const STRING_WORD: &str = "''";
 
-/// The words of a text, in capitals. Comments are nothing.
+/// The words of a query, in capitals, without comments.
 pub(crate) fn split_query_words(text: &str, dialect: &QueryDialect) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let length = match first {
-            // A command of the client itself, to the end of its line.
+            // A command of the client itself ends with its line.
             '\\' if is_at_line_start(text, rest) => {
                 words.push(";".to_owned());
                 find_line_end(rest)
             }
             _ if dialect.comments.iter().any(|comment| rest.starts_with(comment)) => find_line_end(rest),
-            // MySQL runs what stands in `/*!50000 … */`.
+            // MySQL runs the contents of `/*!50000 … */`.
             '/' if rest.starts_with("/*!") => {
                 rest.find(|c: char| !matches!(c, '/' | '*' | '!' | '0'..='9')).unwrap_or(rest.len())
             }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_told_from_comments_and_strings() {
+    fn comments_and_strings_are_not_words() {
         let dialect = QueryDialect { comments: &["--", "#"], quotes: "'\"`", signs: ";{" };
         for (text, expected) in [
             ("drop  table users;", "DROP TABLE USERS ;"),

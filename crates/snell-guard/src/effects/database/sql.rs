@@ -1,4 +1,4 @@
-//! What would happen to a database: a small reader of statements, which knows a few words and little else.
+//! The effects of database statements. Recognises a few words, not the whole grammar.
 
 use crate::effects::collector::EffectCollector;
 use crate::effects::database::query_lexer::{QueryDialect, STRING_WORD, split_query_words};
@@ -7,23 +7,23 @@ use crate::paths::PathClass;
 use crate::policy::LIMIT_RULE;
 use crate::programs::ProgramSpec;
 
-/// Longer texts are read as far as this.
+/// Longer texts are read up to here.
 pub(crate) const MAX_SQL_BYTES: usize = 1 << 20;
 
-/// What is destroyed, as rules have it.
+/// The rules for what a statement destroys.
 const DROP_DATABASE: &str = "infra.drop-database";
 const DROP_TABLE: &str = "infra.drop-table";
 const DELETE_ALL: &str = "infra.delete-all-rows";
 const DROP_USER: &str = "infra.drop-user";
 const STOP_SERVICE: &str = "infra.service";
 
-/// How SQL is written.
+/// The syntax of SQL.
 const SQL_DIALECT: QueryDialect = QueryDialect { comments: &["--", "#"], quotes: "'\"`", signs: ";" };
 
-/// Programs that talk to whatever listens, in its own language.
+/// Programs that send raw text to any server.
 pub(crate) const RAW_CLIENTS: &[&str] = &["nc", "ncat", "netcat", "socat", "telnet"];
 
-/// Reads what would be said to a store of keys and values.
+/// Judges the text that a raw client sends to a key-value store.
 pub(in crate::effects) fn apply_raw_client(collector: &mut EffectCollector<'_>) {
     let StdinSource::Text(value) = collector.stdin() else { return };
     let text = value.render(unknown_value).to_ascii_lowercase();
@@ -32,7 +32,7 @@ pub(in crate::effects) fn apply_raw_client(collector: &mut EffectCollector<'_>) 
     }
 }
 
-/// Reads what a client would be told: its flags, its operands, its standard input.
+/// Judges the statements that a client gets: from its flags, its operands and its standard input.
 pub(in crate::effects) fn apply_sql_client(collector: &mut EffectCollector<'_>, program: &ProgramSpec) {
     if is_throwaway_database(collector) {
         return;
@@ -49,7 +49,7 @@ pub(in crate::effects) fn apply_sql_client(collector: &mut EffectCollector<'_>, 
     let operands = collector.args.operands.iter().map(|value| value.render(unknown_value));
     let read: fn(&str) -> Option<&'static str> = match collector.name() {
         "redis-cli" | "valkey-cli" | "keydb-cli" => {
-            // All operands are one command, which begins with its name.
+            // All operands together are one command, which begins with its name.
             texts.push(operands.collect::<Vec<_>>().join(" "));
             classify_redis
         }
@@ -74,7 +74,7 @@ fn unknown_value(_: UnknownKind) -> &'static str {
     "?"
 }
 
-/// A database in memory or in a temporary directory, or one of the project that is there to be tried out.
+/// Whether the database is in memory, in a temporary directory, or a test database of the project.
 fn is_throwaway_database(collector: &EffectCollector<'_>) -> bool {
     let Some(first) = collector.args.operands.first().filter(|_| collector.name() == "sqlite3") else {
         return false;
@@ -84,13 +84,13 @@ fn is_throwaway_database(collector: &EffectCollector<'_>) -> bool {
     first.as_text() == Some(":memory:") || place.classes.contains(PathClass::Temp) || tried_out
 }
 
-/// Whether a file's name says that it is there to be tried out: `test.db`, `app_dev.sqlite3`.
+/// Whether a file's name marks a database for tests: `test.db`, `app_dev.sqlite3`.
 fn is_sandbox_name(path: &str) -> bool {
     const WORDS: &[&str] = &["demo", "dev", "development", "example", "sample", "scratch", "temp", "tmp"];
     is_test_name(path) || has_name_word(path, WORDS)
 }
 
-/// Whether a client works in a database that its name says is there for tests. Others may share one for development.
+/// Whether the name of the client's database marks it for tests. A development database may be shared.
 fn is_test_database(collector: &EffectCollector<'_>) -> bool {
     const FLAGS: &[&str] = &["-d", "--dbname", "-D", "--database"];
     let named = collector.args.flag_values(FLAGS).last();
@@ -103,13 +103,13 @@ fn is_test_name(path: &str) -> bool {
     has_name_word(path, &["test", "testing", "tests"])
 }
 
-/// Whether one of these stands in the last name of a path or an address.
+/// Whether the last name of a path or URL has one of these words.
 fn has_name_word(path: &str, words: &[&str]) -> bool {
     let name = base_name(path).to_ascii_lowercase();
     name.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| words.contains(&word))
 }
 
-/// The gravest thing that a text of SQL would do.
+/// The gravest effect of an SQL text.
 fn classify_sql(text: &str) -> Option<&'static str> {
     const GRAVEST_FIRST: [&str; 4] = [DROP_DATABASE, DROP_TABLE, DROP_USER, DELETE_ALL];
     let words = split_query_words(text, &SQL_DIALECT);
@@ -120,7 +120,7 @@ fn classify_sql(text: &str) -> Option<&'static str> {
 fn classify_statement(words: &[String]) -> Option<&'static str> {
     let start =
         words.iter().position(|word| matches!(word.as_str(), "DROP" | "TRUNCATE" | "DELETE" | "UPDATE" | "ALTER"))?;
-    // A verb counts at the beginning, or after the names that a `WITH` gives; `EXPLAIN DELETE …` only tells.
+    // A verb is read at the start, or after the names of a `WITH`; `EXPLAIN DELETE …` deletes nothing.
     let begins =
         start == 0 || matches!(words.first().map(String::as_str), Some("WITH" | "BEGIN" | "START" | "USE" | "GO"));
     let words = words.get(start..).filter(|_| begins)?;
@@ -141,7 +141,7 @@ fn classify_statement(words: &[String]) -> Option<&'static str> {
     }
 }
 
-/// Whether only some rows are meant. `WHERE true` and `WHERE 1 = 1` mean all of them.
+/// Whether the statement selects some rows. `WHERE true` and `WHERE 1 = 1` select all.
 fn has_row_filter(words: &[String]) -> bool {
     let Some(at) = words.iter().position(|word| matches!(word.as_str(), "WHERE" | "LIMIT")) else {
         return false;
@@ -150,7 +150,7 @@ fn has_row_filter(words: &[String]) -> bool {
     !matches!(condition.as_slice(), ["TRUE"] | ["1"] | ["1", "1"] | [STRING_WORD, STRING_WORD])
 }
 
-/// Commands of Redis, wherever a line or the whole begins with one.
+/// Commands of Redis at the start of the text or of a line.
 fn classify_redis(text: &str) -> Option<&'static str> {
     text.lines().find_map(|line| {
         let line = line.trim_start().to_ascii_uppercase();
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_are_told_apart() {
+    fn statements_are_classified() {
         for (text, expected) in [
             ("DROP DATABASE app", Some(DROP_DATABASE)),
             ("drop  schema public cascade;", Some(DROP_DATABASE)),

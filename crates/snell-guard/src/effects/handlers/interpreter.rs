@@ -1,4 +1,4 @@
-//! Shells and interpreters: would they run what nobody has seen?
+//! Shells and interpreters that would run unreviewed code.
 
 use crate::programs::words::interpreters as words;
 use std::borrow::Cow;
@@ -8,16 +8,16 @@ use crate::effects::collector::EffectCollector;
 use crate::invocation::{StdinSource, SymbolicText, UnknownKind};
 use crate::programs::ProgramSpec;
 
-/// Words that only say that something is to be run: `deno run`.
+/// Subcommands that only mean "run": `deno run`.
 const RUN_SUBCOMMANDS: &[(&str, &str)] = &[("deno", "run"), ("bun", "run")];
 
-/// Whether a file holds no text, by its name.
+/// Whether the file's name marks it as binary.
 pub(crate) fn is_binary_file_name(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     words::BINARY_EXTENSIONS.iter().any(|ending| lower.ends_with(ending))
 }
 
-/// A program by its address: `npx https://…`
+/// A program named by URL: `npx https://…`
 pub(crate) fn apply_program_url(collector: &mut EffectCollector<'_>, name: &str) {
     if is_url(name) && !collector.invocation.via.is_empty() {
         collector.add_rule_effect("network.run-unseen");
@@ -28,7 +28,7 @@ fn is_url(text: &str) -> bool {
     words::URL_PREFIXES.iter().any(|start| text.starts_with(start))
 }
 
-/// Judges the code that would run, if it came from another machine or out of an encoding.
+/// Judges code that is downloaded or decoded.
 pub(crate) fn apply_interpreter(collector: &mut EffectCollector<'_>, program: &ProgramSpec) {
     let handed = find_code_arguments(collector, program).any(|value| value.contains_unknown(UnknownKind::Unseen));
     let loose = collector.name() == "deno" && collector.args.has_any_flag(words::UNSANDBOXED_FLAGS);
@@ -39,7 +39,7 @@ pub(crate) fn apply_interpreter(collector: &mut EffectCollector<'_>, program: &P
     }
 }
 
-/// What is certainly code: the value of `-c`, or the first operand, which names a file.
+/// The arguments that are certainly code: the value of `-c`, or the first operand, which names a file.
 fn find_code_arguments<'a>(
     collector: &EffectCollector<'a>,
     program: &ProgramSpec,
@@ -51,11 +51,11 @@ fn find_code_arguments<'a>(
     flags.into_iter().chain(operands)
 }
 
-/// The operands, without a word that only says that the next is to be run.
+/// The operands, without a subcommand that only means "run".
 fn operands_after_run<'a>(collector: &EffectCollector<'a>) -> impl Iterator<Item = &'a SymbolicText> {
     let first = collector.args.operands.first().and_then(|value| value.as_text());
-    let told = RUN_SUBCOMMANDS.iter().any(|(name, word)| collector.name() == *name && first == Some(word));
-    collector.args.operands.clone().into_iter().skip(usize::from(told))
+    let has_run_word = RUN_SUBCOMMANDS.iter().any(|(name, word)| collector.name() == *name && first == Some(word));
+    collector.args.operands.clone().into_iter().skip(usize::from(has_run_word))
 }
 
 fn reads_code_from_stdin(collector: &EffectCollector<'_>, program: &ProgramSpec) -> bool {

@@ -1,11 +1,11 @@
-//! `kill`: who would be ended?
+//! `kill`: which processes would end.
 
 use crate::effects::collector::EffectCollector;
 use crate::effects::{classify_output, is_foreign_pid_file};
 use crate::interpret::skip_dashes;
 use crate::invocation::{Invocation, StdinSource, SymbolicText, UnknownKind};
 
-/// Judges each process that would be ended. A number that was written down, or a job of the shell, is the agent's own.
+/// Judges each process that would end. A literal number or a job of the shell is assumed to be the agent's own.
 pub(crate) fn apply_kill(collector: &mut EffectCollector<'_>) {
     let Some(processes) = process_operands(collector.arguments()) else {
         return;
@@ -21,7 +21,7 @@ pub(crate) fn apply_kill(collector: &mut EffectCollector<'_>) {
     }
 }
 
-/// The operands; nothing if no signal is sent.
+/// The operands; `None` if no signal is sent.
 fn process_operands(arguments: &[SymbolicText]) -> Option<&[SymbolicText]> {
     let first = arguments.first().map(SymbolicText::leading_text).unwrap_or_default();
     match first {
@@ -40,7 +40,7 @@ fn is_process_lookup(process: &SymbolicText, collector: &EffectCollector<'_>) ->
         || is_found_by_xargs(collector.invocation, collector)
 }
 
-/// Behind `xargs`, the numbers come out of a pipe: the shell's own jobs and files of numbers are fine, searches are not.
+/// After `xargs`, process ids come from a pipe: jobs of the shell and pid files are fine, searches are not.
 fn is_found_by_xargs(invocation: &Invocation, collector: &EffectCollector<'_>) -> bool {
     const OWN: &[&str] = &["cat", "echo", "jobs", "printf", "head", "tail"];
     let by_xargs = invocation.via.iter().any(|via| matches!(via.split(' ').next(), Some("xargs" | "parallel")));

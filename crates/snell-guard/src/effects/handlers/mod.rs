@@ -1,4 +1,4 @@
-//! What no table can say about a program, one function each.
+//! Effects of programs that no table can express, one function each.
 
 pub(crate) mod interpreter;
 pub(crate) mod kill;
@@ -16,7 +16,7 @@ use crate::programs::find_filters;
 use crate::programs::{self, ProgramHandler, ProgramSpec};
 use crate::wrappers::{FindTests, find_own_files};
 
-/// Does what is special about a program.
+/// Runs the handler of a program.
 pub(super) fn apply_handler(collector: &mut EffectCollector<'_>, program: &'static ProgramSpec) {
     match program.handler {
         None => {}
@@ -31,7 +31,7 @@ pub(super) fn apply_handler(collector: &mut EffectCollector<'_>, program: &'stat
     }
 }
 
-/// Nobody knows which program it is, but what is called with `-rf` deletes.
+/// An unknown program with `-rf` is assumed to delete.
 pub(super) fn apply_unknown_program(collector: &mut EffectCollector<'_>) {
     let Some((_, program)) = programs::find_program("rm") else {
         return;
@@ -44,7 +44,7 @@ pub(super) fn apply_unknown_program(collector: &mut EffectCollector<'_>) {
     }
 }
 
-/// `chmod`: a mode may begin with a dash, so the usual reading of flags does not do.
+/// `chmod`: a mode may begin with a dash, so the usual parsing of flags does not work.
 fn apply_chmod(collector: &mut EffectCollector<'_>) {
     let mut recursive = false;
     let mut mode: Option<&str> = None;
@@ -79,8 +79,8 @@ fn apply_chmod(collector: &mut EffectCollector<'_>) {
     }
 }
 
-/// Whether its owner can no longer use a directory. Of a pattern, that is asked only where nothing is left: `chmod 644 *`
-/// is meant for files.
+/// Adds an effect if the owner can no longer use a directory. For a pattern, only if no right remains: `chmod 644 *` is
+/// meant for files.
 fn add_lock_effect(collector: &mut EffectCollector<'_>, mode: &str, argument: &SymbolicText) {
     let left = remaining_owner_rights(mode);
     let place = collector.locate_path(argument);
@@ -89,10 +89,10 @@ fn add_lock_effect(collector: &mut EffectCollector<'_>, mode: &str, argument: &S
     }
 }
 
-/// An owner's rights: to read, to write, to enter.
+/// The rights of an owner: read, write, enter.
 const OWNER_RIGHTS: u32 = 0o7;
 
-/// The rights that a mode leaves to an owner who had all of them. An unknown mode leaves none.
+/// The rights that remain for an owner who had all of them. An unknown mode leaves none.
 fn remaining_owner_rights(mode: &str) -> u32 {
     if let Some(digits) = parse_octal_mode(mode) {
         return digits >> 6 & OWNER_RIGHTS;
@@ -127,7 +127,7 @@ fn remaining_owner_rights(mode: &str) -> u32 {
     left
 }
 
-/// `chown`: to another user, who then decides who may do what. A number is mostly that of the user.
+/// `chown`: gives a file to another user. A numeric id is usually the user's own.
 fn apply_chown(collector: &mut EffectCollector<'_>) {
     let Some(owner) = collector.args.operands.first().and_then(|value| value.as_text()) else {
         return;
@@ -142,7 +142,7 @@ fn apply_chown(collector: &mut EffectCollector<'_>) {
     }
 }
 
-/// Whether a mode gives a right: one of these bits, or this letter for these people.
+/// Whether a mode grants a right: one of these bits, or this letter for these users.
 fn grants_right(mode: &str, bits: u32, right: char, is_whose: fn(&str) -> bool) -> bool {
     if let Some(digits) = parse_octal_mode(mode) {
         return digits & bits != 0;
@@ -153,22 +153,22 @@ fn grants_right(mode: &str, bits: u32, right: char, is_whose: fn(&str) -> bool) 
     })
 }
 
-/// Whether everybody may write.
+/// Whether every user may write.
 fn is_world_writable_mode(mode: &str) -> bool {
     grants_right(mode, 0o002, 'w', |who| who.contains(['o', 'a']))
 }
 
-/// Whether others than the owner may read.
+/// Whether users other than the owner may read.
 fn can_others_read(mode: &str) -> bool {
     grants_right(mode, 0o044, 'r', |who| who.is_empty() || who.contains(['g', 'o', 'a']))
 }
 
-/// Whether it runs as its owner or its group from now on.
+/// Whether the file runs as its owner or group.
 fn is_setid_mode(mode: &str) -> bool {
     grants_right(mode, 0o6000, 's', |_| true)
 }
 
-/// A secret other than the settings of a project, which many programs may have to read.
+/// Whether it is a secret other than a project's settings, which many programs must be able to read.
 fn is_key_file(path: &ClassifiedPath) -> bool {
     let name = path.display_path().rsplit('/').next().unwrap_or_default();
     path.classes.contains(PathClass::Secret) && !name.starts_with(".env")
@@ -178,7 +178,7 @@ fn parse_octal_mode(mode: &str) -> Option<u32> {
     u32::from_str_radix(mode.strip_prefix('=').unwrap_or(mode), 8).ok()
 }
 
-/// `find … -delete`: what it starts from, unless something is picked out by name, age or size.
+/// `find … -delete`: deletes from its start directory, unless a filter selects files by name, age or size.
 fn apply_find(collector: &mut EffectCollector<'_>) {
     let tests = FindTests::parse(collector.arguments());
     if !has_delete_action(tests.expression) {
@@ -199,8 +199,7 @@ fn apply_find(collector: &mut EffectCollector<'_>) {
     }
 }
 
-/// Whether something is picked out before `-delete`: tests behind it come too late, and what is only left out picks the
-/// rest.
+/// Whether a filter precedes `-delete`. Later tests have no effect, and a negated one selects everything else.
 fn has_find_filter(expression: &[SymbolicText]) -> bool {
     const EVERYTHING: &[&str] = &["*", ".", ".*", "*.*", "./*"];
     let words: Vec<&str> = expression.iter().map(|value| value.as_text().unwrap_or_default()).collect();
@@ -214,7 +213,7 @@ fn has_find_filter(expression: &[SymbolicText]) -> bool {
     })
 }
 
-/// Whether `-delete` is part of the expression, rather than of a command that is run.
+/// Whether `-delete` is part of the expression, not of a command that it runs.
 fn has_delete_action(expression: &[SymbolicText]) -> bool {
     let mut in_command = false;
     expression.iter().any(|value| {
@@ -228,7 +227,7 @@ fn has_delete_action(expression: &[SymbolicText]) -> bool {
     })
 }
 
-/// Something in the project, not the project. Which of its files that is, nobody knows.
+/// Turns the project into an unknown file inside it.
 fn narrow_to_contents(mut path: ClassifiedPath) -> ClassifiedPath {
     let around = [PathClass::HoldsOwn].into();
     if path.classes.difference(around) == PathClasses::from([PathClass::ProjectRoot]) {
@@ -240,7 +239,7 @@ fn narrow_to_contents(mut path: ClassifiedPath) -> ClassifiedPath {
     path
 }
 
-/// `mv`: into a temporary directory or `/dev/null` is as good as deleted.
+/// `mv` into a temporary directory or to `/dev/null` is the same as deleting.
 fn apply_move(collector: &mut EffectCollector<'_>) {
     let named = collector.args.flag_values(&["-t", "--target-directory"]).next();
     let operands = collector.args.operands.clone();
@@ -263,8 +262,8 @@ fn apply_move(collector: &mut EffectCollector<'_>) {
     collector.push_path_effect(PathAction::Put, place, EffectDepth::Single);
 }
 
-/// Whether it belongs to a project beside this one: who takes it away takes it from somebody. What lies in the home
-/// itself, such as downloads, may be fetched from there.
+/// Whether the path is in another project, which would lose it. Files directly in the home directory, such as
+/// downloads, may be moved.
 fn is_in_sibling_project(place: &ClassifiedPath, context: &JudgeContext) -> bool {
     let Some((around, _)) = context.project.rsplit_once('/') else {
         return false;
@@ -274,7 +273,7 @@ fn is_in_sibling_project(place: &ClassifiedPath, context: &JudgeContext) -> bool
     beside && place.classes.contains(PathClass::Home)
 }
 
-/// `scp`, `rsync`: towards another machine, or from one.
+/// `scp`, `rsync`: to another machine, or from one.
 fn apply_remote_copy(collector: &mut EffectCollector<'_>) {
     let operands = collector.args.operands.clone();
     let Some((target, sources)) = operands.split_last() else {

@@ -1,14 +1,14 @@
-//! Secrets that are written out in a command, and the hosts that they may be sent to. `snell-secrets` knows their forms,
-//! and the names of variables that hold secrets.
+//! Literal secrets in a command, and the hosts that may receive them. `snell-secrets` has their forms and the names of
+//! secret variables.
 
 use std::collections::BTreeSet;
 
 use snell_secrets::{FoundSecret, SecretIssuer, SecretScanner};
 
-/// Fewer different characters are those of a placeholder: `ghp_xxxxxxxx…`.
+/// A text with fewer distinct characters is a placeholder: `ghp_xxxxxxxx…`.
 const MIN_DISTINCT_BYTES: usize = 8;
 
-/// The issuers of the secrets that are written out in a text.
+/// The issuers of the literal secrets in a text.
 pub(crate) fn find_secret_issuers(text: &str) -> BTreeSet<SecretIssuer> {
     let is_varied = |found: &FoundSecret| {
         let different: BTreeSet<u8> = text[found.start..found.end].bytes().collect();
@@ -18,7 +18,7 @@ pub(crate) fn find_secret_issuers(text: &str) -> BTreeSet<SecretIssuer> {
     found.map(|found| found.issuer).collect()
 }
 
-/// Whether a secret does not belong at this address, which names a host that has not issued it.
+/// Whether a URL names a host that did not issue the secret.
 pub(crate) fn is_foreign_address(issuer: SecretIssuer, address: &str) -> bool {
     let Some((_, rest)) = address.split_once("://") else {
         return false;
@@ -36,7 +36,7 @@ pub(crate) fn is_foreign_address(issuer: SecretIssuer, address: &str) -> bool {
     host.contains('.') && !is_issuer && !own.iter().any(|own| host.starts_with(own))
 }
 
-/// The issuer whose hosts have this part in their name. An empty part means that no host is known.
+/// The issuer whose hosts have this part in their names. An empty part means that no host is known.
 pub(crate) fn issuer_from_host_part(part: &'static str) -> SecretIssuer {
     match part {
         "" => SecretIssuer::AnyHost,

@@ -1,10 +1,10 @@
-//! Files of variables, of which only the names are shown: `cut -d= -f1 .env`.
+//! Commands that show only the names in files of variables: `cut -d= -f1 .env`.
 
 use crate::effects::collector::EffectCollector;
 use crate::invocation::SymbolicText;
 use crate::programs::argv::ParsedArgs;
 
-/// Whether a program shows nothing but names of a file of variables. Of any other file, nobody knows where a name ends.
+/// Whether a program shows only names from a file of variables. In other files the end of a name is unknown.
 pub(in crate::effects) fn prints_only_names(collector: &EffectCollector<'_>, file: &SymbolicText) -> bool {
     let shows: fn(&ParsedArgs<'_>) -> bool = match collector.name() {
         "cut" => cuts_names,
@@ -31,7 +31,7 @@ fn prints_first_field(line: &ParsedArgs<'_>) -> bool {
     line.has_any_flag(&["-F==", "--field-separator=="]) && matches!(script.as_str(), "{print$1}" | "{print($1)}")
 }
 
-/// `s/=.*/=***/`: all that follows the name is replaced by something else.
+/// `s/=.*/=***/`: replaces everything after the name.
 fn replaces_values(line: &ParsedArgs<'_>) -> bool {
     let script = first_operand_text(line);
     let Some(sign) = script.strip_prefix('s').and_then(|rest| rest.chars().next()) else {

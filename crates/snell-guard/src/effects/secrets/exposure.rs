@@ -1,4 +1,4 @@
-//! Secrets of the environment that are printed where the agent, and whoever reads along, sees them.
+//! Secret variables that a command would print.
 
 use crate::programs::words::secrets as words;
 use std::collections::BTreeSet;
@@ -12,10 +12,10 @@ use crate::invocation::{Invocation, StdinSource, StdoutTarget, SymbolicText};
 use crate::judge::context::JudgeContext;
 use crate::paths::{PathClass, locate_path};
 
-/// So few characters of a secret say nothing: `${TOKEN:0:4}`, `head -c 4`.
+/// This many characters of a secret reveal nothing: `${TOKEN:0:4}`, `head -c 4`.
 pub(crate) const MAX_HINT_CHARS: usize = 8;
 
-/// Judges whether secret variables would be printed, or sent to somebody whom they do not concern.
+/// Judges whether secret variables would be printed, or sent to a host that did not issue them.
 pub(in crate::effects) fn apply_secret_exposure(collector: &mut EffectCollector<'_>, environment: EnvSecrets) {
     let invocation = collector.invocation;
     let name = invocation.base_name();
@@ -37,12 +37,12 @@ pub(in crate::effects) fn apply_secret_exposure(collector: &mut EffectCollector<
     }
 }
 
-/// Whose secret it is if what these print is, or can be turned back into, the value of a secret variable.
+/// The issuer of the secret if these programs print a secret variable, or something that reveals it.
 pub(crate) fn find_carried_secret(invocations: &[Invocation]) -> Option<&'static str> {
     for invocation in invocations.iter().rev() {
-        let told = find_echoed_secret(invocation);
-        if told.is_some() || !prints_stdin(invocation) {
-            return told;
+        let echoed = find_echoed_secret(invocation);
+        if echoed.is_some() || !prints_stdin(invocation) {
+            return echoed;
         }
         match &invocation.stdin {
             StdinSource::Inherited => {}
@@ -52,7 +52,7 @@ pub(crate) fn find_carried_secret(invocations: &[Invocation]) -> Option<&'static
     None
 }
 
-/// Whether a file of secrets is read into the shell, so that all programs see them.
+/// Whether the shell loads a file of secrets, so that all programs see them.
 pub(crate) fn loads_secret_file(invocation: &Invocation, context: &JudgeContext) -> bool {
     let file = invocation.argv.get(1);
     matches!(invocation.base_name(), "source" | ".")
@@ -74,7 +74,7 @@ fn is_fed_secret(invocation: &Invocation) -> bool {
     }
 }
 
-/// Whether it prints what it reads from standard input, or enough of it.
+/// Whether it prints its standard input, or enough of it.
 fn prints_stdin(invocation: &Invocation) -> bool {
     let name = invocation.base_name();
     let prints = words::PASS_THROUGH_PROGRAMS.contains(&name)
@@ -97,7 +97,7 @@ fn prints_only_hint(name: &str, arguments: &[SymbolicText]) -> bool {
     last.and_then(|text| text.parse::<usize>().ok()).is_some_and(|count| count <= MAX_HINT_CHARS)
 }
 
-/// Whether it prints the lines that it finds, rather than their number, their place or all the others.
+/// Whether it prints matching lines, not their number, their position or the other lines.
 fn prints_matching_lines(invocation: &Invocation) -> bool {
     let flags = invocation.arguments().iter().map(SymbolicText::leading_text);
     !flags.filter(|text| text.starts_with('-')).any(|text| match text.strip_prefix("--") {
@@ -114,7 +114,7 @@ fn prints_secret_declaration(name: &str, invocation: &Invocation) -> bool {
         && arguments.iter().filter_map(SymbolicText::as_text).any(is_secret_variable)
 }
 
-/// `env | grep TOKEN`, and `env` itself once a file of secrets was read.
+/// `env | grep TOKEN`, and `env` itself after a file of secrets was loaded.
 fn lists_secret_variables(invocation: &Invocation, environment: EnvSecrets) -> bool {
     let (mut picked, mut narrowed) = (false, false);
     for stage in std::iter::once(invocation).chain(invocation.stdin.pipeline().iter().rev()) {
@@ -141,9 +141,9 @@ fn lists_secret_variables(invocation: &Invocation, environment: EnvSecrets) -> b
 }
 
 fn lists_environment(name: &str, invocation: &Invocation) -> bool {
-    let told = invocation.arguments();
+    let arguments = invocation.arguments();
     words::ENV_LISTERS.contains(&name)
-        && told.iter().all(|value| matches!(value.as_text(), Some("-p" | "-x" | "-px" | "-0" | "--null")))
+        && arguments.iter().all(|value| matches!(value.as_text(), Some("-p" | "-x" | "-px" | "-0" | "--null")))
 }
 
 /// `grep -o '^[A-Z_]*TOKEN'` shows names and no values.
@@ -153,12 +153,13 @@ fn greps_only_names(invocation: &Invocation) -> bool {
     (has("-o") || has("-oE")) && !invocation.arguments().iter().any(shows_values)
 }
 
-/// `awk '/TOKEN/'`, `sed -n '/TOKEN/p'`: scripts that pick lines. What replaces hides, and the first field is the name.
+/// `awk '/TOKEN/'`, `sed -n '/TOKEN/p'`: scripts that select lines. A substitution hides the value, and the first field
+/// is the name.
 fn script_picks_secrets(name: &str, invocation: &Invocation) -> bool {
-    let told: Vec<&str> = invocation.arguments().iter().filter_map(SymbolicText::as_text).collect();
-    let script = told.iter().rev().find(|text| !text.starts_with('-')).copied().unwrap_or_default();
+    let arguments: Vec<&str> = invocation.arguments().iter().filter_map(SymbolicText::as_text).collect();
+    let script = arguments.iter().rev().find(|text| !text.starts_with('-')).copied().unwrap_or_default();
     match name {
-        "sed" => told.contains(&"-n") && script.ends_with('p') && pattern_names_secrets(script),
+        "sed" => arguments.contains(&"-n") && script.ends_with('p') && pattern_names_secrets(script),
         "awk" | "gawk" | "mawk" => {
             pattern_names_secrets(script) && !script.contains("print $1}") && !script.contains("$1}")
         }
@@ -166,7 +167,7 @@ fn script_picks_secrets(name: &str, invocation: &Invocation) -> bool {
     }
 }
 
-/// Whether a secret is in the address of somebody whom it does not concern, or in what is sent there.
+/// Whether a secret variable is in a URL of a host that did not issue it, or in data that is sent there.
 fn sends_variable_to_foreign_host(invocation: &Invocation) -> bool {
     let mut after_asking = false;
     let mut given = invocation.arguments().iter().filter(|value| {
@@ -180,7 +181,7 @@ fn sends_variable_to_foreign_host(invocation: &Invocation) -> bool {
     goes_to_foreign_host(issuer_from_host_part(issuer), invocation)
 }
 
-/// Whether a secret that is written out in an argument or on standard input goes to a host that has not issued it.
+/// Whether a literal secret in an argument or on standard input goes to a host that did not issue it.
 fn sends_literal_secret(invocation: &Invocation) -> bool {
     let piped = invocation.stdin.pipeline().iter().filter(|left| words::ECHO_PROGRAMS.contains(&left.base_name()));
     let piped = piped.flat_map(Invocation::arguments).chain(invocation.stdin.as_text());
@@ -189,7 +190,7 @@ fn sends_literal_secret(invocation: &Invocation) -> bool {
     issuers.iter().any(|issuer| goes_to_foreign_host(*issuer, invocation))
 }
 
-/// Whether what is sent goes to somebody else than whoever gave a secret out.
+/// Whether data goes to a host that did not issue the secret.
 fn goes_to_foreign_host(issuer: SecretIssuer, invocation: &Invocation) -> bool {
     let addresses = invocation.arguments().iter().filter(|value| value.leading_text().contains("://"));
     let mut addresses = addresses.map(|value| format!("{}/", value.leading_text()));

@@ -1,11 +1,11 @@
-//! Variables of Snell's that a shell hands on to what it starts. Set for a program that follows, they are that program's
-//! business; set for nothing that follows, they are there for what the agent starts later.
+//! Exported variables of Snell. An export before a program is for that program; an export without one affects what the
+//! agent starts later.
 
 use crate::effects::{Effect, EffectKind, find_rule_index};
 use crate::invocation::Invocation;
 use crate::programs::words::own_files as words;
 
-/// Takes back what is excused by a program that runs behind it.
+/// Drops the effects of exports that a later program of the call uses.
 pub(crate) fn drop_excused_exports(invocations: &[Invocation], list: &mut Vec<Effect>) {
     let rule = EffectKind::Rule(find_rule_index("self.environment"));
     let is_for_a_program = |effect: &Effect| {

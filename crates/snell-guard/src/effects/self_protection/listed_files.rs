@@ -1,5 +1,5 @@
-//! Names that a search below Snell's own directories has printed, and that a later program of the same call is handed in
-//! a way that cannot be followed: by an array, by a file, by a shell.
+//! Files that a search below Snell's own directories prints, and that a later program gets in a way that the guard
+//! cannot follow: by an array, a file or a shell.
 
 use crate::effects::{Effect, EffectKind, PathAction};
 use crate::invocation::{Invocation, StdinSource, StdoutTarget};
@@ -7,7 +7,7 @@ use crate::judge::context::JudgeContext;
 use crate::paths::{ClassifiedPath, PathClass, locate_path};
 use crate::programs::words::own_files as words;
 
-/// What is done to files that must not be done to Snell's own.
+/// Actions that are forbidden on Snell's own files.
 const CHANGE_ACTIONS: &[PathAction] = &[
     PathAction::Delete,
     PathAction::Overwrite,
@@ -19,7 +19,7 @@ const CHANGE_ACTIONS: &[PathAction] = &[
     PathAction::Replace,
 ];
 
-/// Adds an effect for each program that may change what such a search has found.
+/// Adds an effect for each program that may change the listed files.
 pub(crate) fn add_listed_file_effects(invocations: &[Invocation], context: &JudgeContext, list: &mut Vec<Effect>) {
     let mut searches = invocations.iter().enumerate();
     let first = searches.find_map(|(number, search)| Some((number, find_self_search_root(search, context)?)));
@@ -42,7 +42,7 @@ pub(crate) fn add_listed_file_effects(invocations: &[Invocation], context: &Judg
     });
 }
 
-/// Where a search starts whose output goes to another program, if Snell has something of its own there.
+/// The start directory of a search whose output goes to another program, if Snell has files there.
 fn find_self_search_root(search: &Invocation, context: &JudgeContext) -> Option<ClassifiedPath> {
     let is_lister =
         words::LISTERS.contains(&search.base_name()) && search.stdout != StdoutTarget::Inherited && !search.elsewhere;
@@ -54,7 +54,7 @@ fn find_self_search_root(search: &Invocation, context: &JudgeContext) -> Option<
     })
 }
 
-/// Whether it is a shell that is fed by such a search.
+/// Whether it is a shell that reads the output of such a search.
 fn is_fed_by_search(shell: &Invocation, context: &JudgeContext) -> bool {
     let StdinSource::Pipe(left) = &shell.stdin else { return false };
     words::SHELLS.contains(&shell.base_name())

@@ -1,4 +1,4 @@
-//! Copies of Snell's program: one that is made, and one that may run under another name.
+//! Copies of Snell's program: commands that make one, and programs that may be one.
 
 use crate::effects::EffectDepth;
 use crate::effects::collector::EffectCollector;
@@ -8,10 +8,10 @@ use crate::paths::PathClass;
 use crate::programs;
 use crate::programs::words::own_files as words;
 
-/// No more programs of a pipe are looked at.
+/// How many programs of a pipe are checked.
 const MAX_PIPED: usize = 16;
 
-/// `cat program > file`, `base64 program | base64 -d > file`: what is read lies under another name then.
+/// `cat program > file`, `base64 program | base64 -d > file`: these copy the program.
 pub(in crate::effects) fn find_program_copies(collector: &mut EffectCollector<'_>) {
     let writes =
         collector.invocation.stdout == StdoutTarget::File || words::WRITERS.contains(&collector.invocation.base_name());

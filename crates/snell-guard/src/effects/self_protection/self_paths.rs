@@ -1,4 +1,4 @@
-//! Paths of Snell's own that a program is handed. A program that is not known to read them may as well write there.
+//! Paths of Snell's own in the arguments of a program. A program that is not known to be read-only may write to them.
 
 use crate::effects::EffectDepth;
 use crate::effects::PathAction;
@@ -8,20 +8,20 @@ use crate::paths::{MAX_PATH, PathClass};
 use crate::programs::words::own_files as words;
 use crate::wrappers;
 
-/// More of what a call hands over is not looked at.
+/// How many values of a call are checked.
 const MAX_VALUES: usize = 1 << 12;
 
-/// No more of one argument is taken apart, and none that is longer.
+/// How many parts of one argument are checked, and the longest argument.
 const MAX_PIECES: usize = 16;
 const MAX_LENGTH: usize = 2 * MAX_PATH;
 
-/// A value, and the name of the flag, key or variable that it has.
+/// A value, with the name of its flag, key or variable.
 struct NamedValue {
     name: String,
     value: SymbolicText,
 }
 
-/// Finds Snell's own paths among a program's arguments and variables, unless the program's entry says what it does to them.
+/// Finds Snell's own paths in a program's arguments and variables, unless its entry lists the effects on them.
 pub(in crate::effects) fn apply_self_paths(collector: &mut EffectCollector<'_>) {
     let Some(program) = collector.invocation.name() else {
         return;
@@ -50,7 +50,7 @@ pub(in crate::effects) fn apply_self_paths(collector: &mut EffectCollector<'_>) 
     }
 }
 
-/// What may happen to one value, if that is a path of Snell's own or of a directory that holds one.
+/// Adds the possible effect on a value that is a path of Snell's own or of a directory that contains one.
 fn add_self_path_effect(collector: &mut EffectCollector<'_>, named: &NamedValue) {
     let place = collector.locate_path(&expand_home(&named.value, &collector.context.home));
     if place.classes.contains(PathClass::Own) {
@@ -67,7 +67,7 @@ fn add_self_path_effect(collector: &mut EffectCollector<'_>, named: &NamedValue)
     }
 }
 
-/// Whether it is known to do no more to files than its entry says.
+/// Whether the program's entry lists all of its effects on files.
 fn is_read_only_program(collector: &EffectCollector<'_>, base: &str) -> bool {
     if let Some((_, commands)) = words::READING_COMMANDS.iter().find(|(program, _)| *program == base) {
         let first = collector.args.operands.first().and_then(|value| value.as_text());
@@ -83,13 +83,13 @@ impl NamedValue {
         Self { name: name.to_owned(), value }
     }
 
-    /// Whether its name is a flag's or a variable's with one of these words.
+    /// Whether the name has one of these words.
     fn has_name_word(&self, words: &[&str]) -> bool {
         let name = self.name.to_ascii_lowercase();
         name.split(['-', '_', '.', ':']).any(|word| words.contains(&word))
     }
 
-    /// Whether the name says that something is put there.
+    /// Whether the name is that of an output.
     fn is_output_name(&self) -> bool {
         self.has_name_word(words::OUTPUT_NAMES)
             && !matches!(self.name.as_str(), "-p" | "HOME")
@@ -97,7 +97,7 @@ impl NamedValue {
     }
 }
 
-/// What of the arguments may be a path, with its flag or key.
+/// The parts of the arguments that may be paths, with their flags or keys.
 fn collect_named_values(arguments: &[SymbolicText]) -> Vec<NamedValue> {
     let mut values = Vec::new();
     let mut flag = "";
@@ -135,7 +135,7 @@ fn collect_named_values(arguments: &[SymbolicText]) -> Vec<NamedValue> {
     values
 }
 
-/// What of a code may be a path: each text of it, also below a home that is named beside it.
+/// The strings in code that may be paths, also relative to a home directory that the code names.
 fn find_paths_in_code(code: &SymbolicText) -> Vec<NamedValue> {
     const AROUND: &[char] = &['"', '\'', '`', '(', ')', '{', '}', '[', ']', ',', ';', '=', '<', '>', '|', '+'];
     let shown = code.to_string();
@@ -150,7 +150,7 @@ fn find_paths_in_code(code: &SymbolicText) -> Vec<NamedValue> {
         .collect()
 }
 
-/// With the home that a program puts in by itself.
+/// Expands the home directory, as a program may do by itself.
 fn expand_home(value: &SymbolicText, home: &str) -> SymbolicText {
     match value.as_text() {
         Some(text) => match ["~/", "$HOME/", "${HOME}/"].iter().find_map(|start| text.strip_prefix(start)) {

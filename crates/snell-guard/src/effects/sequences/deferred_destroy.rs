@@ -1,4 +1,4 @@
-//! A plan to destroy that is carried out in the same call: `terraform plan -destroy -out=p && terraform apply p`.
+//! A destroy plan that the same call applies: `terraform plan -destroy -out=p && terraform apply p`.
 
 use crate::effects::{Effect, build_rule_effect};
 use crate::invocation::Invocation;
@@ -8,7 +8,7 @@ use crate::programs::argv::ParsedArgs;
 /// Programs that plan first.
 const PLANNERS: &[&str] = &["terraform", "tofu", "terragrunt", "opentofu"];
 
-/// Adds an effect for each plan to destroy that is carried out.
+/// Adds an effect for each destroy plan that is applied.
 pub(crate) fn add_deferred_destroy_effects(invocations: &[Invocation], list: &mut Vec<Effect>) {
     let mut plans: Vec<String> = Vec::new();
     for (number, invocation) in invocations.iter().enumerate() {

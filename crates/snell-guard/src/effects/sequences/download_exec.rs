@@ -1,4 +1,4 @@
-//! A file that is fetched and run in the same call: nobody has seen it either.
+//! Files that are downloaded and run in the same call, so that they are not reviewed.
 
 use crate::programs::words::downloads as words;
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use crate::paths::{PathClass, locate_path};
 use crate::programs::argv::ParsedArgs;
 use crate::programs::{self, ProgramHandler};
 
-/// Adds an effect for each program that runs what an earlier one fetched.
+/// Adds an effect for each program that runs a downloaded file.
 pub(crate) fn add_download_exec_effects(invocations: &[Invocation], context: &JudgeContext, list: &mut Vec<Effect>) {
     let mut files: Vec<String> = Vec::new();
     let mut directories: Vec<String> = Vec::new();
@@ -38,8 +38,8 @@ pub(crate) fn add_download_exec_effects(invocations: &[Invocation], context: &Ju
     }
 }
 
-/// The directory into which a program unpacks what was fetched. Where that is the directory in which everything else
-/// runs as well, nobody knows which of its programs came with it.
+/// The directory into which a program unpacks a download. A project, a home or the root is not returned: it holds other
+/// programs too.
 fn find_unpack_directory(
     invocation: &Invocation,
     name: &SymbolicText,
@@ -76,7 +76,7 @@ fn find_executed_file(invocation: &Invocation, name: &SymbolicText, context: &Ju
     locate_path(script, invocation.cwd.as_deref(), context).path
 }
 
-/// The files that a program fetches.
+/// The files that a program downloads.
 fn find_downloaded_files(invocation: &Invocation, name: &SymbolicText, context: &JudgeContext) -> Vec<String> {
     let Some((known, program)) = name.as_text().and_then(programs::find_program) else {
         return Vec::new();

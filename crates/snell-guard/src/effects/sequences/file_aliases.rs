@@ -1,4 +1,4 @@
-//! Names that a command line itself gives to files: what runs or writes under one of them later is what lies behind it.
+//! New names that a command line gives to files. Programs and effects under a new name are judged by the original file.
 
 use std::borrow::Cow;
 
@@ -10,16 +10,16 @@ use crate::judge::context::JudgeContext;
 use crate::paths::{PathClass, is_within_directory, locate_path};
 use crate::programs;
 
-/// Programs that give a file another name, and so does what they copy.
+/// Programs that give a file another name, including copies.
 const RENAMERS: &[&str] = &["cp", "gcp", "ln", "gln", "link", "mv", "gmv", "install", "ginstall"];
 
-/// More of them are not looked at.
+/// How many new names are tracked.
 const MAX_NAMES: usize = 1024;
 
-/// No more links are followed on one way.
+/// How many links are followed for one path.
 const MAX_LINKS: usize = 8;
 
-/// Classes of places that must be left alone wherever they lie. The user has put anything else behind a link.
+/// Classes that are protected wherever they are. For all others, a link is the user's choice.
 const GUARDED_CLASSES: [PathClass; 8] = [
     PathClass::Own,
     PathClass::HoldsOwn,
@@ -33,12 +33,12 @@ const GUARDED_CLASSES: [PathClass; 8] = [
 
 /// A new name of a file or a directory.
 struct FileAlias {
-    /// Which of the invocations gives it.
+    /// Index of the invocation that creates it.
     by: usize,
     path: String,
-    /// The path that it had before.
+    /// The original path.
     from: String,
-    /// Whether what is written under the new name is written to the old one.
+    /// Whether writing to the new name changes the original file.
     is_link: bool,
 }
 
@@ -47,7 +47,7 @@ struct FileAlias {
 pub(crate) struct FileAliases(Vec<FileAlias>);
 
 impl FileAliases {
-    /// Finds the new names that invocations give.
+    /// Finds the new names.
     pub(crate) fn from_invocations(invocations: &[Invocation], context: &JudgeContext) -> Self {
         let mut names = Vec::new();
         for (by, invocation) in invocations.iter().enumerate() {
@@ -59,8 +59,7 @@ impl FileAliases {
         Self(names)
     }
 
-    /// The invocation with its program's first name, if the program runs under a new one: of this command line, or of this
-    /// disk.
+    /// The invocation with its program's original name, if the program has a new one on this command line or on disk.
     pub(crate) fn restore_program_name<'a>(
         &self,
         number: usize,
@@ -85,7 +84,7 @@ impl FileAliases {
         renamed
     }
 
-    /// Moves effects behind new links to where the links lead.
+    /// Moves effects on new links to the links' targets.
     pub(crate) fn follow_links(&self, list: &mut [Effect], context: &JudgeContext) {
         if !self.0.iter().any(|new| new.is_link) {
             return;
@@ -124,7 +123,7 @@ fn find_alias(by: usize, invocation: &Invocation, context: &JudgeContext) -> Opt
     let is_symbolic = scene.args.has_any_flag(&["-s", "--symbolic", "--symbolic-link"]);
     let is_link = name.ends_with("ln") || name == "link" || is_symbolic || scene.args.has_any_flag(&["-l", "--link"]);
     let to = scene.locate_path(to).path?;
-    // A relative target of a symbolic link begins where the link lies.
+    // A relative target of a symlink is relative to the link's directory.
     let around = to.rsplit_once('/').map(|(directory, _)| directory);
     let from = if is_symbolic && around.is_some() {
         locate_path(from, around, context).path?

@@ -1,4 +1,4 @@
-//! `declare` and its kin: variables with properties.
+//! `declare` and similar builtins: variables with attributes.
 
 use std::rc::Rc;
 
@@ -10,11 +10,11 @@ use crate::wrappers;
 use snell_shell::ByteSpan;
 
 impl<'t> ShellInterpreter<'t> {
-    /// Without names, they print what the shell knows: then they are told.
+    /// Without names, they print variables and are reported as programs.
     pub(crate) fn run_declare(&mut self, name: &str, command: &ExpandedCommand) -> Option<ShellFlow> {
         let is_flag = |value: &&SymbolicText| value.leading_text().starts_with(['-', '+']);
         let flags: String = command.arguments().iter().take_while(is_flag).map(ToString::to_string).collect();
-        // `export -n` takes back; elsewhere it makes a name for another variable.
+        // `export -n` removes the export; for the others, `-n` makes a reference.
         let flags = if name == "export" { flags.replace('n', "") } else { flags };
         let operands: Vec<&SymbolicText> = command.arguments().iter().skip_while(is_flag).collect();
         if operands.is_empty() || flags.contains('p') {
@@ -42,7 +42,7 @@ impl<'t> ShellInterpreter<'t> {
         Some(ShellFlow::Next)
     }
 
-    /// `export PAGER=…`: some program will run it.
+    /// `export PAGER=…`: some program will run the value.
     fn run_exported(&mut self, operand: &SymbolicText, command: &ExpandedCommand) {
         if let Some((name, _)) = operand.leading_text().split_once('=') {
             let mut exported = command.with_argv(Vec::new());
@@ -51,7 +51,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// A variable of Snell's that the agent's own shell hands on to all that it starts.
+    /// Reports a variable of Snell that the agent's own shell exports to everything that it starts.
     pub(crate) fn report_snell_variable(&mut self, name: &str, span: &ByteSpan) {
         if name.starts_with("SNELL_") && self.subshells == 0 {
             self.report_command(ExpandedCommand {
@@ -63,7 +63,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// Other programs see it from now on.
+    /// Marks a variable as exported.
     pub(crate) fn export_name(&mut self, name: &str) {
         if !self.scope.exported.contains(name) {
             self.spend_steps(1 + self.scope.exported.len() / 8);
@@ -71,7 +71,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// The shell is another one from here: it knows what was exported and what is set for it alone.
+    /// Starts a child shell: it has the exported variables and those of its own command.
     pub(crate) fn enter_child_shell(&mut self, variables: &[(String, SymbolicText)], arguments: &[SymbolicText]) {
         self.spend_steps(1 + (self.scope.variables.len() + self.scope.functions.len()) / 4);
         let exported = Rc::clone(&self.scope.exported);

@@ -1,5 +1,5 @@
-//! Builtins: what they change in the shell itself. They are no programs, and are told only where they open files or print
-//! what a shell knows.
+//! Builtins, and what they change in the shell. They are reported as programs only if they open files or print
+//! variables.
 
 pub(crate) mod declare;
 pub(crate) mod read;
@@ -14,11 +14,11 @@ use super::{ExpandedCommand, ShellFlow, ShellInterpreter};
 use crate::invocation::{SymbolicText, UnknownKind};
 use crate::paths::locate_path;
 
-/// Signals and the words for them: not what `trap` runs.
+/// Arguments of `trap` that are not code.
 const NON_CODE_TRAP_WORDS: &[&str] = &["-", "", "-l", "-p"];
 
 impl<'t> ShellInterpreter<'t> {
-    /// Follows a builtin; nothing if it is none, or none that changes anything.
+    /// Runs a builtin; `None` if it is not one, or not one that changes anything.
     pub(super) fn run_builtin(&mut self, command: &ExpandedCommand) -> Option<ShellFlow> {
         let name = command.name()?;
         let mut flow = ShellFlow::Next;
@@ -37,7 +37,7 @@ impl<'t> ShellInterpreter<'t> {
             "shift" => self.run_shift(command),
             "set" => return self.run_set(command),
             "getopts" => self.run_getopts(command),
-            // In the agent's own shell, a limit stays, and holds for all that it starts.
+            // In the agent's own shell, a limit stays and applies to everything that it starts.
             "ulimit" | "limit" if self.subshells == 0 => return None,
             "shopt" | "umask" | "ulimit" | "wait" | "jobs" | "times" | "disown" | "bg" | "fg" => {}
             "alias" => return self.define_aliases(command),
@@ -75,23 +75,23 @@ impl<'t> ShellInterpreter<'t> {
         self.enter_directory(&target);
     }
 
-    /// The directory that a value leads to is where things run from now on.
+    /// Changes the working directory.
     pub(crate) fn enter_directory(&mut self, target: &SymbolicText) {
         let before = self.scope.cwd().map(str::to_owned);
         let path =
             if target.is_empty() { before.clone() } else { locate_path(target, before.as_deref(), self.world).path };
-        // To copy a longer one at every step would take longer than everything else.
+        // Copying a longer path at every step would dominate the run time.
         let is_short = |path: &String| path.len() <= limits::DIRECTORY_BYTES;
         if target.size() > limits::DIRECTORY_BYTES || !path.as_ref().is_none_or(is_short) {
             self.mark_partial(CoverageGap::Limit("directory"));
         }
         let path = path.filter(is_short);
         self.spend_bytes(16 * path.as_ref().map_or(0, String::len));
-        let told = |path: Option<&str>| {
+        let to_value = |path: Option<&str>| {
             path.map_or_else(|| SymbolicText::from_unknown(UnknownKind::Anything), SymbolicText::from_text)
         };
-        self.set_variable("OLDPWD", ShellVariable::from_value(told(before.as_deref())));
-        self.set_variable("PWD", ShellVariable::from_value(told(path.as_deref())));
+        self.set_variable("OLDPWD", ShellVariable::from_value(to_value(before.as_deref())));
+        self.set_variable("PWD", ShellVariable::from_value(to_value(path.as_deref())));
         self.scope.cwd = Rc::new(vec![path]);
     }
 
@@ -219,7 +219,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// `hash -p path name`: from now on the name means that path, as an alias would.
+    /// `hash -p path name`: the name means that path from now on, like an alias.
     fn run_hash(&mut self, command: &ExpandedCommand) {
         if let [flag, path, name] = command.arguments()
             && flag.as_text() == Some("-p")
@@ -230,7 +230,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// What a trap runs runs some time: it is followed where it is set.
+    /// A trap runs later, so its code is analysed when it is set.
     fn run_trap(&mut self, command: &ExpandedCommand) {
         let arguments = skip_dashes(command.arguments());
         if let [code, _, ..] = arguments
@@ -249,7 +249,7 @@ impl<'t> ShellInterpreter<'t> {
         Some(self.run_code(&code, &command.span))
     }
 
-    /// `source file`: what stands in it, if it was written here; else it is told.
+    /// `source file`: runs the file if this text wrote it; otherwise reports it.
     fn run_source(&mut self, command: &ExpandedCommand) -> Option<ShellFlow> {
         let path = command.arguments().first()?;
         let is_stdin = matches!(path.as_text(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "-"));
@@ -271,18 +271,18 @@ impl<'t> ShellInterpreter<'t> {
         Some(if flow == ShellFlow::Return { ShellFlow::Next } else { flow })
     }
 
-    /// A script of which parts came from elsewhere is told with that in place of its name.
+    /// Reports a script with downloaded or unknown parts, with its text in place of its name.
     pub(crate) fn report_unseen_script(&mut self, command: &ExpandedCommand, content: &SymbolicText) {
-        let mut told = command.clone();
+        let mut reported = command.clone();
         if content.contains_unknown(UnknownKind::Unseen)
-            && let Some(path) = told.argv.get_mut(1)
+            && let Some(path) = reported.argv.get_mut(1)
         {
             *path = SymbolicText::from_unknown(UnknownKind::Unseen);
         }
-        self.report_command(told);
+        self.report_command(reported);
     }
 
-    /// `exec cmd`: what follows is a program, and the shell does not come back unless that fails.
+    /// `exec cmd`: the shell does not continue unless the program fails to start.
     fn run_exec(&mut self, command: &ExpandedCommand) -> Option<ShellFlow> {
         let mut at = 1;
         while let Some(flag) = command.argv.get(at).and_then(SymbolicText::as_text).filter(|flag| flag.starts_with('-'))
@@ -301,7 +301,7 @@ impl<'t> ShellInterpreter<'t> {
         self.run_without_prefix(command, at, CommandLookup::Program)
     }
 
-    /// `command -v x` asks, `command x` runs.
+    /// `command -v x` searches, `command x` runs.
     fn run_command_builtin(&mut self, command: &ExpandedCommand) -> Option<ShellFlow> {
         let mut at = 1;
         while let Some(flag) = command.argv.get(at).and_then(SymbolicText::as_text).filter(|flag| flag.starts_with('-'))
@@ -328,8 +328,8 @@ impl<'t> ShellInterpreter<'t> {
         Some(self.run_via(&via, |walker| walker.run_expanded(inner)))
     }
 
-    /// `exit` ends what is followed, unless bash may not take it: with too many words or one that is no number, with a file
-    /// that cannot be opened, or where there is no loop to break.
+    /// `exit` ends the script, unless bash may reject it: too many words, a word that is not a number, a file that
+    /// cannot be opened, or no loop to break.
     fn confirm_flow(&mut self, command: &ExpandedCommand, flow: ShellFlow) -> ShellFlow {
         let number = |value: &SymbolicText| value.as_text().is_some_and(|text| text.parse::<u8>().is_ok());
         let understood = match command.arguments() {
@@ -346,7 +346,7 @@ impl<'t> ShellInterpreter<'t> {
     }
 }
 
-/// Words as one text, with blanks between them.
+/// Joins words with blanks.
 pub(crate) fn join_words(words: &[SymbolicText]) -> SymbolicText {
     let mut text = SymbolicText::default();
     for (at, word) in words.iter().enumerate() {
@@ -358,7 +358,7 @@ pub(crate) fn join_words(words: &[SymbolicText]) -> SymbolicText {
     text
 }
 
-/// The arguments behind `--`.
+/// The arguments after `--`.
 pub(crate) fn skip_dashes(arguments: &[SymbolicText]) -> &[SymbolicText] {
     match arguments.split_first() {
         Some((first, rest)) if first.as_text() == Some("--") => rest,

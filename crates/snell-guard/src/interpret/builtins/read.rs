@@ -81,7 +81,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// What is read by somebody who cannot be followed.
+    /// The text of standard input, as far as it is known.
     pub(crate) fn approximate_stdin(&mut self) -> SymbolicText {
         let stdin = Rc::clone(&self.scope.io.stdin);
         let kind = match &*stdin {
@@ -102,7 +102,7 @@ impl<'t> ShellInterpreter<'t> {
         SymbolicText::from_unknown(kind)
     }
 
-    /// The next line of a known standard input; the rest stays for the next.
+    /// The next line of a known standard input; the rest remains.
     fn take_line(&mut self, delimiter: char, number: Option<&str>) -> Option<SymbolicText> {
         if let Some(number) = number.and_then(|number| number.parse::<u32>().ok()) {
             let stdin = self.scope.io.others.get(&number)?.reads.as_ref()?;
@@ -120,7 +120,7 @@ impl<'t> ShellInterpreter<'t> {
         let name = options.names.first().map_or("MAPFILE", String::as_str).to_owned();
         let strip = options.flag_value('t').is_some();
         if let Some(code) = options.flag_value('C') {
-            // It runs for the lines, with a number and the line behind it.
+            // The callback gets a number and the line.
             let code = SymbolicText::from_text(format!("{code} 0 ''"));
             self.run_code_via("mapfile", &code, &command.span);
         }
@@ -139,13 +139,13 @@ impl<'t> ShellInterpreter<'t> {
     }
 }
 
-/// Whether it is the name of a file, of which the beginning is known.
+/// Whether the text is one file name whose start is known.
 fn is_single_path(text: &SymbolicText) -> bool {
     let ends = |part: &SymbolicPart| matches!(part, SymbolicPart::Text(text) if text.contains('\n'));
     !matches!(text.parts.first(), None | Some(SymbolicPart::Unknown(_))) && !text.parts.iter().any(ends)
 }
 
-/// What stands before a delimiter, and what behind it if there is one.
+/// The text before a delimiter, and the text after it if there is one.
 fn split_line(value: &SymbolicText, delimiter: char) -> (SymbolicText, Option<SymbolicText>) {
     let mut line = SymbolicText::default();
     for (at, part) in value.parts.iter().enumerate() {
@@ -163,7 +163,7 @@ fn split_line(value: &SymbolicText, delimiter: char) -> (SymbolicText, Option<Sy
     (line, None)
 }
 
-/// Words of a line; the last has all that is left.
+/// The words of a line; the last one has the rest.
 fn split_words(line: &SymbolicText, separators: &str, count: usize) -> Vec<SymbolicText> {
     let Some(text) = line.as_text() else {
         return vec![line.clone(); count.min(crate::interpret::limits::VALUES)];
@@ -184,7 +184,7 @@ fn split_words(line: &SymbolicText, separators: &str, count: usize) -> Vec<Symbo
     values
 }
 
-/// Steps that looking at what programs print counts as: each word may be a place.
+/// The steps that checking the output of programs costs: each word may be a path.
 pub(crate) fn estimate_work(invocations: &[Invocation]) -> usize {
     let places = |invocation: &Invocation| 4 * (1 + invocation.argv.len() + invocation.files.len());
     invocations.iter().map(places).sum()

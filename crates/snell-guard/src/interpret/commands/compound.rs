@@ -28,7 +28,7 @@ impl<'t> ShellInterpreter<'t> {
                 self.concurrency -= 1;
             }
             ShellCommandKind::Test(words) => {
-                // What is compared does not matter; what is run for it does.
+                // The comparison does not matter, but its command substitutions run.
                 for word in words {
                     self.run_all_readings(|walker| {
                         walker.expand_pattern(word);
@@ -85,7 +85,7 @@ impl<'t> ShellInterpreter<'t> {
         join.finish(self)
     }
 
-    /// One round of a loop, and what follows if it was the last: the rest of the script, or something around is left too.
+    /// Runs one iteration. Returns the flow after it if it was the last one.
     fn run_iteration(&mut self, body: &'t ShellScript) -> Option<ShellFlow> {
         match self.run_script(body) {
             ShellFlow::Next | ShellFlow::Continue(0 | 1) => None,
@@ -96,7 +96,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// A loop, from whose end also those come out that have left it early.
+    /// Runs a loop, and merges the scopes of early exits.
     fn run_loop(&mut self, run: impl FnOnce(&mut Self) -> ShellFlow) -> ShellFlow {
         let outer = std::mem::take(&mut self.early_exits);
         self.enclosing.loops += 1;
@@ -140,7 +140,7 @@ impl<'t> ShellInterpreter<'t> {
             return self.run_unbounded_loop(body, None);
         }
         if values.len() > limits::ROUNDS {
-            // Names are like each other; what leads elsewhere comes first, wherever it is written.
+            // Plain names are alike, so values that lead elsewhere come first.
             values.sort_by_key(is_plain_name);
             if values.get(limits::ROUNDS).is_some_and(|value| !is_plain_name(value)) {
                 self.mark_partial(CoverageGap::Limit("rounds"));
@@ -180,7 +180,7 @@ impl<'t> ShellInterpreter<'t> {
                 if let Some(flow) = walker.run_iteration(body) {
                     return flow;
                 }
-                // Nobody reads: it is a loop like any other.
+                // The loop's input is not replaced, so it is a loop like any other.
                 if std::rc::Rc::ptr_eq(&input, &walker.scope.io.stdin) {
                     break;
                 }
@@ -189,7 +189,8 @@ impl<'t> ShellInterpreter<'t> {
         })
     }
 
-    /// A loop of which nobody knows how often it runs: until nothing changes, or until what changes is unknown.
+    /// Runs a loop with an unknown number of iterations until nothing changes, or until the changing values are
+    /// unknown.
     fn run_unbounded_loop(&mut self, body: &'t ShellScript, condition: Option<&'t ShellScript>) -> ShellFlow {
         let mut join = ScopeMerge::default();
         let first = self.invocation_count();
@@ -221,7 +222,7 @@ impl<'t> ShellInterpreter<'t> {
         join.finish(self)
     }
 
-    /// What has changed since is unknown from now on.
+    /// Marks everything that has changed as unknown.
     fn forget_changes(&mut self, before: &ShellScope<'t>) {
         let changed: Vec<String> = self
             .scope
@@ -269,12 +270,12 @@ impl<'t> ShellInterpreter<'t> {
     }
 }
 
-/// Whether nothing has changed that another round could see.
+/// Whether nothing has changed that another iteration could see.
 fn is_same_scope(one: &ShellScope<'_>, other: &ShellScope<'_>) -> bool {
     one.variables == other.variables && one.cwd == other.cwd && one.positional == other.positional
 }
 
-/// A word that leads nowhere else by itself: a number, the name of a file.
+/// A word that is a number or a plain file name.
 fn is_plain_name(value: &SymbolicText) -> bool {
     let plain = |text: &str| !text.contains('/') && !text.starts_with(['~', '.', '-']);
     value.as_text().is_some_and(plain)

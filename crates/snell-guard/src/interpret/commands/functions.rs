@@ -1,4 +1,4 @@
-//! Functions: they run where they are called.
+//! Functions run where they are called.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use snell_shell::ShellCommand;
 pub(crate) struct FunctionFrame {
     name: String,
     arguments: Rc<Vec<SymbolicText>>,
-    /// How much ran at the same time when it was called.
+    /// How many commands ran at the same time when it was called.
     beside: usize,
 }
 
@@ -23,7 +23,7 @@ impl<'t> ShellInterpreter<'t> {
         Rc::make_mut(&mut self.scope.functions).insert(name.to_owned(), vec![Some(body)]);
     }
 
-    /// Follows a call, if there is such a function.
+    /// Runs a function, if there is one with this name.
     pub(crate) fn call_function(&mut self, name: &str, command: &ExpandedCommand) -> Option<ShellFlow> {
         let count = self.scope.functions.get(name)?.len();
         let at = self.choose_index(count);
@@ -34,7 +34,7 @@ impl<'t> ShellInterpreter<'t> {
         let arguments = Rc::new(command.argv.get(1..).unwrap_or_default().to_vec());
         let running = |active: &&FunctionFrame| active.name == name && active.arguments == arguments;
         if let Some(active) = self.calls.iter().find(running) {
-            // The same again: nothing new would run. But two at once, each of which starts two …
+            // Recursion runs nothing new, unless it is a fork bomb: each call starts two more.
             if self.concurrency > active.beside {
                 let span = self.context.span.clone().unwrap_or_else(|| command.span.clone());
                 self.report_fork_bomb(span);
@@ -70,7 +70,7 @@ impl<'t> ShellInterpreter<'t> {
         Some(if flow == ShellFlow::Return { ShellFlow::Next } else { flow })
     }
 
-    /// What a variable is now comes back when the function ends.
+    /// Restores the variable's current value when the function ends.
     pub(crate) fn make_local(&mut self, name: &str) {
         let before = self.scope.variables.get(name).cloned();
         if matches!(before, Some(ShellVariable::Reference(_))) {
@@ -79,17 +79,17 @@ impl<'t> ShellInterpreter<'t> {
         self.locals.push((name.to_owned(), before));
     }
 
-    /// Nothing is known of a variable any more, nor whether its name stands for another.
+    /// Forgets a variable, and whether it is a reference.
     pub(crate) fn forget_variable(&mut self, name: &str) {
         Rc::make_mut(&mut self.scope.variables).remove(name);
     }
 
-    /// Whether this is the text of a shell that was given no parameters, rather than of a function.
+    /// Whether this is the text of a shell without parameters, not of a function.
     pub(crate) fn is_outermost(&self) -> bool {
         self.enclosing.functions == 0 && self.scope.positional.is_empty()
     }
 
-    /// Whether a function is being called.
+    /// Whether a function is running.
     pub(crate) fn is_in_function(&self) -> bool {
         self.enclosing.functions > 0
     }

@@ -1,12 +1,12 @@
-//! Loops that never end and start something in every round without waiting for it: soon there is room for nothing else.
+//! Endless loops that start a process in each iteration without waiting for it. They exhaust the machine.
 
 use crate::programs::words::shell as words;
 use snell_shell::{ShellCommand, ShellCommandKind, ShellScript, ShellWord};
 
-/// Conditions that always hold.
+/// Conditions that are always true.
 const ALWAYS: &[&[&str]] = &[&[":"], &["true"], &["/bin/true"], &["[", "1", "]"], &["test", "1"]];
 
-/// Conditions that never hold.
+/// Conditions that are never true.
 const NEVER: &[&[&str]] = &[&["false"], &["/bin/false"]];
 
 /// Whether this is such a loop.
@@ -47,7 +47,7 @@ fn is_endless_for(expressions: &ShellWord) -> bool {
     matches!((parts.next(), parts.next().map(str::trim)), (Some(_), Some("" | "1")))
 }
 
-/// Whether something is started in the background, and nothing takes time or leaves the loop.
+/// Whether the body starts something in the background, and nothing waits or leaves the loop.
 fn is_spawn_only(body: &ShellScript) -> bool {
     let starts = body.items.iter().any(|item| item.background);
     let mut others = body.items.iter().filter(|item| !item.background);
@@ -58,7 +58,7 @@ fn is_spawn_only(body: &ShellScript) -> bool {
         })
 }
 
-/// What is more than a simple command may do anything, and is not looked into.
+/// A command that is not simple may do anything, and is not checked.
 fn is_instant_command(command: &ShellCommand) -> bool {
     matches!(command.kind, ShellCommandKind::Arithmetic(_) | ShellCommandKind::Test(_))
         || command.kind.is_simple_one_of(words::INSTANT_COMMANDS)

@@ -1,4 +1,4 @@
-//! A command whose words are known: a function, a builtin, a program that runs others, or just a program.
+//! A command after expansion: a function, a builtin, a wrapper, or a program.
 
 pub(crate) mod compound;
 pub(crate) mod functions;
@@ -19,28 +19,28 @@ use crate::programs;
 use crate::wrappers;
 use snell_shell::{ByteSpan, ShellScript};
 
-/// Programs that the name of one may stand for, if it is a pattern.
+/// How many programs a pattern may stand for.
 const MAX_CANDIDATES: usize = 16;
-/// Steps that looking for them counts as: all names are tried.
+/// The steps that searching for them costs: all names are tried.
 const CANDIDATES_COST: usize = 200;
 
-/// What the name of a command may mean.
+/// The kinds of command that a name may refer to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum CommandLookup {
     /// A function, a builtin or a program.
     #[default]
     Anything,
-    /// A builtin or a program: behind `command`.
+    /// A builtin or a program, after `command`.
     NoFunction,
-    /// A program: it is run by another.
+    /// A program, because another one runs it.
     Program,
 }
 
-/// A command whose words are known.
+/// A command after expansion.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExpandedCommand {
     pub(crate) argv: Vec<SymbolicText>,
-    /// Variables that are set for it alone.
+    /// Variables that are set only for it.
     pub(crate) variables: Vec<(String, SymbolicText)>,
     pub(crate) files: Vec<OpenedFile>,
     pub(crate) lookup: CommandLookup,
@@ -53,12 +53,12 @@ impl ExpandedCommand {
         self.argv.first().and_then(SymbolicText::as_text)
     }
 
-    /// What follows the name.
+    /// The words after the name.
     pub(crate) fn arguments(&self) -> &[SymbolicText] {
         self.argv.get(1..).unwrap_or_default()
     }
 
-    /// The same with other words, as another program would run them.
+    /// The same with other words, as a wrapper would run them.
     pub(crate) fn with_argv(&self, argv: Vec<SymbolicText>) -> Self {
         Self {
             argv,
@@ -71,7 +71,7 @@ impl ExpandedCommand {
 }
 
 impl<'t> ShellInterpreter<'t> {
-    /// Follows a command.
+    /// Runs a command.
     pub(crate) fn run_expanded(&mut self, command: ExpandedCommand) -> ShellFlow {
         if !self.spend_steps(1 + command.argv.len() / 4) {
             return ShellFlow::Exit;
@@ -88,7 +88,7 @@ impl<'t> ShellInterpreter<'t> {
         self.run_with_permit_check(command, Self::run_non_function)
     }
 
-    /// Follows a command that is no function.
+    /// Runs a command that is not a function.
     fn run_non_function(&mut self, mut command: ExpandedCommand) -> ShellFlow {
         if command.lookup != CommandLookup::Program
             && let Some(flow) = self.run_builtin(&command)
@@ -105,7 +105,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// `$cmd x`, `/bin/r?`: it may be anything, and where the first word may be nothing, the second names the program.
+    /// `$cmd x`, `/bin/r?`: it may be any program. If the first word may be empty, the second one names the program.
     fn run_unknown_program(&mut self, mut command: ExpandedCommand) -> ShellFlow {
         let Some(program) = command.argv.first() else {
             return ShellFlow::Next;
@@ -131,16 +131,16 @@ impl<'t> ShellInterpreter<'t> {
             return self.with_depth(|walker| walker.run_expanded(command));
         }
         if command.argv.first().is_some_and(|program| program.contains_unknown(UnknownKind::Unseen)) {
-            // `$(curl …)`: the same as if the shell were told to evaluate it.
+            // `$(curl …)`: the same as `eval`.
             command.argv.insert(0, SymbolicText::from_text("eval"));
         }
         self.run_program(command);
         ShellFlow::Next
     }
 
-    /// A program that runs nothing else.
+    /// Runs a program that runs nothing else.
     pub(crate) fn run_program(&mut self, command: ExpandedCommand) -> Option<usize> {
-        // `tee` writes files, whether anybody listens or not.
+        // `tee` writes files even if its output is not used.
         let output =
             if self.is_output_used() || command.name() == Some("tee") { self.predict_output(&command) } else { None };
         let at = self.report_command(command);
@@ -150,12 +150,12 @@ impl<'t> ShellInterpreter<'t> {
         at
     }
 
-    /// Whether somebody uses what is printed.
+    /// Whether the output is used.
     pub(crate) fn is_output_used(&self) -> bool {
         !matches!(self.scope.io.stdout, OutputSink::Agent | OutputSink::Untracked)
     }
 
-    /// Reports a program as it stands.
+    /// Reports a program.
     pub(crate) fn report_command(&mut self, command: ExpandedCommand) -> Option<usize> {
         let around = Rc::clone(&self.context);
         let stdin = (*self.scope.io.stdin).clone();
@@ -183,12 +183,12 @@ impl<'t> ShellInterpreter<'t> {
         })
     }
 
-    /// Files that are opened for no program.
+    /// Reports files that are opened without a program.
     pub(crate) fn report_files(&mut self, files: Vec<OpenedFile>, span: &ByteSpan) {
         self.report_command(ExpandedCommand { files, span: span.clone(), ..ExpandedCommand::default() });
     }
 
-    /// A file that the shell itself reads.
+    /// Reports a file that the shell itself reads.
     pub(super) fn report_file_read(&mut self, path: SymbolicText) {
         let files = vec![OpenedFile { path: path.clone(), mode: FileOpenMode::Read }];
         self.report_command(ExpandedCommand {
@@ -198,7 +198,7 @@ impl<'t> ShellInterpreter<'t> {
         });
     }
 
-    /// Somebody prints: this, or nobody knows what.
+    /// Passes on the output of a command: this text, or unknown text.
     pub(crate) fn deliver_output(&mut self, output: Option<SymbolicText>, printed_by: Option<usize>) {
         match &self.scope.io.stdout {
             OutputSink::Agent | OutputSink::Untracked => {}
@@ -230,14 +230,14 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// What reads a file that `>(…)` has named.
+    /// The reader of a file that `>(…)` names.
     pub(super) fn find_reader(&self, path: &SymbolicText) -> Option<(&'t ShellScript, &Rc<StdinSource>)> {
         let path = path.as_text()?;
         let (_, script, stdin) = self.readers.iter().rev().find(|(known, ..)| known == path)?;
         Some((script, stdin))
     }
 
-    /// Follows it, with what it is fed.
+    /// Runs the reader with this input.
     pub(super) fn feed_reader(
         &mut self,
         script: &'t ShellScript,
@@ -249,7 +249,7 @@ impl<'t> ShellInterpreter<'t> {
             (None, Some(at)) => StdinSource::Pipe(self.invocations_since(at).iter().take(1).cloned().collect()),
             (None, None) => StdinSource::Inherited,
         };
-        // Who feeds it may be let through; what reads is another command.
+        // The writer may be an allowed command, but the reader is another command.
         self.with_permit(None, |walker| {
             walker.run_in_subshell(|walker| {
                 walker.scope.io.stdin = Rc::new(stdin);
@@ -259,15 +259,14 @@ impl<'t> ShellInterpreter<'t> {
         });
     }
 
-    /// The name under which a file is remembered. Where the directory is unknown, it is the same one as long as nobody
-    /// says otherwise.
+    /// The name under which a file's contents are kept. An unknown directory is assumed to stay the same.
     pub(super) fn resolve_file_name(&self, path: &SymbolicText) -> Option<String> {
         const SOMEWHERE: &str = "/somewhere";
         let cwd = self.scope.cwd().unwrap_or(SOMEWHERE);
         crate::paths::locate_path(path, Some(cwd), self.world).path
     }
 
-    /// Remembers what is added to a file.
+    /// Appends to the known contents of a file.
     pub(crate) fn append_file(&mut self, path: &SymbolicText, value: &SymbolicText) {
         let Some(path) = self.resolve_file_name(path) else {
             return;
@@ -288,7 +287,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// Forgets what was in a file, because it is emptied.
+    /// Forgets the contents of a file, because it is emptied.
     pub(crate) fn truncate_file(&mut self, path: &SymbolicText) {
         if let Some(path) = self.resolve_file_name(path) {
             self.spend_steps(1 + self.scope.files.len() / 8);
@@ -296,7 +295,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// Runs code in a shell of its own that something else starts.
+    /// Runs code in a new shell that another program starts.
     pub(crate) fn run_code_via(&mut self, via: &str, code: &SymbolicText, span: &ByteSpan) {
         self.run_via(via, |walker| {
             walker.run_in_subshell(|walker| walker.run_code(code, span));
@@ -304,7 +303,7 @@ impl<'t> ShellInterpreter<'t> {
         });
     }
 
-    /// Follows a command through another program.
+    /// Runs a command through another program.
     pub(crate) fn run_via(&mut self, via: &str, run: impl FnOnce(&mut Self) -> ShellFlow) -> ShellFlow {
         let around = Rc::clone(&self.context);
         Rc::make_mut(&mut self.context).via.push(via.to_owned());

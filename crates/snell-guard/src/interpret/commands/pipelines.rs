@@ -12,7 +12,7 @@ use crate::invocation::{Invocation, StdinSource};
 use snell_shell::{AndOrList, CommandPipeline, ListConnector, ShellCommand, ShellCommandKind, ShellScript};
 
 impl<'t> ShellInterpreter<'t> {
-    /// Follows a list of commands.
+    /// Runs a list of commands.
     pub(crate) fn run_script(&mut self, script: &'t ShellScript) -> ShellFlow {
         for item in &script.items {
             if self.is_stopped() {
@@ -33,7 +33,7 @@ impl<'t> ShellInterpreter<'t> {
         ShellFlow::Next
     }
 
-    /// Runs something in a shell of its own: what it changes is forgotten, what it prints and writes is not.
+    /// Runs something in a subshell: its changes to the shell are dropped, its output and files are kept.
     pub(crate) fn run_in_subshell(&mut self, run: impl FnOnce(&mut Self) -> ShellFlow) {
         self.spend_steps(2);
         let outer = self.scope.clone();
@@ -66,7 +66,7 @@ impl<'t> ShellInterpreter<'t> {
         ShellFlow::Next
     }
 
-    /// A pipeline that may run or not.
+    /// Runs a pipeline that may or may not run.
     fn run_maybe(&mut self, pipeline: &'t CommandPipeline) -> ShellFlow {
         let mut join = ScopeMerge::default();
         join.merge_scope(self);
@@ -110,7 +110,7 @@ impl<'t> ShellInterpreter<'t> {
         ShellFlow::Next
     }
 
-    /// Each stage is a shell of its own, but all see the same files, and the last prints for all.
+    /// Each stage is a subshell, but all share the files, and the last one prints for all.
     fn restore_after_stage(&mut self, outer: &ShellScope<'t>, is_last: bool) {
         let inner = std::mem::replace(&mut self.scope, outer.clone());
         self.scope.files = inner.files;
@@ -119,7 +119,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// What flows through a pipe: the text if it is known, else who prints it.
+    /// The contents of a pipe: the text if it is known, or else the programs that print it.
     fn read_pipe_content(&mut self, first: usize) -> Rc<StdinSource> {
         let printed = &self.scope.printed;
         if !printed.opaque {
@@ -161,7 +161,7 @@ impl<'t> ShellInterpreter<'t> {
     }
 }
 
-/// Programs of a pipe are told with what they are, not with what feeds them: those come before them in the same list.
+/// Drops the pipe of a program in a pipe: the programs that feed it are in the same list.
 fn strip_pipe_input(invocation: &Invocation) -> Invocation {
     match &invocation.stdin {
         StdinSource::Pipe(_) => Invocation {

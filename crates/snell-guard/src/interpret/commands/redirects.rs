@@ -9,7 +9,7 @@ use crate::invocation::{FileOpenMode, OpenedFile, StdinSource, SymbolicPart, Sym
 use snell_shell::{RedirectKind, ShellRedirect, ShellWord};
 
 impl<'t> ShellInterpreter<'t> {
-    /// Applies redirections in their order. The files that are opened for them.
+    /// Applies redirections in order. Returns the files that they open.
     pub(crate) fn apply_redirects(&mut self, redirects: &'t [ShellRedirect]) -> Vec<OpenedFile> {
         let mut files = Vec::new();
         for redirect in redirects {
@@ -22,7 +22,7 @@ impl<'t> ShellInterpreter<'t> {
     }
 
     fn apply_redirect(&mut self, redirect: &'t ShellRedirect, files: &mut Vec<OpenedFile>) {
-        // `{name}>` takes a number of its own; its variable holds it.
+        // `{name}>` chooses a number, and its variable holds it.
         let number = redirect.fd.or_else(|| redirect.fd_variable.as_ref().map(|_| 10));
         if let Some(name) = &redirect.fd_variable {
             self.assign_value(name, SymbolicText::from_text("10"), AssignMode::Replace);
@@ -47,7 +47,7 @@ impl<'t> ShellInterpreter<'t> {
             }
             RedirectKind::Duplicate(target) => {
                 self.duplicate_descriptor(target, number);
-                // What was opened before is told with whoever sends something there.
+                // A file that was opened before is reported with the command that writes to it.
                 if let OutputSink::File(path) = &self.scope.io.stdout
                     && is_network_path(path)
                 {
@@ -101,7 +101,7 @@ impl<'t> ShellInterpreter<'t> {
         let out = match path.as_text() {
             Some("/dev/null") => OutputSink::Untracked,
             Some("/dev/stdout" | "/dev/fd/1" | "/dev/tty") => {
-                // Where output goes anyway.
+                // The output goes there already.
                 return;
             }
             _ => {
@@ -157,7 +157,7 @@ impl<'t> ShellInterpreter<'t> {
         if let Some(number) = number.filter(|number| *number > 1) {
             return self.set_descriptor(number, FileDescriptor { reads, writes });
         }
-        // Without a number, whether it is read or written is the same to the tree.
+        // Without a number, the tree does not say whether it is read or written.
         if let Some(stdin) = reads.filter(|_| number != Some(1)) {
             self.scope.io.stdin = stdin;
         }
@@ -167,7 +167,7 @@ impl<'t> ShellInterpreter<'t> {
     }
 }
 
-/// Whether bash would open a connection rather than a file.
+/// Whether bash would open a connection instead of a file.
 fn is_network_path(path: &SymbolicText) -> bool {
     ["/dev/tcp/", "/dev/udp/"].iter().any(|start| path.leading_text().starts_with(start))
 }

@@ -59,7 +59,7 @@ impl<'t> ShellInterpreter<'t> {
         ShellFlow::Next
     }
 
-    /// Arguments of which those that assign stay whole. Arrays are assigned afterwards.
+    /// Expands the arguments; assignments are not split. Arrays are assigned afterwards.
     fn expand_declaration_words(&mut self, words: &'t [ShellWord]) -> Vec<SymbolicText> {
         let mut argv = Vec::new();
         for word in words {
@@ -67,7 +67,7 @@ impl<'t> ShellInterpreter<'t> {
                 [WordPart::Text { text, .. }, WordPart::Array(_)] => {
                     argv.push(SymbolicText::from_text(text.trim_end_matches(['=', '+'])));
                 }
-                // A brace list makes it a word like any other.
+                // A brace list makes it an ordinary word.
                 [WordPart::Text { text, quoted: false }, rest @ ..]
                     if text.contains('=') && !rest.iter().any(is_brace_list) =>
                 {
@@ -89,7 +89,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// What a variable becomes that is set for one command.
+    /// The value of a variable that is set for one command.
     fn expand_assigned_value(&mut self, assignment: &'t VariableAssignment) -> SymbolicText {
         match &assignment.value {
             AssignmentValue::Word(word) => self.expand_text(word),
@@ -97,7 +97,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// The alias that the first word is, in the reading in which aliases count.
+    /// The alias of the first word, in the reading with aliases.
     fn choose_alias(&mut self, words: &'t [ShellWord]) -> Option<SymbolicText> {
         if self.scope.aliases.is_empty() {
             return None;

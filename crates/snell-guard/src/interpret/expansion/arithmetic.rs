@@ -1,4 +1,4 @@
-//! Arithmetic: the manual's section "Shell Arithmetic", on what is known.
+//! Arithmetic: the manual's section "Shell Arithmetic", for known values.
 
 use crate::interpret::ShellInterpreter;
 use crate::interpret::limits;
@@ -6,7 +6,7 @@ use crate::interpret::scope::ShellVariable;
 use crate::invocation::{SymbolicText, UnknownKind};
 use snell_shell::ShellWord;
 
-/// Operators of two operands, by how tightly they bind.
+/// Binary operators, by precedence.
 const LEVELS: &[&[&str]] = &[
     &["||"],
     &["&&"],
@@ -25,7 +25,7 @@ const LEVELS: &[&[&str]] = &[
 const ASSIGNING: &[&str] = &["<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "="];
 
 impl<'t> ShellInterpreter<'t> {
-    /// The number that an expression is, as a text.
+    /// The value of an expression, as text.
     pub(crate) fn expand_arithmetic(&mut self, word: &'t ShellWord) -> SymbolicText {
         self.evaluate_word(word).map_or_else(
             || SymbolicText::from_unknown(UnknownKind::Name),
@@ -33,13 +33,13 @@ impl<'t> ShellInterpreter<'t> {
         )
     }
 
-    /// The number that an expression is.
+    /// The value of an expression.
     pub(crate) fn evaluate_word(&mut self, word: &'t ShellWord) -> Option<i64> {
         let value = self.expand_text(word);
         self.evaluate_arithmetic(&value)
     }
 
-    /// The number that a text is as an expression. What it assigns and what nobody can say is unknown from then on.
+    /// Evaluates a text as an expression. Variables that it assigns become unknown if their value is unknown.
     pub(crate) fn evaluate_arithmetic(&mut self, value: &SymbolicText) -> Option<i64> {
         let text = value.as_text()?;
         let mut expression = ArithmeticEvaluator { rest: text, walker: self, steps: 0 };
@@ -182,7 +182,7 @@ impl<'e> ArithmeticEvaluator<'e, '_, '_> {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let end = self.rest.find(|c| !is_part(c)).unwrap_or(self.rest.len());
         let (name, rest) = self.rest.split_at(end);
-        // An element of an array: nobody knows.
+        // An element of an array is unknown.
         if name.is_empty() || rest.starts_with('[') {
             return None;
         }

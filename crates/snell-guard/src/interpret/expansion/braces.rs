@@ -1,4 +1,4 @@
-//! Brace lists and ranges, written out.
+//! Expands brace lists and ranges.
 
 use std::rc::Rc;
 
@@ -7,10 +7,10 @@ use crate::interpret::limits;
 use crate::interpret::result::CoverageGap;
 use snell_shell::{ShellWord, WordPart};
 
-/// The pieces of one of the words that a word becomes.
+/// The parts of one of the words that a word expands to.
 type BraceExpandedWord<'t> = Vec<BracePart<'t>>;
 
-/// A piece of the tree, or what a range counts.
+/// A part of the tree, or an element of a range.
 #[derive(Clone)]
 pub(crate) enum BracePart<'t> {
     Piece(&'t WordPart),
@@ -18,7 +18,7 @@ pub(crate) enum BracePart<'t> {
 }
 
 impl<'t> ShellInterpreter<'t> {
-    /// The pieces of every word that a word becomes by its brace lists.
+    /// The parts of every word that a word expands to by its brace lists.
     pub(crate) fn expand_braces(&mut self, pieces: &'t [WordPart]) -> Vec<BraceExpandedWord<'t>> {
         let is_list = |piece: &WordPart| matches!(piece, WordPart::Braces(_) | WordPart::Range { .. });
         if !pieces.iter().any(is_list) {
@@ -71,7 +71,7 @@ impl<'t> ShellInterpreter<'t> {
     }
 }
 
-/// What `{from..to..step}` counts; one more than the limit if there are more.
+/// The elements of `{from..to..step}`; one more than the limit if there are more.
 fn enumerate_range(from: &str, to: &str, step: Option<&str>) -> Vec<String> {
     let number = |text: &str| text.parse::<i64>().ok();
     let letter = |text: &str| text.bytes().next().map(i64::from);

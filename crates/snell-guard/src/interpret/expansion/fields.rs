@@ -1,21 +1,21 @@
-//! Words in the making.
+//! Builds the words that a word expands to.
 
 use crate::invocation::{SymbolicPart, SymbolicText};
 
 /// Characters that make an unquoted text a pattern.
 pub(crate) const GLOBS: &[char] = &['*', '?', '['];
 
-/// The words that one word becomes.
+/// The words that one word expands to.
 #[derive(Default)]
 pub(crate) struct FieldBuilder {
     done: Vec<SymbolicText>,
     current: SymbolicText,
-    /// Whether there is a current word, if only an empty one.
+    /// Whether there is a current word, possibly an empty one.
     present: bool,
 }
 
 impl FieldBuilder {
-    /// The word that is being made, to be added to.
+    /// The current word.
     pub(crate) fn current_field(&mut self) -> &mut SymbolicText {
         self.present = true;
         &mut self.current
@@ -29,13 +29,13 @@ impl FieldBuilder {
         }
     }
 
-    /// Ends the current word, and there is one in any case.
+    /// Ends the current word, which may be empty.
     fn end_field_always(&mut self) {
         self.present = true;
         self.end_field();
     }
 
-    /// Adds a value that was not quoted: split where the separators are.
+    /// Adds an unquoted value, split at the separators.
     pub(crate) fn push_split(&mut self, value: &SymbolicText, separators: &str) {
         for part in &value.parts {
             match part {
@@ -59,7 +59,7 @@ impl FieldBuilder {
             } else {
                 self.end_field_always();
             }
-            // Blanks around another separator are part of it.
+            // Blanks around another separator belong to it.
             let blank = |c: char| is_blank(c) && separators.contains(c);
             let trimmed = rest.trim_start_matches(blank);
             if is_blank(sign)
@@ -88,7 +88,7 @@ fn is_blank(c: char) -> bool {
 }
 
 impl SymbolicText {
-    /// Adds a text that was not quoted.
+    /// Adds an unquoted value.
     pub(crate) fn append_globs(&mut self, other: &Self) {
         for part in &other.parts {
             match part {
@@ -99,7 +99,7 @@ impl SymbolicText {
     }
 }
 
-/// Adds unquoted text: the shell looks for patterns in it.
+/// Adds unquoted text, which may have patterns.
 fn push_globs(value: &mut SymbolicText, text: &str) {
     let mut rest = text;
     while let Some(at) = rest.find(GLOBS) {

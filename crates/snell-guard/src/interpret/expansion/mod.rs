@@ -21,22 +21,22 @@ use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 use crate::wrappers::find_listed_files;
 use snell_shell::{RedirectKind, ShellCommandKind, ShellRedirect, ShellScript, ShellWord, WordPart};
 
-/// What bash splits at unless it is told otherwise.
+/// The separators that bash splits at by default.
 pub(super) const DEFAULT_IFS: &str = " \t\n";
 
-/// What becomes of a word.
+/// How a word is expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExpansionMode {
-    /// Arguments: it is split, and patterns are names of files.
+    /// As arguments: it is split, and patterns match file names.
     Fields,
-    /// A value: it stays one text.
+    /// As a value: it stays one text.
     Text,
-    /// A pattern: it stays one, and what is not quoted in it means something.
+    /// As a pattern: it stays one text, and its unquoted parts are special.
     Pattern,
 }
 
 impl<'t> ShellInterpreter<'t> {
-    /// All arguments that some words become.
+    /// The arguments that some words expand to.
     pub(super) fn expand_words(&mut self, words: &'t [ShellWord]) -> Vec<SymbolicText> {
         let mut values = Vec::with_capacity(words.len());
         for word in words {
@@ -45,7 +45,7 @@ impl<'t> ShellInterpreter<'t> {
         values
     }
 
-    /// The arguments that a word becomes.
+    /// Adds the arguments that a word expands to.
     pub(super) fn add_fields(&mut self, word: &'t ShellWord, values: &mut Vec<SymbolicText>) {
         if !self.spend_steps(1) {
             return;
@@ -69,12 +69,12 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// The one value of a word that is neither split nor matched with names.
+    /// The value of a word, neither split nor matched with file names.
     pub(super) fn expand_text(&mut self, word: &'t ShellWord) -> SymbolicText {
         self.expand_single(word, ExpansionMode::Text)
     }
 
-    /// A word that is a pattern.
+    /// The value of a word as a pattern.
     pub(super) fn expand_pattern(&mut self, word: &'t ShellWord) -> SymbolicText {
         self.expand_single(word, ExpansionMode::Pattern)
     }
@@ -115,7 +115,7 @@ impl<'t> ShellInterpreter<'t> {
                 fields.current_field().append(&home);
             }
             WordPart::Braces(words) => {
-                // Only in arguments are there lists; elsewhere the first is as good as any.
+                // Only arguments have several words; elsewhere the first one is enough.
                 if let Some(word) = words.first() {
                     let value = self.with_nesting(|walker| walker.expand_text(word));
                     fields.current_field().append(&value);
@@ -185,7 +185,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// What unquoted values are split at.
+    /// The separators for unquoted values.
     pub(super) fn field_separators(&self) -> Rc<str> {
         let known = self.scope.single_value("IFS").and_then(SymbolicText::as_text);
         Rc::from(known.unwrap_or(DEFAULT_IFS))
@@ -204,7 +204,7 @@ impl<'t> ShellInterpreter<'t> {
         SymbolicText::from_text(directory)
     }
 
-    /// What a substitution becomes. What runs in it does run.
+    /// The value of a command substitution. Its commands run.
     pub(super) fn expand_substitution(&mut self, script: &'t ShellScript) -> SymbolicText {
         if let Some(path) = match_file_read(script) {
             return self.expand_file_contents(path);
@@ -215,7 +215,7 @@ impl<'t> ShellInterpreter<'t> {
         self.choose_listed_file(&value, first).unwrap_or(value)
     }
 
-    /// One of the files that programs list of which nobody knows what else they print.
+    /// One of the files that programs list, if the rest of their output is unknown.
     fn choose_listed_file(&mut self, printed: &SymbolicText, first: usize) -> Option<SymbolicText> {
         let unknown =
             matches!(printed.parts.as_slice(), [SymbolicPart::Unknown(UnknownKind::Anything | UnknownKind::Processes)]);
@@ -223,7 +223,7 @@ impl<'t> ShellInterpreter<'t> {
         Some(self.choose_value(values))
     }
 
-    /// What commands print, and whether somebody printed of whom nobody knows what.
+    /// The output of a command substitution, and whether part of it is unknown.
     fn capture_output(&mut self, script: &'t ShellScript) -> (SymbolicText, bool) {
         let outer = self.scope.clone();
         let first = self.invocation_count();
@@ -243,7 +243,7 @@ impl<'t> ShellInterpreter<'t> {
         (value, opaque)
     }
 
-    /// What kind of thing the programs print that were found since.
+    /// The kind of output of the programs found since `first`.
     pub(super) fn classify_output_since(&mut self, first: usize) -> UnknownKind {
         let count = self.invocation_count();
         self.spend_steps(estimate_work(self.invocations_since(first.max(count.saturating_sub(limits::STAGES)))));
@@ -264,11 +264,11 @@ impl<'t> ShellInterpreter<'t> {
         SymbolicText::from_unknown(self.classify_output_since(first))
     }
 
-    /// `<(…)` and `>(…)`: the name of a file, and what stands in it is remembered if it is known.
+    /// `<(…)` and `>(…)`: the name of a file whose contents are kept if they are known.
     fn expand_process_substitution(&mut self, writes: bool, script: &'t ShellScript) -> SymbolicText {
         let path = format!("/dev/fd/{}", 63 + self.invocation_count());
         if writes {
-            // `tee >(…)`: it is fed with what the command itself reads.
+            // `tee >(…)`: its input is that of the command.
             self.run_in_subshell(|walker| walker.run_script(script));
             let stdin = Rc::clone(&self.scope.io.stdin);
             self.readers.push((path.clone(), script, stdin));
@@ -290,7 +290,7 @@ impl<'t> ShellInterpreter<'t> {
         SymbolicText::from_text(path)
     }
 
-    /// What was written to a file in this text.
+    /// The contents that this text wrote to a file.
     pub(crate) fn find_written_content(&mut self, path: &SymbolicText) -> Option<SymbolicText> {
         if let Some(text) = self.read_descriptor_text(path) {
             return Some(text);
@@ -302,7 +302,7 @@ impl<'t> ShellInterpreter<'t> {
         self.scope.files.get(&path).cloned()
     }
 
-    /// `/dev/fd/3`: what is read from a descriptor that was opened here.
+    /// `/dev/fd/3`: the input of a descriptor that this text opened.
     fn read_descriptor_text(&self, path: &SymbolicText) -> Option<SymbolicText> {
         let path = path.as_text()?;
         let number = ["/dev/fd/", "/proc/self/fd/"].iter().find_map(|start| path.strip_prefix(start))?;
@@ -313,7 +313,7 @@ impl<'t> ShellInterpreter<'t> {
         stdin.as_text().cloned()
     }
 
-    /// What a command reads from standard input, if that is known.
+    /// The text of standard input, if it is known.
     pub(crate) fn stdin_text(&self) -> Option<&SymbolicText> {
         self.scope.io.stdin.as_text()
     }
@@ -328,7 +328,7 @@ fn push_sign(fields: &mut FieldBuilder, mode: ExpansionMode, sign: &str) {
     }
 }
 
-/// The file of a script that is nothing but `< file`.
+/// The file of a script that consists of `< file`.
 fn match_file_read(script: &ShellScript) -> Option<&ShellWord> {
     let (_, command) = script.single_command()?;
     let bare = matches!(&command.kind, ShellCommandKind::Simple { assignments, words } if assignments.is_empty() && words.is_empty());
@@ -338,7 +338,7 @@ fn match_file_read(script: &ShellScript) -> Option<&ShellWord> {
     }
 }
 
-/// A substitution loses the newlines at its end.
+/// A substitution drops trailing newlines.
 pub(super) fn trim_newlines(value: &mut SymbolicText) {
     if let Some(SymbolicPart::Text(text)) = value.parts.last_mut() {
         text.truncate(text.trim_end_matches('\n').len());

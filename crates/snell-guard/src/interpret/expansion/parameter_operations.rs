@@ -1,4 +1,4 @@
-//! What `${x…}` does with a value.
+//! The operations of `${x…}`.
 
 use super::parameters::{ExpandedValue, ParameterValue, parse_all_index};
 use super::patterns::ShellPattern;
@@ -9,7 +9,7 @@ use crate::interpret::scope::ShellVariable;
 use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 use snell_shell::{ParameterExpansion, ParameterOperation, ShellWord};
 
-/// Which end of a text a pattern is taken from.
+/// The end of a text that a pattern is removed from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TrimSide {
     Front,
@@ -56,7 +56,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// Whether a parameter counts as unset. Where nobody knows, both are tried.
+    /// Whether a parameter is unset. If that is unknown, both are tried.
     fn is_missing(&mut self, held: &ParameterValue, colon: bool) -> bool {
         match held {
             ParameterValue::Unset => true,
@@ -78,7 +78,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// The words of an operand: those that are quoted in it stay whole.
+    /// The words of an operand; quoted ones are not split.
     fn expand_operand(&mut self, word: &'t ShellWord) -> ExpandedValue {
         let quoted = word.parts.iter().all(|piece| !matches!(piece, snell_shell::WordPart::Text { quoted: false, .. }));
         if quoted {
@@ -98,7 +98,7 @@ impl<'t> ShellInterpreter<'t> {
         self.expand_operand(word)
     }
 
-    /// After `${x:?}` the variable is there, or nothing of this runs.
+    /// After `${x:?}` the variable is set, or the shell has stopped.
     fn expand_required(&mut self, name: &str, held: ParameterValue, colon: bool, word: &'t ShellWord) -> ExpandedValue {
         self.expand_text(word);
         let (ParameterValue::One(_) | ParameterValue::MaybeUnset(_)) = held else {
@@ -170,7 +170,7 @@ impl<'t> ShellInterpreter<'t> {
         let length = length.flatten();
         if every {
             let mut values = held.into_values();
-            // `${@:0}` counts the name of the shell as the first.
+            // `${@:0}` starts with the name of the shell.
             let offset = if parameter.name == "@" || parameter.name == "*" {
                 values.insert(0, SymbolicText::from_text(&*self.scope.name));
                 offset
@@ -200,7 +200,7 @@ fn map_values(held: ParameterValue, change: impl Fn(&SymbolicText) -> SymbolicTe
     }
 }
 
-/// The same value, now that it is known not to be empty.
+/// The same value, now known to be non-empty.
 fn mark_nonempty(mut value: SymbolicText) -> SymbolicText {
     if let [SymbolicPart::Unknown(unknown @ UnknownKind::Anything)] = value.parts.as_mut_slice() {
         *unknown = UnknownKind::Something;
@@ -208,7 +208,7 @@ fn mark_nonempty(mut value: SymbolicText) -> SymbolicText {
     value
 }
 
-/// What is known of a value that was changed in a way that cannot be followed: only where it came from.
+/// The value after an unknown change: only its origin is known.
 fn degrade_to_unknown(value: &SymbolicText) -> SymbolicText {
     let grave = |part: &SymbolicPart| match part {
         SymbolicPart::Unknown(
@@ -228,7 +228,7 @@ fn degrade_to_unknown(value: &SymbolicText) -> SymbolicText {
     SymbolicText::from_unknown(kind.unwrap_or(UnknownKind::Anything))
 }
 
-/// What is left if something may have been taken away from one end.
+/// The value after something unknown may have been removed from one end.
 fn degrade_after_trim(value: &SymbolicText, end: TrimSide) -> SymbolicText {
     let known = match end {
         TrimSide::Front => None,
@@ -275,7 +275,7 @@ fn strip_pattern(text: &str, pattern: &ShellPattern, longest: bool, end: TrimSid
     Some(text.to_owned())
 }
 
-/// The longest match at each place is replaced.
+/// Replaces the longest match at each position.
 fn replace_matches(text: &str, pattern: &ShellPattern, how: Option<char>, by: &SymbolicText) -> Option<SymbolicText> {
     let literal = pattern.to_literal().filter(|literal| !literal.is_empty() && !matches!(how, Some('#' | '%')));
     if let Some(literal) = literal {
@@ -354,7 +354,7 @@ fn slice_value(value: &SymbolicText, offset: i64, length: Option<i64>) -> Symbol
     let known = whole.unwrap_or_else(|| value.leading_text());
     let characters: Vec<char> = known.chars().collect();
     let range = compute_slice_bounds(characters.len(), offset, length);
-    // With an unknown end, only what is surely in the known beginning can be cut out.
+    // With an unknown end, only a range inside the known start can be cut out.
     let inside = offset >= 0 && length.is_some_and(|length| length >= 0 && offset + length <= characters.len() as i64);
     if whole.is_none() && !inside {
         let count = length.unwrap_or(offset.saturating_neg());

@@ -1,4 +1,4 @@
-//! `$x` and `${x…}`: the value, before and after what is done with it.
+//! `$x` and `${x…}`: reads the value and applies the operation.
 
 use std::rc::Rc;
 
@@ -11,11 +11,11 @@ use crate::interpret::scope::ShellVariable;
 use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 use snell_shell::{ParameterExpansion, ParameterOperation, ShellWord};
 
-/// What a parameter expands to.
+/// The expansion of a parameter.
 #[derive(Clone, Debug)]
 pub(crate) enum ExpandedValue {
     One(SymbolicText),
-    /// `$@` and `${a[@]}`: a word each.
+    /// `$@` and `${a[@]}`: one word per element.
     Many(Vec<SymbolicText>),
 }
 
@@ -25,14 +25,14 @@ impl Default for ExpandedValue {
     }
 }
 
-/// What a parameter holds.
+/// The value of a parameter.
 #[derive(Clone, Debug)]
 pub(crate) enum ParameterValue {
-    /// Certainly nothing.
+    /// Certainly unset.
     Unset,
     One(SymbolicText),
     Many(Vec<SymbolicText>),
-    /// Nobody has set it here: it may be unset.
+    /// Not set by this text, so it may be unset.
     MaybeUnset(UnknownKind),
 }
 
@@ -48,7 +48,7 @@ impl ParameterValue {
 }
 
 impl<'t> ShellInterpreter<'t> {
-    /// What a parameter expands to.
+    /// Expands a parameter.
     pub(crate) fn expand_parameter(&mut self, parameter: &'t ParameterExpansion) -> ExpandedValue {
         if matches!(parameter.operation, ParameterOperation::Names) {
             return ExpandedValue::Many(self.list_variable_names(&parameter.name));
@@ -120,7 +120,7 @@ impl<'t> ShellInterpreter<'t> {
         (name.to_owned(), held)
     }
 
-    /// What a parameter holds.
+    /// Looks up a parameter.
     pub(crate) fn lookup_parameter(&mut self, name: &str, index: Option<&'t ShellWord>) -> ParameterValue {
         if let Some(special) = self.lookup_special_parameter(name) {
             return special;
@@ -134,7 +134,7 @@ impl<'t> ShellInterpreter<'t> {
                 None => ParameterValue::One(values.into_iter().next().unwrap_or_default()),
                 Some(Some(key)) if key != "0" && key != "@" && key != "*" => {
                     match values.iter().any(SymbolicText::is_partly_unknown) {
-                        // It may be a list of which nothing is known.
+                        // It may be a list with unknown elements.
                         true => ParameterValue::MaybeUnset(UnknownKind::Anything),
                         false => ParameterValue::Unset,
                     }
@@ -155,7 +155,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// Parameters that are no variables.
+    /// Parameters that are not variables.
     fn lookup_special_parameter(&mut self, name: &str) -> Option<ParameterValue> {
         Some(match name {
             "@" | "*" => ParameterValue::Many(self.scope.positional.to_vec()),
@@ -168,7 +168,7 @@ impl<'t> ShellInterpreter<'t> {
                 let value = self.scope.positional.get(number.checked_sub(1)?);
                 match value {
                     Some(value) => ParameterValue::One(value.clone()),
-                    // What an agent runs has no parameters, but what it tries out may be meant for a script that does.
+                    // An agent's command has no parameters, but it may be a draft of a script that has.
                     None if self.is_outermost() => ParameterValue::MaybeUnset(UnknownKind::FromInput),
                     None => ParameterValue::Unset,
                 }
@@ -176,7 +176,7 @@ impl<'t> ShellInterpreter<'t> {
         })
     }
 
-    /// The key that an index is: a number, or the text itself for arrays that have names.
+    /// The key of an index: a number, or the text itself for associative arrays.
     pub(crate) fn resolve_array_key(&mut self, index: &'t ShellWord) -> Option<String> {
         let value = self.expand_text(index);
         let text = value.as_text()?.to_owned();
@@ -218,7 +218,7 @@ impl<'t> ShellInterpreter<'t> {
         names.take(limits::VALUES).map(|name| SymbolicText::from_text(name.clone())).collect()
     }
 
-    /// Sets a variable: the one that the name stands for, unless it shall stand for another.
+    /// Sets a variable, or the one that a reference names, unless the reference itself is set.
     pub(crate) fn set_variable(&mut self, name: &str, variable: ShellVariable) {
         let refers = matches!(variable, ShellVariable::Reference(_));
         let referred = self.scope.resolve_reference(name).filter(|_| !refers);

@@ -1,10 +1,10 @@
-//! Patterns, compared with texts: `*`, `?`, `[…]`.
+//! Matches patterns with `*`, `?` and `[…]`.
 
 use crate::interpret::limits;
 use crate::invocation::{SymbolicPart, SymbolicText};
 use crate::paths::matches_wildcards;
 
-/// A pattern of which everything is known.
+/// A pattern without unknown parts.
 #[derive(Debug)]
 pub(crate) struct ShellPattern {
     signs: Vec<PatternElement>,
@@ -19,7 +19,7 @@ enum PatternElement {
 }
 
 impl ShellPattern {
-    /// Nothing if some of it is unknown, or too much to compare.
+    /// `None` if part of it is unknown or it is too long.
     pub(crate) fn from_value(value: &SymbolicText) -> Option<Self> {
         let mut signs = Vec::new();
         for part in &value.parts {
@@ -32,7 +32,7 @@ impl ShellPattern {
         Some(Self { signs })
     }
 
-    /// Whether the whole text fits; nothing if that would take too long.
+    /// Whether the whole text matches; `None` if that would take too long.
     pub(crate) fn matches_text(&self, text: &[char]) -> Option<bool> {
         if text.len().saturating_mul(self.signs.len()) > limits::MATCH_WORK {
             return None;
@@ -41,7 +41,7 @@ impl ShellPattern {
         Some(matches_wildcards(text, &self.signs, is_many, |sign, c| sign.matches_char(*c)))
     }
 
-    /// The text, if it is one like any other.
+    /// The text, if the pattern is literal.
     pub(crate) fn to_literal(&self) -> Option<String> {
         let exactly = |sign: &PatternElement| match sign {
             PatternElement::Exactly(c) => Some(*c),
@@ -50,7 +50,7 @@ impl ShellPattern {
         self.signs.iter().map(exactly).collect()
     }
 
-    /// How much work it is to try it at all places of a text.
+    /// The work of trying it at all positions of a text.
     pub(crate) fn estimate_work(&self, length: usize) -> usize {
         length.saturating_mul(length).saturating_mul(self.signs.len())
     }
@@ -87,7 +87,7 @@ fn parse_elements(text: &str, signs: &mut Vec<PatternElement>) -> Option<()> {
     Some(())
 }
 
-/// What stands between brackets, and where it goes on.
+/// Parses a bracket expression; also returns its end.
 fn parse_bracket(characters: &[char], start: usize) -> Option<(PatternElement, usize)> {
     let negated = matches!(characters.get(start), Some('!' | '^'));
     let mut at = start + usize::from(negated);

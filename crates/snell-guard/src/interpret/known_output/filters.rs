@@ -1,7 +1,7 @@
-//! Programs that change a text that goes through them, as far as they are simple: the links of decode chains.
+//! Simple programs that transform text, as they occur in decode chains.
 
-/// A filter: its name, the letters of its flags that take a value, how many operands stand before its files, and what it
-/// prints.
+/// A filter: its name, the letters of its flags that take a value, the number of operands before its files, and its
+/// output.
 pub(crate) type TextFilter = (&'static str, &'static str, usize, fn(&FilterArgs<'_>, &str) -> Option<String>);
 
 /// Flags and operands of a filter.
@@ -44,7 +44,7 @@ impl<'a> FilterArgs<'a> {
         self.flags.iter().find(|(name, _)| names.contains(name)).and_then(|(_, value)| *value)
     }
 
-    /// Whether nothing is given that is not understood.
+    /// Fails if there are flags that are not supported.
     fn require_only(&self, names: &[&str]) -> Option<()> {
         self.flags.iter().all(|(name, _)| names.contains(name)).then_some(())
     }
@@ -74,12 +74,12 @@ const FILTERS: &[TextFilter] = &[
     ("xxd", "cgls", 0, apply_xxd),
 ];
 
-/// The filter of a name.
+/// The filter with this name.
 pub(crate) fn find_filter(name: &str) -> Option<&'static TextFilter> {
     FILTERS.iter().find(|(known, ..)| *known == name)
 }
 
-/// Every line changed, with the newlines as they were.
+/// Changes every line, and keeps the newlines.
 fn map_lines(text: &str, change: impl Fn(&str) -> String) -> String {
     text.split_inclusive('\n')
         .map(|line| match line.strip_suffix('\n') {
@@ -94,7 +94,7 @@ fn decode_base(flags: &FilterArgs<'_>, text: &str, bits: u32) -> Option<String> 
     flags.has_flag(&["d", "D", "decode"]).then(|| String::from_utf8(decode_base_digits(text, bits)?).ok())?
 }
 
-/// The bytes of a text in base 32 or base 64, of which each digit has so many bits.
+/// Decodes base 32 or base 64, with this many bits per digit.
 pub(crate) fn decode_base_digits(text: &str, bits: u32) -> Option<Vec<u8>> {
     let (mut bytes, mut held, mut count) = (Vec::new(), 0_u32, 0);
     for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
@@ -271,7 +271,7 @@ fn parse_char_set(text: &str) -> Option<Vec<char>> {
     Some(all)
 }
 
-/// `s/text/other/` with a text that is no pattern.
+/// `s/text/other/` with a literal text.
 fn apply_sed(flags: &FilterArgs<'_>, text: &str) -> Option<String> {
     flags.require_only(&["E", "r", "e"])?;
     let script = flags.flag_value(&["e"]).or_else(|| flags.operands.first().copied())?;

@@ -1,4 +1,4 @@
-//! What programs print, where that can be known without running them.
+//! Predicts the output of programs without running them.
 
 pub(crate) mod filters;
 pub(crate) mod printed;
@@ -19,7 +19,7 @@ use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind, base_name};
 use crate::judge::context::SelfFile;
 use crate::paths::locate_path;
 
-/// What git prints, by its first words.
+/// The output of git, by its first words.
 const GIT_OUTPUTS: &[(&[&str], Option<UnknownKind>)] = &[
     (&["rev-parse", "--show-toplevel"], None),
     (&["rev-parse", "--abbrev-ref"], Some(UnknownKind::Something)),
@@ -30,7 +30,7 @@ const GIT_OUTPUTS: &[(&[&str], Option<UnknownKind>)] = &[
 ];
 
 impl<'t> ShellInterpreter<'t> {
-    /// What a program prints; nothing if nobody knows.
+    /// The output of a program; `None` if it is unknown.
     pub(super) fn predict_output(&mut self, command: &ExpandedCommand) -> Option<SymbolicText> {
         let name = command.name()?;
         let base = base_name(name);
@@ -67,7 +67,7 @@ impl<'t> ShellInterpreter<'t> {
         }
     }
 
-    /// `which rm` prints a path of which the name is what counts, unless it is Snell's own.
+    /// `which rm` prints a path with that name. Only the name matters, unless the program is Snell's.
     fn predict_which(&self, arguments: &[SymbolicText]) -> Option<SymbolicText> {
         let mut operands = iter_operands(arguments);
         let name = operands.next()?.clone();
@@ -79,7 +79,7 @@ impl<'t> ShellInterpreter<'t> {
         operands.next().is_none().then_some(path)
     }
 
-    /// `getent passwd name`: the user's own line.
+    /// `getent passwd name`: the line of the user.
     fn predict_getent(&self, arguments: &[SymbolicText]) -> Option<SymbolicText> {
         let words: Vec<&str> = arguments.iter().map(SymbolicText::as_text).collect::<Option<_>>()?;
         let (user, home) = (&self.world.user, &self.world.home);
@@ -87,7 +87,7 @@ impl<'t> ShellInterpreter<'t> {
         is_own.then(|| SymbolicText::from_text(format!("{user}:x:1000:1000:{user}:{home}:/bin/bash\n")))
     }
 
-    /// Programs that change what they read.
+    /// The output of programs that transform their input.
     fn predict_filter(&mut self, name: &str, arguments: &[SymbolicText]) -> Option<SymbolicText> {
         let (_, with_value, operands, run) = filters::find_filter(name)?;
         let words: Vec<&str> = arguments.iter().map(SymbolicText::as_text).collect::<Option<_>>()?;
@@ -103,13 +103,13 @@ impl<'t> ShellInterpreter<'t> {
         self.spend_bytes(input.size() * 16);
         match input.as_text() {
             Some(text) => run(&flags, text).map(SymbolicText::from_text),
-            // Lines go through as they are, whatever is unknown in them.
+            // Lines pass through unchanged, including unknown parts.
             None if name == "cat" => Some(input),
             None => None,
         }
     }
 
-    /// `cat file`, if the file was written here.
+    /// `cat file`, if this text wrote the file.
     fn predict_cat(&mut self, arguments: &[SymbolicText]) -> Option<SymbolicText> {
         let mut all = SymbolicText::default();
         for argument in
@@ -119,7 +119,7 @@ impl<'t> ShellInterpreter<'t> {
                 Some("-" | "/dev/stdin") => self.stdin_text()?.clone(),
                 _ => self.find_written_content(argument)?,
             };
-            // The same file may be named again and again, and grow by what is read from it.
+            // A file may be named again and again, and grow by its own contents.
             if !self.spend_bytes(content.size()) || all.size() + content.size() > limits::VALUE_BYTES {
                 self.mark_partial(CoverageGap::Limit("value"));
                 return None;
@@ -133,7 +133,7 @@ impl<'t> ShellInterpreter<'t> {
         let input = self.stdin_text().cloned();
         let appends = arguments.iter().any(|value| matches!(value.as_text(), Some("-a" | "--append")));
         for path in arguments.iter().filter(|value| !value.leading_text().starts_with('-')) {
-            // It was followed with something else than what is read now: `tee >(sh) <<< text`.
+            // The reader was run with another input than this: `tee >(sh) <<< text`.
             let reader = self.find_reader(path).filter(|(_, stdin)| !Rc::ptr_eq(stdin, &self.scope.io.stdin));
             if let (Some((script, _)), Some(text)) = (reader, &input) {
                 self.feed_reader(script, Some(text.clone()), None);

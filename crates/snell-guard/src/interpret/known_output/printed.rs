@@ -1,12 +1,12 @@
-//! Programs of other languages that only print a text: `perl -e 'print "…"'`.
+//! Code of other languages that only prints a text: `perl -e 'print "…"'`.
 
 use crate::interpret::ExpandedCommand;
 use crate::invocation::SymbolicText;
 
-/// Words that print, and whether they end the line.
+/// Keywords that print, and whether they end the line.
 type PrintKeywords = &'static [(&'static str, bool)];
 
-/// Languages, the flag before the code, and the words that print there.
+/// Languages, with the flag before the code and the keywords that print.
 const LANGUAGES: &[(&str, &str, PrintKeywords)] = &[
     ("awk", "", &[("print", true), ("printf", false)]),
     ("gawk", "", &[("print", true), ("printf", false)]),
@@ -21,7 +21,7 @@ const LANGUAGES: &[(&str, &str, PrintKeywords)] = &[
     ("ruby", "-e", &[("puts", true), ("print", false)]),
 ];
 
-/// What a program prints that was told to print one text and nothing else.
+/// The output of a program whose code only prints one text.
 pub(crate) fn predict_printed_literal(base: &str, command: &ExpandedCommand) -> Option<SymbolicText> {
     let (flag, code) = match command.arguments() {
         [code] => ("", code.as_text()?),
@@ -40,7 +40,7 @@ pub(crate) fn predict_printed_literal(base: &str, command: &ExpandedCommand) -> 
     })
 }
 
-/// One text in quotes, perhaps in parentheses.
+/// One quoted text, possibly in parentheses.
 fn parse_string_literal(code: &str) -> Option<String> {
     let code = code.trim().trim_end_matches(';').trim_end();
     let code = match code.strip_prefix('(') {
@@ -49,7 +49,7 @@ fn parse_string_literal(code: &str) -> Option<String> {
     };
     let quote = code.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
     let inner = code.strip_prefix(quote)?.strip_suffix(quote)?;
-    // What is filled in is not known here.
+    // Interpolated values are unknown here.
     if inner.contains([quote, '$', '@', '#', '%']) {
         return None;
     }
@@ -60,7 +60,7 @@ fn parse_string_literal(code: &str) -> Option<String> {
     if alike { super::printf::unescape_text(inner) } else { None }
 }
 
-/// Whether there are only escapes that mean the same in all the languages: `\n`, `\t`, `\\`, `\x72`.
+/// Whether all escapes mean the same in all languages: `\n`, `\t`, `\\`, `\x72`.
 fn has_portable_escapes(text: &str) -> bool {
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {

@@ -1,9 +1,9 @@
-//! What `echo` and `printf` print.
+//! The output of `echo` and `printf`.
 
 use crate::interpret::builtins::{join_words, skip_dashes};
 use crate::invocation::{SymbolicText, UnknownKind};
 
-/// Arguments beyond this are not printed out: a format is applied again and again until all are used.
+/// With more arguments the output is unknown: a format repeats until all are used.
 const MAX_ARGUMENTS: usize = 1_024;
 
 /// `echo`
@@ -70,7 +70,7 @@ pub(crate) fn format_printf(arguments: &[SymbolicText]) -> Option<SymbolicText> 
     }
 }
 
-/// Applies the format once; whether it may be applied again.
+/// Applies the format once. Returns whether it may be applied again.
 fn apply_format(format: &str, rest: &mut &[SymbolicText], value: &mut SymbolicText) -> Option<bool> {
     let mut from = format;
     while let Some(at) = from.find(['%', '\\']) {
@@ -191,7 +191,7 @@ pub(crate) fn unescape_text(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// What an escape stands for, how long it is, and whether everything ends there.
+/// The text of an escape, its length, and whether the output ends there.
 fn decode_escape(text: &str) -> (String, usize, bool) {
     let after = text.get(1..).unwrap_or_default();
     let Some(sign) = after.chars().next() else {
@@ -223,7 +223,7 @@ fn decode_escape(text: &str) -> (String, usize, bool) {
     (known.to_string(), 2, false)
 }
 
-/// A character by its number.
+/// A character by its code.
 fn decode_numeric_escape(after: &str, skip: usize, most: usize, base: u32) -> (String, usize, bool) {
     let digits: String = after.chars().skip(skip).take(most).take_while(|c| c.is_digit(base)).collect();
     let length = 1 + skip + digits.len();

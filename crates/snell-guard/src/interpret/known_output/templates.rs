@@ -1,5 +1,5 @@
-//! Programs that put known text around lines that nobody knows: `awk '{print "kill", $1}'`, `sed 's/^/rm /'`. What they
-//! print becomes a command if a shell reads it.
+//! Programs that put known text around unknown lines: `awk '{print "kill", $1}'`, `sed 's/^/rm /'`. A shell may run
+//! their output.
 
 use super::printf;
 use crate::interpret::ShellInterpreter;
@@ -14,7 +14,7 @@ const JQ_PAIRS: &[&str] = &["--arg", "--argjson", "--slurpfile", "--rawfile"];
 const MAX_STATEMENTS: usize = 64;
 
 impl ShellInterpreter<'_> {
-    /// What is known of the lines that a program reads.
+    /// The kind of the lines on standard input.
     pub(crate) fn classify_stdin(&mut self) -> UnknownKind {
         match self.approximate_stdin().parts.first() {
             Some(SymbolicPart::Unknown(kind)) => *kind,
@@ -22,7 +22,7 @@ impl ShellInterpreter<'_> {
         }
     }
 
-    /// What such a program prints, with something unknown where a line is filled in.
+    /// The output of such a program, with an unknown part in place of each line.
     pub(crate) fn predict_template(&mut self, base: &str, arguments: &[SymbolicText]) -> Option<SymbolicText> {
         let mut fill = || self.classify_stdin();
         match base {
@@ -36,7 +36,7 @@ impl ShellInterpreter<'_> {
     }
 }
 
-/// The program among the arguments: the value of `-e`, else the first operand.
+/// The program text among the arguments: the value of `-e`, or the first operand.
 fn find_program_text<'a>(arguments: &'a [SymbolicText], values: &[&str], pairs: &[&str]) -> Option<&'a str> {
     let mut arguments = arguments.iter().map(SymbolicText::as_text);
     while let Some(argument) = arguments.next() {
@@ -51,7 +51,7 @@ fn find_program_text<'a>(arguments: &'a [SymbolicText], values: &[&str], pairs: 
     None
 }
 
-/// Everything that an awk program may print, each once.
+/// Every text that an awk program may print, each once.
 pub(crate) fn expand_awk_template(program: &str, fill: UnknownKind) -> Option<SymbolicText> {
     let mut all = SymbolicText::default();
     let mut rest = program;
@@ -60,7 +60,7 @@ pub(crate) fn expand_awk_template(program: &str, fill: UnknownKind) -> Option<Sy
         rest = rest.get(at..).unwrap_or_default();
         let (arguments, after) = parse_print_arguments(rest, fill);
         rest = after;
-        // A text that awk hands to a program itself is not printed.
+        // Text that awk pipes or writes itself is not printed.
         if after.trim_start().starts_with('>') {
             continue;
         }
@@ -77,7 +77,7 @@ pub(crate) fn expand_awk_template(program: &str, fill: UnknownKind) -> Option<Sy
     all.parts.iter().any(is_known).then_some(all)
 }
 
-/// Where the arguments of the next `print` or `printf` begin, and whether the first is a format.
+/// Where the arguments of the next `print` or `printf` begin, and whether the first one is a format.
 fn find_next_print(program: &str) -> Option<(usize, bool)> {
     let mut from = 0;
     loop {
@@ -98,7 +98,7 @@ fn find_next_print(program: &str) -> Option<(usize, bool)> {
     }
 }
 
-/// The values that are printed, and what follows the statement.
+/// The values of a print statement, and the text after it.
 fn parse_print_arguments(text: &str, fill: UnknownKind) -> (Vec<SymbolicText>, &str) {
     let mut values = Vec::new();
     let mut value = SymbolicText::default();
@@ -119,7 +119,7 @@ fn parse_print_arguments(text: &str, fill: UnknownKind) -> (Vec<SymbolicText>, &
             ')' if depth > 0 => depth -= 1,
             ';' | '}' | '\n' | '|' | '>' if depth == 0 => break,
             c if c.is_whitespace() => {}
-            // A number is itself; for `%c` it is a character.
+            // A number is itself; for `%c` it is a character code.
             '0'..='9' if value.parts.is_empty() => {
                 let digits = rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
                 value.push_text(digits);
@@ -139,7 +139,7 @@ fn parse_print_arguments(text: &str, fill: UnknownKind) -> (Vec<SymbolicText>, &
     (values, rest)
 }
 
-/// The character of a number.
+/// Replaces a number by the character with this code.
 fn convert_char_code(value: &mut SymbolicText) {
     let code = value.as_text().and_then(|text| text.parse().ok());
     if let Some(c) = code.and_then(char::from_u32) {
@@ -147,7 +147,7 @@ fn convert_char_code(value: &mut SymbolicText) {
     }
 }
 
-/// What stands in quotes in awk, from behind the opening one, and what follows the closing one if there is one.
+/// The text of an awk string after its opening quote, and the text after its closing quote if there is one.
 pub(crate) fn parse_awk_string(from: &str) -> (String, Option<&str>) {
     let mut text = String::new();
     let mut characters = from.char_indices();
@@ -179,7 +179,7 @@ fn expand_sed_template(script: &str, fill: UnknownKind) -> Option<SymbolicText> 
             "$" => (String::new(), to.to_owned()),
             _ => match to.split_once('&') {
                 Some((before, after)) => (before.to_owned(), after.to_owned()),
-                // A pattern in place of which something stands: what is around it is unknown.
+                // The match is replaced, and the text around it is unknown.
                 None => match to.find('\\') {
                     Some(at) => (to.get(..at)?.to_owned(), String::new()),
                     None => return None,
@@ -195,7 +195,7 @@ fn expand_sed_template(script: &str, fill: UnknownKind) -> Option<SymbolicText> 
     line.as_text().is_none().then_some(line)
 }
 
-/// The text before a sign, in which a backslash makes the sign an ordinary one, and what follows.
+/// The text before a delimiter, which a backslash escapes, and the rest.
 fn split_at_delimiter(text: &str, sign: char) -> Option<(String, &str)> {
     let mut part = String::new();
     let mut characters = text.char_indices();

@@ -1,17 +1,17 @@
-//! Here-documents of Perl, Ruby and PHP: strings that stand on the lines below.
+//! Here-documents of Perl, Ruby and PHP: strings on the lines below.
 
 /// A here-document.
 pub(crate) struct ScriptHeredoc<'a> {
-    /// What stands where it is named: `<<~"END"`.
+    /// The length of its start: `<<~"END"`.
     pub(crate) marker_len: usize,
-    /// The quote around its mark, if there is one.
+    /// The quote around its mark, if any.
     pub(crate) quote: Option<char>,
     pub(crate) text: &'a str,
-    /// How much of what follows the line is taken, with the mark that ends it.
+    /// How many bytes after the line belong to it, including the end mark.
     pub(crate) consumed_len: usize,
 }
 
-/// Reads one that is named here. `before` bytes of the lines below belong to others.
+/// Parses one that starts here. `before` bytes of the lines below belong to others.
 pub(crate) fn parse_heredoc<'a>(rest: &'a str, sign: &str, before: usize) -> Option<ScriptHeredoc<'a>> {
     let after = rest.strip_prefix(sign)?;
     let plain = after.trim_start_matches(['~', '-']);
@@ -20,7 +20,7 @@ pub(crate) fn parse_heredoc<'a>(rest: &'a str, sign: &str, before: usize) -> Opt
     let named = quote.map_or(plain, |quote| plain.get(quote.len_utf8()..).unwrap_or_default());
     let length = named.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(named.len());
     let mark = named.get(..length).filter(|mark| !mark.is_empty())?;
-    // `list <<item` is no here-document.
+    // `list <<item` is not a here-document.
     let meant = quote.is_some() || indented || mark.starts_with(|c: char| c.is_ascii_uppercase());
     let closing = quote.map_or(0, char::len_utf8);
     let written = rest.len() - named.len() + length + closing;

@@ -1,23 +1,23 @@
-//! A text to tokens: strings and comments of a language are told from what it does.
+//! Splits code into tokens, and recognises strings and comments.
 
 pub(crate) mod heredoc;
 
 use super::languages::LanguageSpec;
 
-/// A piece of code.
+/// A token of code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ScriptToken {
     /// A name, with its sigil: `os`, `$file`.
     Name(String),
-    /// A string; whether it is a command that runs as it stands, as between backquotes.
+    /// A string, and whether it runs as a command, as between backquotes.
     Text { pieces: Vec<ScriptStringPart>, command: bool },
     /// A list of words: `qw(a b)`, `%w[a b]`.
     Words(Vec<String>),
     /// A number, as it is written.
     Number(String),
-    /// Between a thing and its part: `.`, `->`, `::`.
+    /// An operator that accesses a member: `.`, `->`, `::`.
     Dot,
-    /// Between strings that become one.
+    /// An operator that concatenates strings.
     Join,
     /// Any other sign.
     Sign(&'static str),
@@ -28,21 +28,21 @@ pub(super) enum ScriptToken {
 /// A part of a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ScriptStringPart {
-    /// What is said.
+    /// Literal text.
     Text(String),
-    /// Code whose value stands here.
+    /// Code whose value is inserted here.
     Interpolation(String),
 }
 
-/// Signs of several characters that must not be taken for others.
+/// Signs of several characters that must not be split.
 const PUNCTUATION: &[&str] = &[
     "===", "!==", "...", "**=", "<=>", "=>", "==", "!=", "=~", "!~", "<=", ">=", "&&", "||", "??", "+=", "-=", "*=",
     "/=", "++", "--", "//", "**", "<<", ">>", "(", ")", "[", "]", "{", "}", ",", ";", ":", "=", "/", "+", "-", "*",
     "%", "<", ">", "!", "?", "&", "|", "@", "\\", ".", "~", "^", "#", "$", "`",
 ];
 
-/// Bytes in which a pattern must end. What is longer is a division: nobody writes such a pattern, and to look through the
-/// whole line at each slash would take forever.
+/// The longest pattern between slashes. Otherwise the slash is a division: reading the whole line at each slash would
+/// take too long.
 const MAX_PATTERN: usize = 256;
 
 /// Delimiters that come in pairs.
@@ -61,13 +61,13 @@ struct ScriptLexer<'a> {
     rest: &'a str,
     language: &'static LanguageSpec,
     tokens: Vec<ScriptToken>,
-    /// Bytes of the lines below this one that were read as here-documents.
+    /// Bytes of the lines below that belong to here-documents.
     heredoc_bytes: usize,
-    /// Here-documents that were looked for.
+    /// How many here-documents were searched for.
     heredoc_lookups: usize,
 }
 
-/// More here-documents are not looked for: each look goes to the end of the text.
+/// How many here-documents are searched for: each search reads to the end of the text.
 const MAX_HEREDOC_LOOKUPS: usize = 64;
 
 impl<'a> ScriptLexer<'a> {
@@ -106,10 +106,10 @@ impl<'a> ScriptLexer<'a> {
         taken
     }
 
-    /// Whether a comment was passed.
+    /// Skips a comment. Returns whether there was one.
     fn skip_comment(&mut self) -> bool {
         let line = self.language.line_comments.iter().any(|mark| self.rest.starts_with(mark));
-        // Longer marks begin like shorter ones: `--[[` is a block.
+        // Longer marks start like shorter ones: `--[[` is a block.
         for (open, close) in self.language.block_comments {
             if let Some(body) = self.rest.strip_prefix(open) {
                 self.rest = body.split_once(close).map_or("", |(_, rest)| rest);
@@ -122,7 +122,7 @@ impl<'a> ScriptLexer<'a> {
         line
     }
 
-    /// Whether a here-document was named, and read below.
+    /// Reads a here-document. Returns whether there was one.
     fn scan_heredoc(&mut self) -> bool {
         let sign = self.language.heredoc_sign;
         if sign.is_empty() || !self.rest.starts_with(sign) || self.heredoc_lookups >= MAX_HEREDOC_LOOKUPS {
@@ -142,13 +142,13 @@ impl<'a> ScriptLexer<'a> {
         true
     }
 
-    /// How a hole begins in strings between double quotes.
+    /// The start of interpolated code in double quotes.
     fn double_quote_interpolation(&self) -> &'static str {
         let quote = self.language.quotes.iter().find(|quote| quote.mark == "\"");
         quote.map_or("", |quote| quote.interpolation)
     }
 
-    /// Whether a string was read, with the letters in front of it that say how: `rb'…'`.
+    /// Reads a string with its prefix, such as `rb'…'`. Returns whether there was one.
     fn scan_string(&mut self) -> bool {
         let prefix: String = match self.language.prefixes {
             "" => String::new(),
@@ -172,7 +172,7 @@ impl<'a> ScriptLexer<'a> {
         true
     }
 
-    /// Whether a string with a name was read: `qw(…)`, `q{…}`, `%x(…)`, and patterns, which say nothing.
+    /// Reads a named quote: `qw(…)`, `q{…}`, `%x(…)`, or a pattern, which is dropped. Returns whether there was one.
     fn scan_named_quote(&mut self, first: char) -> bool {
         let is_after_dot = self.tokens.last() == Some(&ScriptToken::Dot);
         if !self.language.named_quotes || !(first.is_ascii_lowercase() || first == '%') || is_after_dot {
@@ -218,7 +218,7 @@ impl<'a> ScriptLexer<'a> {
         true
     }
 
-    /// Whether a pattern between slashes was passed.
+    /// Skips a pattern between slashes. Returns whether there was one.
     fn scan_regex(&mut self, first: char) -> bool {
         if first != '/' || !self.language.has_regex_literals || self.is_after_value() {
             return false;
@@ -285,7 +285,7 @@ impl<'a> ScriptLexer<'a> {
     }
 }
 
-/// Where the block that begins here is closed, or where the tokens end.
+/// The end of the block that starts here, or of the tokens.
 pub(super) fn find_block_end(tokens: &[ScriptToken]) -> usize {
     let mut depth = 0usize;
     let end = tokens.iter().position(|token| {
@@ -299,7 +299,7 @@ pub(super) fn find_block_end(tokens: &[ScriptToken]) -> usize {
     end.unwrap_or(tokens.len())
 }
 
-/// Where a string ends: at its mark, unless a backslash is before it.
+/// The end of a string: its mark without a backslash before it.
 fn find_string_end(body: &str, mark: &str) -> usize {
     let bytes = body.as_bytes();
     let mark = mark.as_bytes();
@@ -314,7 +314,7 @@ fn find_string_end(body: &str, mark: &str) -> usize {
     body.len()
 }
 
-/// Where a delimiter closes that may hold others of its kind.
+/// The closing delimiter; delimiters may be nested.
 fn find_closing_delimiter(body: &str, open: char, close: char) -> usize {
     let mut depth = 0usize;
     let mut escaped = false;
@@ -336,7 +336,7 @@ fn find_closing_delimiter(body: &str, open: char, close: char) -> usize {
     body.len()
 }
 
-/// What a string says, with its holes.
+/// The parts of a string, with its interpolations.
 fn parse_string_parts(inside: &str, raw: bool, holes: &str) -> Vec<ScriptStringPart> {
     let mut list = Vec::new();
     let mut text = String::new();
@@ -365,7 +365,7 @@ fn parse_string_parts(inside: &str, raw: bool, holes: &str) -> Vec<ScriptStringP
     list
 }
 
-/// The code of a hole at the beginning, and how long it is. `$` stands for the holes of Perl and PHP.
+/// The interpolated code at the start, and its length. `$` stands for the syntax of Perl and PHP.
 fn parse_interpolation(rest: &str, holes: &str) -> Option<(String, usize)> {
     if holes == "$" {
         let braces = usize::from(rest.starts_with('{'));
@@ -391,7 +391,7 @@ fn parse_interpolation(rest: &str, holes: &str) -> Option<(String, usize)> {
     Some((code.to_owned(), (holes.len() + end + 1).min(rest.len())))
 }
 
-/// What a backslash and what follows it mean; the rest behind them.
+/// Adds the text of an escape. Returns the rest after it.
 fn parse_escape<'a>(rest: &'a str, text: &mut String) -> &'a str {
     let after = rest.get(1..).unwrap_or_default();
     let Some(c) = after.chars().next() else { return "" };

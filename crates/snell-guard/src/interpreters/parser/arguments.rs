@@ -1,4 +1,4 @@
-//! What a call is given, with and without parentheses.
+//! The arguments of a call, with and without parentheses.
 
 use crate::interpreters::eval::{CallArgument, ScriptValue};
 use crate::interpreters::languages::ReturnKind;
@@ -7,7 +7,7 @@ use crate::interpreters::parser::{MAX_DEPTH, ScriptParser};
 use crate::interpreters::words::parser as words;
 
 impl ScriptParser<'_, '_> {
-    /// Arguments up to a closing sign, which is passed. `each` is what a function among them is called with.
+    /// Parses arguments up to and including a closing sign. `each` is the argument of a function among them.
     pub(crate) fn parse_arguments(&mut self, close: &str, each: Option<ScriptValue>) -> Vec<CallArgument> {
         let mut list: Vec<CallArgument> = Vec::new();
         if self.depth >= MAX_DEPTH {
@@ -40,7 +40,7 @@ impl ScriptParser<'_, '_> {
         list
     }
 
-    /// `secret ? "set" : "unset"`, `secret is not None`: whether it is there may be known.
+    /// `secret ? "set" : "unset"`, `secret is not None`: only tests whether it exists.
     fn is_only_tested(&self, worth: &ScriptValue) -> bool {
         let signs = ["?", "==", "===", "!=", "!==", "&&", ">", "<"];
         let asks =
@@ -48,7 +48,7 @@ impl ScriptParser<'_, '_> {
         asks && worth.to_value().credential_issuer().is_some()
     }
 
-    /// `x => …`, `(x) => …`: from here on, `x` is what the function is called with.
+    /// `x => …`, `(x) => …`: binds `x` to the argument of the function.
     pub(crate) fn bind_arrow_parameter(&mut self, each: Option<&ScriptValue>) {
         let Some(each) = each else { return };
         let parenthesis = usize::from(self.is_sign(0, "("));
@@ -86,7 +86,7 @@ impl ScriptParser<'_, '_> {
         }
     }
 
-    /// Whether a call without parentheses begins here.
+    /// Whether a call without parentheses starts here.
     pub(crate) fn is_bare_call_start(&self, name: &str) -> bool {
         if !self.language.bare_calls
             || !self.is_known_name(name)

@@ -1,4 +1,4 @@
-//! Functions of the code itself: where one is called, what it does is done with what it is given.
+//! Functions that the code defines: a call runs the body with its arguments.
 
 use std::rc::Rc;
 
@@ -6,17 +6,17 @@ use crate::interpreters::eval::{CallArgument, ScriptValue};
 use crate::interpreters::lexer::{ScriptToken, find_block_end};
 use crate::interpreters::parser::ScriptParser;
 
-/// Longer ones are not followed.
+/// Longer bodies are not analysed.
 const MAX_BODY_TOKENS: usize = 4096;
 
-/// So many tokens may stand before what a function does.
+/// How many tokens may precede a body.
 const MAX_HEAD_TOKENS: usize = 64;
 
-/// So many are remembered, and so many calls are followed.
+/// How many functions are kept, and how many calls are followed.
 const MAX_FUNCTIONS: usize = 64;
 const MAX_CALLS: usize = 64;
 
-/// Functions that call functions.
+/// How deep functions that call functions are followed.
 const MAX_CALL_DEPTH: usize = 3;
 
 /// A function.
@@ -26,7 +26,7 @@ pub(crate) struct ScriptFunction {
     body: Rc<Vec<ScriptToken>>,
 }
 
-/// What is spent on calls.
+/// The budget for calls.
 #[derive(Debug, Default)]
 pub(crate) struct CallBudget {
     pub(crate) count: usize,
@@ -34,7 +34,8 @@ pub(crate) struct CallBudget {
 }
 
 impl ScriptParser<'_, '_> {
-    /// Remembers a function that is defined here: `def f(x)`, `function f(x) {`, `sub f {`. It is read on as well.
+    /// Records a function that is defined here: `def f(x)`, `function f(x) {`, `sub f {`. The body is also parsed as
+    /// code.
     pub(crate) fn define_function(&mut self) {
         let defines = matches!(self.peek_name(0), Some("def" | "function" | "sub"));
         if let Some(name) = self.peek_name(1).map(str::to_owned).filter(|_| defines) {
@@ -42,7 +43,7 @@ impl ScriptParser<'_, '_> {
         }
     }
 
-    /// The same for one that gets its name by an assignment: `f = lambda x: …`, `f = x => …`, `f = function (x) {`.
+    /// The same for an assigned function: `f = lambda x: …`, `f = x => …`, `f = function (x) {`.
     pub(crate) fn define_assigned_function(&mut self, name: &str) {
         let is_arrow = self.is_sign(2, "=>") && self.is_sign(0, "=") || self.is_sign(1, "(") && self.has_arrow_ahead();
         match self.peek_name(1) {
@@ -81,7 +82,7 @@ impl ScriptParser<'_, '_> {
         self.functions.insert(name, ScriptFunction { parameters, body });
     }
 
-    /// Follows a call of such a function.
+    /// Runs a call of such a function.
     pub(crate) fn follow_function_call(&mut self, name: &str, arguments: &[CallArgument]) {
         if self.lowering.definitions_only || self.calls.count >= MAX_CALLS || self.calls.nested >= MAX_CALL_DEPTH {
             return;
@@ -109,7 +110,7 @@ impl ScriptParser<'_, '_> {
     }
 }
 
-/// What a function does: between its braces, or up to the next one.
+/// The body of a function: between its braces, or up to the next function.
 fn take_function_body(rest: &[ScriptToken]) -> &[ScriptToken] {
     let open = rest.iter().take(4).position(|token| *token == ScriptToken::Sign("{"));
     let Some(open) = open else {

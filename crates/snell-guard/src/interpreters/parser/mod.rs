@@ -1,4 +1,4 @@
-//! Tokens to calls: expressions are read as far as they are chains of names, calls and strings.
+//! Turns tokens into calls. Expressions are parsed if they are chains of names, calls and strings.
 
 pub(crate) mod arguments;
 pub(crate) mod functions;
@@ -19,23 +19,23 @@ use super::secret_probe::{is_hint_length, is_secret_probe};
 use crate::interpreters::parser::functions::{CallBudget, ScriptFunction};
 use crate::invocation::{SymbolicText, UnknownKind};
 
-/// Expressions within each other. Each costs stack.
+/// Nesting of expressions. Each level costs stack.
 pub(crate) const MAX_DEPTH: usize = 48;
 
-/// Code within code: holes of strings, `eval`.
+/// Nesting of code: interpolations, `eval`.
 const MAX_NESTED_CODE: usize = 512;
 
-/// Larger values are not remembered.
+/// Larger values are not stored.
 pub(super) const MAX_STORED_SIZE: usize = 2048;
 
-/// Reads code.
+/// Parses code.
 pub(super) struct ScriptParser<'a, 'w> {
     pub(super) language: &'static LanguageSpec,
     pub(super) tokens: Vec<ScriptToken>,
     pub(super) position: usize,
     pub(super) lowering: &'a mut LoweringContext<'w>,
     pub(super) variables: HashMap<String, ScriptValue>,
-    /// Modules whose names are used as one's own.
+    /// Modules whose names are imported.
     pub(super) open_modules: Vec<String>,
     pub(super) depth: usize,
     pub(super) functions: HashMap<String, ScriptFunction>,
@@ -65,7 +65,7 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
         }
     }
 
-    /// Once for the names, which may be used before they are set, and once for what happens.
+    /// One pass for names, which may be used before they are set, and one for effects.
     pub(super) fn run_both_passes(&mut self) {
         for pass in [LoweringPass::Definitions, LoweringPass::Effects] {
             self.lowering.start_pass(pass);
@@ -80,7 +80,7 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
         }
     }
 
-    /// A statement, or at least one token.
+    /// Parses a statement, or skips one token.
     pub(super) fn parse_statement_or_skip(&mut self) {
         let before = self.position;
         self.parse_statement();
@@ -200,7 +200,7 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
         self.parse_postfix_chain(worth)
     }
 
-    /// Strings that follow each other are one in Python.
+    /// In Python, adjacent strings are one string.
     pub(super) fn parse_string(&mut self) -> ScriptValue {
         let mut all = SymbolicText::default();
         while let Some(ScriptToken::Text { pieces, command }) = self.peek(0) {
@@ -226,7 +226,7 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
         ScriptValue::Text(all)
     }
 
-    /// Reads other code with the names of this one.
+    /// Parses other code with the names of this one.
     pub(super) fn parse_nested<T>(&mut self, code: &str, read: fn(&mut Self) -> T) -> Option<T> {
         if self.nested_code_count >= MAX_NESTED_CODE || self.depth >= MAX_DEPTH {
             self.lowering.mark_limited();
@@ -242,7 +242,7 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
         Some(found)
     }
 
-    /// What follows a thing: its parts, its calls, its elements.
+    /// Parses members, calls and elements of a value.
     pub(super) fn parse_postfix_chain(&mut self, mut worth: ScriptValue) -> ScriptValue {
         loop {
             worth = match (self.peek(0), worth) {
@@ -299,7 +299,7 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
         }
     }
 
-    /// A name that is neither called nor taken apart.
+    /// A name without a call or a member.
     pub(super) fn resolve_bare_name(&self, name: String) -> ScriptValue {
         match self.find_return_kind(&name) {
             Some(gives @ (ReturnKind::Environment | ReturnKind::Processes | ReturnKind::Agent)) => {
@@ -351,7 +351,7 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
         }
     }
 
-    /// A member of a module: a longer name, or in JavaScript a variable of the environment.
+    /// A member of a module: a longer name, or in JavaScript an environment variable.
     fn resolve_symbol_member(&self, name: &str, part: &str) -> ScriptValue {
         let full = format!("{name}.{part}");
         if full.len() > MAX_STORED_SIZE {
@@ -444,7 +444,7 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
         self.find_by_known_name(name, |name| self.language.find_return_kind(name))
     }
 
-    /// Looks a name up as it is written, else without what may stand around it, else in an open module.
+    /// Looks up a name as written, then without its surroundings, then in an imported module.
     fn find_by_known_name<T>(&self, name: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         if let Some(found) = find(name) {
             return Some(found);

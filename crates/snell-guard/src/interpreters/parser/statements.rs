@@ -1,4 +1,4 @@
-//! Statements that give names to things: imports, assignments, loops.
+//! Statements that bind names: imports, assignments, loops.
 
 use crate::interpreters::eval::{ScriptValue, concat_values, normalize_module_name};
 use crate::interpreters::lexer::ScriptToken;

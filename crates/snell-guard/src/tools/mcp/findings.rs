@@ -1,4 +1,4 @@
-//! Where requests are judged: what is found lands here, whatever it was turned into.
+//! Collects the findings of a request, in whatever form it was judged.
 
 use crate::effects::{Effect, PathAction};
 use crate::judge::CallAnalysis;
@@ -10,21 +10,21 @@ use crate::tools::{
 };
 use snell_shell::ByteSpan;
 
-/// More commands or statements of one call are not looked at.
+/// How many commands or statements of one call are judged.
 pub(super) const MAX_REQUEST_TEXTS: usize = 256;
 
-/// Which findings count about a text that may not run at all.
+/// Which findings apply to a text that may not run at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FindingFilter {
     /// All of them.
     Any,
-    /// Those about lasting loss, and about Snell itself.
+    /// Those about permanent loss, and about Snell itself.
     Gravest,
 }
 
-/// What surrounds a request, and what is found.
+/// The context of a request, and its findings.
 pub(super) struct FindingSink<'a> {
-    /// Commands that the user lets through.
+    /// The commands that the user allows.
     permits: &'a [Option<CommandPattern>],
     pub(super) world: &'a JudgeContext,
     analysis: &'a mut CallAnalysis,
@@ -39,17 +39,17 @@ impl<'a> FindingSink<'a> {
         Self { permits, world: context, analysis }
     }
 
-    /// Something that a rule judges by itself.
+    /// Adds an effect that one rule judges.
     pub(super) fn mark_rule(&mut self, rule: &str) {
         self.analysis.add_rule_effect(rule, ByteSpan::default());
     }
 
-    /// There is more than can be looked at.
+    /// Records that a limit was reached.
     pub(super) fn mark_limited(&mut self) {
         self.analysis.mark_limit_exceeded("texts");
     }
 
-    /// As many of these as are analyzed; marks the call if there are more.
+    /// The texts within the limit; records it if there are more.
     pub(super) fn limit_texts<'t, T>(&mut self, texts: &'t [T]) -> &'t [T] {
         if texts.len() > MAX_REQUEST_TEXTS {
             self.mark_limited();
@@ -57,7 +57,7 @@ impl<'a> FindingSink<'a> {
         texts.get(..MAX_REQUEST_TEXTS).unwrap_or(texts)
     }
 
-    /// A command that was written as it stands.
+    /// Judges a literal command.
     pub(super) fn analyze_command(&mut self, text: &str, cwd: Option<&str>) {
         match cwd.and_then(|cwd| locate_tool_path(cwd, self.world)) {
             Some(cwd) => {
@@ -68,7 +68,7 @@ impl<'a> FindingSink<'a> {
         }
     }
 
-    /// A command that does the same as the call. Nobody wrote it, so it has no place in what was written.
+    /// Judges a command that is equivalent to the call. It is not in the call's text, so it has no span.
     pub(super) fn analyze_equivalent_command(&mut self, text: &str, cwd: Option<&str>) {
         let first = (self.analysis.effects.len(), self.analysis.invocations.len());
         self.analyze_command(text, cwd);
@@ -80,7 +80,7 @@ impl<'a> FindingSink<'a> {
         !self.analysis.invocations.is_empty()
     }
 
-    /// A text that would do this if it ran. How much of it was understood says nothing about the call.
+    /// Judges a text that may run as a command. Gaps in its analysis do not affect the call.
     pub(super) fn analyze_possible_command(&mut self, text: &str, gravity: FindingFilter) {
         let mut guessed = CallAnalysis::default();
         analyze_command(text, self.permits, self.world, &mut guessed);
@@ -98,14 +98,14 @@ impl<'a> FindingSink<'a> {
         self.analysis.effects.extend(effects.map(|effect| Effect { by: None, span: ByteSpan::default(), ..effect }));
     }
 
-    /// A command on another machine.
+    /// Judges a command on another machine.
     pub(super) fn analyze_remote_command(&mut self, text: &str) {
         let first = (self.analysis.effects.len(), self.analysis.invocations.len());
         analyze_remote_command(text, self.world, self.analysis);
         self.clear_spans(first);
     }
 
-    /// What was found since then stands nowhere.
+    /// Removes the spans of everything found since then.
     fn clear_spans(&mut self, (effects, invocations): (usize, usize)) {
         let effects = self.analysis.effects.iter_mut().skip(effects);
         effects.for_each(|effect| effect.span = ByteSpan::default());
@@ -113,7 +113,7 @@ impl<'a> FindingSink<'a> {
         invocations.for_each(|invocation| invocation.span = ByteSpan::default());
     }
 
-    /// A program with these arguments. True if a rule may judge it.
+    /// Judges a program with these arguments. Returns whether a rule may match.
     pub(super) fn analyze_program(&mut self, argv: &[&str]) -> bool {
         let found = analyze_program(argv, self.world);
         let any = !found.is_empty();
@@ -121,7 +121,7 @@ impl<'a> FindingSink<'a> {
         any
     }
 
-    /// The same to all these files.
+    /// Adds this effect for all these files.
     pub(super) fn add_file_effects(&mut self, kind: PathAction, paths: Vec<&str>) {
         let first = self.analysis.effects.len();
         add_file_effects(kind, paths, self.world, self.analysis);
@@ -130,7 +130,7 @@ impl<'a> FindingSink<'a> {
         }
     }
 
-    /// An address is fetched.
+    /// Adds the effect of fetching a URL.
     pub(super) fn add_fetch_effects(&mut self, address: &str) {
         add_fetch_effects(address, self.world, self.analysis);
     }

@@ -1,8 +1,9 @@
-//! What MCP servers offer. Their tools have any name, so they are judged by class: what the server is about, which verb
-//! the tool's name holds, and what it is given. Wherever a program does the same, the call is turned into its command
-//! line, so that one set of tables judges both.
+//! Tools of MCP servers. They may have any name, so they are judged by the kind of server, the verb in the tool's name,
+//! and the input. If a program does the same, the call is turned into its command line, so that one set of tables
+//! judges
+//! both.
 //!
-//! A mention is not a use: a text that only is kept or shown is read for secrets and for nothing else.
+//! A mention is not a use: a text that is only stored or shown is checked for secrets and nothing else.
 
 pub(crate) mod analyzers;
 mod findings;
@@ -20,10 +21,10 @@ use crate::policy::allow_list::CommandPattern;
 use findings::FindingSink;
 use request::McpRequest;
 
-/// One way of looking at a request. True if it is understood, and what comes after it need not look.
+/// Analyses a request. Returns true if it is understood, so that later analyzers are skipped.
 type RequestAnalyzer = fn(&McpRequest<'_>, &mut FindingSink<'_>) -> bool;
 
-/// What a tool does: the first that understands it has the word.
+/// Analyzers of a tool's main effect: the first one that understands the request decides.
 const PRIMARY_ANALYZERS: &[RequestAnalyzer] = &[
     analyzers::git::analyze_git,
     analyzers::kubernetes::analyze_kubernetes,
@@ -33,7 +34,7 @@ const PRIMARY_ANALYZERS: &[RequestAnalyzer] = &[
     analyzers::destructive_verbs::analyze_destructive_verb,
 ];
 
-/// What else a tool may do at the same time.
+/// Analyzers of further effects.
 const ADDITIONAL_ANALYZERS: &[RequestAnalyzer] = &[
     analyzers::embedded_commands::analyze_embedded_commands,
     analyzers::files::analyze_files,
@@ -42,7 +43,7 @@ const ADDITIONAL_ANALYZERS: &[RequestAnalyzer] = &[
     analyzers::exfiltration::analyze_exfiltration,
 ];
 
-/// What a tool of a server would do.
+/// Analyses a call of an MCP tool.
 pub(super) fn analyze_mcp_call(
     named: &McpToolName,
     input: &Json,
@@ -50,7 +51,7 @@ pub(super) fn analyze_mcp_call(
     context: &JudgeContext,
     analysis: &mut CallAnalysis,
 ) {
-    // Some agents hand on what a server is given as a text.
+    // Some agents pass a server's input as a string.
     let written = input.as_str().and_then(|text| serde_json::from_str(text).ok());
     let request = McpRequest::new(named, written.as_ref().unwrap_or(input));
     let mut sink = FindingSink::new(permits, context, analysis);

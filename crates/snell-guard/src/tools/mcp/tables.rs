@@ -2,7 +2,7 @@
 
 include!(concat!(env!("OUT_DIR"), "/mcp_words.rs"));
 
-/// Whether this is surely a server's name. A word that an agent's own tools may begin with is not enough.
+/// Whether this is certainly a server's name. A word that an agent's own tools may start with is not enough.
 pub(super) fn is_server_name(word: &str) -> bool {
     let all = [
         servers::FILES,
@@ -24,7 +24,7 @@ pub(super) fn is_server_name(word: &str) -> bool {
     !servers::PLAIN.contains(&word) && all.iter().any(|names| names.contains(&word))
 }
 
-/// What the first row stands for whose words match.
+/// The meaning of the first row whose words match.
 pub(super) fn find_meaning(
     rows: &[(&'static str, &[&str])],
     matches: impl Fn(&[&str]) -> bool,

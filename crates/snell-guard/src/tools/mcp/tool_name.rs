@@ -1,15 +1,15 @@
-//! The names of tools, as the agents write them, and taken apart into words.
+//! Splits the names of tools into words.
 
 use super::tables;
 
-/// The name of a server's tool, in words of small letters.
+/// The name of an MCP tool, in lower-case words.
 pub(in crate::tools) struct McpToolName {
     pub(super) server: Vec<String>,
     pub(super) tool: Vec<String>,
 }
 
 impl McpToolName {
-    /// Each agent joins server and tool in its own way. Nothing if it is no server's tool.
+    /// Each agent joins server and tool in its own way. `None` if it is not an MCP tool.
     pub(in crate::tools) fn parse(name: &str) -> Option<Self> {
         if let Some(name) = name.strip_prefix("mcp__") {
             let (server, tool) = name.split_once("__").unwrap_or(("", name));
@@ -19,13 +19,14 @@ impl McpToolName {
             return Some(Self::from_server_and_tool(server, tool));
         }
         if let Some(tool) = name.strip_prefix("MCP:") {
-            // Which server it is, nobody says: the tool's words may tell.
+            // The name has no server, so the tool's words stand for it.
             return Some(Self::from_server_and_tool(tool, tool));
         }
         if let Some(joined) = name.strip_prefix("mcp_") {
             return Some(Self::from_joined_name(joined));
         }
-        // `server_tool` and `server-tool`: only what begins with a server's name is surely none of the agent's own tools.
+        // `server_tool` and `server-tool`: only a name that starts with a known server is certainly not one of the
+        // agent's own tools.
         let (first, _) = name.split_once(['_', '-'])?;
         tables::is_server_name(&first.to_ascii_lowercase()).then(|| Self::from_joined_name(name))
     }
@@ -41,14 +42,14 @@ impl McpToolName {
         Self { server, tool }
     }
 
-    /// `server_tool`, of which nobody knows where the server's name ends: after one word, or two.
+    /// `server_tool`: the server's name may be one word or two.
     fn from_joined_name(name: &str) -> Self {
         let all = split_identifier(name);
         Self { server: all.iter().take(2).cloned().collect(), tool: all.into_iter().skip(1).collect() }
     }
 }
 
-/// Words in small letters: `deleteRepo`, `delete-repo` and `delete_repo` are the same, and so is `deleteDBCluster` to
+/// Words in lower case: `deleteRepo`, `delete-repo` and `delete_repo` are equal, and so are `deleteDBCluster` and
 /// `delete_db_cluster`.
 pub(super) fn split_identifier(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];

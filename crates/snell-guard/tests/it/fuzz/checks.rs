@@ -1,4 +1,4 @@
-//! What must hold for any call.
+//! Properties of every judgement.
 
 use std::time::{Duration, Instant};
 
@@ -9,13 +9,13 @@ use snell_shell::parse;
 use super::FuzzedCall;
 use crate::corpus::build_corpus_context;
 
-/// What these short calls never take, however busy the machine is.
+/// These short calls never take longer, however busy the machine is.
 const FAR_TOO_LONG: Duration = Duration::from_secs(20);
 
-/// Something that is denied wherever it stands.
+/// A command that is always denied.
 const DANGER: &str = "rm -rf /";
 
-/// Words after which nobody knows what else a text does: it ends, waits, means something else, or reads what follows.
+/// Words that may change the rest of a text: it ends, waits, means something else, or is read as input.
 const MAY_NOT_GO_ON: &[&str] = &[
     "exit", "exec", "return", "logout", "break", "continue", "alias", "function", "()", "while", "until", "for ",
     "set", "trap", "coproc", "suspend", "kill", "shopt", "enable", "rm=", "PATH", "IFS", "unset",
@@ -38,7 +38,7 @@ fn judge_fuzzed(odd: &FuzzedCall) -> GuardJudgement {
     judge_call(&call, &GuardPolicy::default(), &build_corpus_context())
 }
 
-/// What is wrong with the judgement of a call, if something is.
+/// The fault of a judgement, if any.
 pub(super) fn find_fault(odd: &FuzzedCall) -> Option<String> {
     let started = Instant::now();
     let judgement = judge_fuzzed(odd);
@@ -68,9 +68,9 @@ fn is_limited(judgement: &GuardJudgement) -> bool {
     judgement.coverage.is_limited() || judgement.rule == Some("guard.limit")
 }
 
-/// What bash ignores changes nothing.
+/// Text that bash ignores changes nothing.
 fn check_surrounded(text: &str, judgement: &GuardJudgement) -> Option<String> {
-    // Aliases count from the next line on, and not within the same group.
+    // Aliases apply from the next line on, and not within the same group.
     if strip_quotes(text).contains("alias") {
         return None;
     }
@@ -89,7 +89,7 @@ fn check_surrounded(text: &str, judgement: &GuardJudgement) -> Option<String> {
     })
 }
 
-/// More commands make nothing milder, and what is dangerous is found behind anything that goes on.
+/// More commands make nothing milder, and a dangerous one is found after any text that continues.
 fn check_followed(text: &str, judgement: &GuardJudgement) -> Option<String> {
     let found = judge_fuzzed(&FuzzedCall::from_command(&format!("{text}\n{DANGER}")));
     if found.decision < judgement.decision {

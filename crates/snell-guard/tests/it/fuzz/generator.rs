@@ -1,4 +1,4 @@
-//! Rows of the corpus, and what is done to them.
+//! Rows of the corpus, and mutations of them.
 
 use std::sync::LazyLock;
 
@@ -17,10 +17,10 @@ static COMMANDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
 });
 static OTHERS: LazyLock<Vec<&CorpusRow>> = LazyLock::new(|| ROWS.iter().filter(|row| row.tool != "Bash").collect());
 
-/// More is not made: what is long is tried elsewhere.
+/// Longer texts are tested elsewhere.
 const MAX_BYTES: usize = 1 << 11;
 
-/// Beginnings and ends between which a text may stand.
+/// Starts and ends that may surround a text.
 const AROUND: &[(&str, &str)] = &[
     ("(", ")"),
     ("{ ", "; }"),
@@ -61,7 +61,7 @@ const AROUND: &[(&str, &str)] = &[
     ("{a,", "}"),
 ];
 
-/// What no keyboard writes.
+/// Unusual characters.
 const ODDITIES: &[&str] = &[
     "\0",
     "\r",
@@ -88,7 +88,7 @@ const ODDITIES: &[&str] = &[
     "-",
 ];
 
-/// One thing that is done to a text.
+/// One mutation of a text.
 #[derive(Clone, Debug)]
 enum CommandMutation {
     /// Another command, or the rest of one, from here on.
@@ -124,13 +124,13 @@ fn any_mutation() -> impl Strategy<Value = CommandMutation> {
     ]
 }
 
-/// A place between two characters.
+/// An index between two characters.
 fn find_char_boundary(text: &str, index: &Index) -> usize {
     let at = index.index(text.len() + 1);
     (at..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or_default()
 }
 
-/// What lies between two places.
+/// The range between two indices.
 fn find_byte_range(text: &str, one: &Index, other: &Index) -> std::ops::Range<usize> {
     let (one, other) = (find_char_boundary(text, one), find_char_boundary(text, other));
     one.min(other)..one.max(other)

@@ -15,19 +15,19 @@ use snell_guard::judge::context::JudgeContext;
 use super::render_invocation;
 use super::script_generator::ScriptGenerator;
 
-/// Programs that are told.
+/// Programs that report their calls.
 const STUBS: &[&str] = &["one", "two", "takes"];
-/// Programs that are what they are: they read, print, and start what the path has.
+/// Real programs: they read, print, and start programs of the path.
 const REAL: &[&str] =
     &["base64", "basename", "cut", "dirname", "env", "nice", "nohup", "rev", "seq", "timeout", "tr", "xargs"];
 
-/// A place where scripts can do no harm.
+/// A directory where scripts can do no harm.
 struct BashSandbox {
     directory: tempfile::TempDir,
     bash: PathBuf,
 }
 
-/// A program as it was really called.
+/// A program as bash really called it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct ActualCall {
     cwd: String,
@@ -36,7 +36,7 @@ struct ActualCall {
 }
 
 impl BashSandbox {
-    /// Nothing if this machine lacks what is needed.
+    /// `None` if this machine lacks a program.
     fn new() -> Option<Self> {
         let find = |name: &str| {
             ["/bin", "/usr/bin", "/usr/local/bin"].iter().map(|at| Path::new(at).join(name)).find(|path| path.exists())
@@ -86,7 +86,7 @@ impl BashSandbox {
         }
     }
 
-    /// What is called if bash runs a script.
+    /// The calls that bash makes for a script.
     fn run_script(&self, script: &str) -> Vec<ActualCall> {
         let log = self.path("log");
         fs::write(&log, "").unwrap();
@@ -119,7 +119,7 @@ fn is_unknown(value: &SymbolicText) -> bool {
     value.parts.iter().any(|part| !matches!(part, SymbolicPart::Text(_)))
 }
 
-/// Whether words may be these values: one of which something is unknown may be any number of words.
+/// Whether words may be these values: a partly unknown one may be any number of words.
 fn can_be_words(values: &[SymbolicText], words: &[String]) -> bool {
     match values.split_first() {
         None => words.is_empty(),
@@ -146,11 +146,11 @@ fn matches_call(invocation: &Invocation, called: &ActualCall) -> bool {
 struct ComparisonTally {
     /// Calls that bash really made.
     calls: usize,
-    /// Scripts about which nothing was unknown.
+    /// Scripts without unknown parts.
     certain: usize,
 }
 
-/// How we and bash differ about a script, if we do.
+/// The difference between the guard and bash for a script, if any.
 fn find_difference(
     place: &BashSandbox,
     world: &JudgeContext,

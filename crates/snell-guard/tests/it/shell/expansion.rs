@@ -1,4 +1,4 @@
-//! What words become.
+//! The expansion of words.
 
 use super::check_invocations;
 

@@ -1,4 +1,4 @@
-//! What runs, and in which place.
+//! Control flow, working directories and unknown values.
 
 use snell_guard::invocation::UnknownKind;
 

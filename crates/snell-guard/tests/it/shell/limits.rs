@@ -1,4 +1,4 @@
-//! Texts that are meant to take long, or to grow without end.
+//! Texts that try to take long, or to grow without end.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use snell_test_support::scripts::{any_mutilated_script, any_token_soup};
 
 use super::find_invocations;
 
-/// Texts that grow when they are followed, and the limit that ends it.
+/// Texts that grow during the analysis, and the limit that stops them.
 fn list_growing_texts() -> Vec<(&'static str, String)> {
     let many = |text: &str| text.repeat(snell_shell::limits::TEXT_BYTES / text.len());
     let doubled = |count: usize| format!("x=aaaaaaaa; {} p $x", "x=$x$x;".repeat(count));
@@ -82,7 +82,7 @@ fn everything_ends_and_says_so() {
     }
 }
 
-/// Everything that can hold itself, in the parser's tree or in texts that are read later.
+/// Everything that can contain itself, in the syntax tree or in texts that are parsed later.
 const NESTING: &[(&str, &str)] = &[
     ("p $(", ")"),
     ("p \"$(", ")\""),

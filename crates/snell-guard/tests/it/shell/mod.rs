@@ -1,4 +1,4 @@
-//! A text to the programs that would run.
+//! From a text to the programs that would run.
 
 mod bash_comparison;
 mod expansion;
@@ -11,7 +11,7 @@ use snell_guard::interpret::{ShellAnalysis, interpret_script};
 use snell_guard::invocation::{Invocation, SymbolicPart, SymbolicText};
 use snell_guard::{JudgeContext, SelfFile, SelfPath};
 
-/// The world of all cases.
+/// The context of all cases.
 pub(crate) fn build_shell_context() -> JudgeContext {
     JudgeContext {
         cwd: "/home/ann/work/app".into(),
@@ -31,7 +31,7 @@ pub(crate) fn find_invocations(text: &str) -> ShellAnalysis {
     interpret_script(text, &build_shell_context())
 }
 
-/// A value as it is written in the tables: what is unknown is `‹?›`, what holds blanks stands in quotes.
+/// A value as the tables write it: unknown parts are `‹?›`, values with blanks are quoted.
 pub(crate) fn render_value(value: &SymbolicText) -> String {
     let text: String = value
         .parts
@@ -52,7 +52,7 @@ pub(crate) fn render_invocation(invocation: &Invocation) -> String {
     words.join(" ")
 }
 
-/// Texts, and the programs that each leads to, divided by ` ; `.
+/// Texts, and the programs that each runs, separated by ` ; `.
 pub(crate) fn check_invocations(table: &[(&str, &str)]) {
     let mut faults = Vec::new();
     for (text, expected) in table {
@@ -66,7 +66,7 @@ pub(crate) fn check_invocations(table: &[(&str, &str)]) {
     assert!(faults.is_empty(), "{} differ:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// Texts of which everything that runs is known, or not.
+/// Texts, and whether their analysis is complete.
 pub(crate) fn check_coverage(table: &[(&str, bool)]) {
     for (text, full) in table {
         let coverage = find_invocations(text).coverage;

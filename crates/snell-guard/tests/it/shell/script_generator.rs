@@ -1,12 +1,12 @@
-//! Scripts made at random, of what a shell can do to the words of a command. The only programs in them are stubs and a few
-//! that read and print; nothing in them is a path, but for directories that exist for the purpose.
+//! Random scripts with shell constructs around the words of a command. The only programs in them are stubs and a few
+//! that read and print; they have no paths, except for empty directories.
 
 /// Makes scripts.
 pub(super) struct ScriptGenerator {
     state: u64,
     depth: usize,
     functions: usize,
-    /// Whether something in the script may run or not.
+    /// Whether something in the script may or may not run.
     pub(super) branches: bool,
 }
 
@@ -183,7 +183,7 @@ impl ScriptGenerator {
         }
     }
 
-    /// What may stand between double quotes.
+    /// Text for double quotes.
     fn inner(&mut self) -> String {
         match self.random_below(5) {
             0 => "m n".to_owned(),

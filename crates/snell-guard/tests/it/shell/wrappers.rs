@@ -200,7 +200,7 @@ fn options_and_texts_that_run_something_are_followed() {
 }
 
 #[test]
-fn where_and_as_whom_it_runs_is_told() {
+fn directory_user_and_machine_are_reported() {
     for (text, privileged, elsewhere, cwd) in [
         ("sudo rm x", true, false, Some("/home/ann/work/app")),
         ("ssh h rm x", false, true, None),
@@ -224,7 +224,7 @@ fn where_and_as_whom_it_runs_is_told() {
 }
 
 #[test]
-fn files_are_opened_by_whoever_is_told() {
+fn opened_files_belong_to_the_reported_program() {
     for (text, expected) in [
         ("sh -c 'a' > f", "f"),
         ("watch 'a' > f", "f"),

@@ -1,4 +1,4 @@
-//! `snell guard replay`: recorded calls, judged once more by what counts today.
+//! `snell guard replay`: judges recorded calls by the current settings.
 
 mod recorded_call;
 mod replayed_call;
@@ -25,20 +25,20 @@ use summary::ReplaySummary;
 /// How many calls are in memory at a time.
 const PAGE_SIZE: u32 = 200;
 
-/// From then on people are told how far it has come, and how often.
+/// When progress is first shown, and how often it is updated.
 const PROGRESS_DELAY: Duration = Duration::from_secs(1);
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Judge recorded calls by what counts today, and show what would change
+/// Judge recorded calls by the current settings, and show what would change
 ///
-/// Each call is judged where it was made, by the settings that are in force there now, and compared with what the guard
-/// said when it was recorded. A call about which it said nothing was let through.
+/// Each call is judged in its own project by the current settings, and compared with the guard's decision at the time.
+/// Calls without a recorded decision were allowed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell guard replay --since 7d\n  \
     snell guard replay --preset strict --project ~/api\n  \
     snell guard replay --json | jq 'select(.now.decision == \"deny\")'")]
 pub(crate) struct Args {
-    /// Show the calls that are judged as before, too
+    /// Also show calls whose decision stays the same
     #[arg(long)]
     all: bool,
     /// Print JSON: one object on each line, the last one with the counts
@@ -54,22 +54,22 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Which calls")]
 struct ReplayFilterArgs {
-    /// Of this agent
+    /// Calls of this agent
     #[arg(long, value_name = "ID")]
     agent: Option<i64>,
-    /// Of the session whose id begins like this
+    /// Calls of the session whose id starts with this
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Made in this project
+    /// Calls in this project
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
-    /// Of this tool
+    /// Calls of this tool
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
-    /// At this time or later: how long ago (2h, 3d), a date, or an RFC 3339 time
+    /// Calls since this time: an age (2h, 3d), a date, or an RFC 3339 time
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Before this time
+    /// Calls before this time
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
 }
@@ -95,7 +95,7 @@ impl ReplayFilterArgs {
         let root = project::find_project_root(directory);
         let root = root.to_string_lossy();
         match store_handle.query(|store| store.find_project_id(&root))? {
-            None => bail!("nothing was recorded in the project {root}"),
+            None => bail!("no events are recorded for project {root}"),
             found => Ok(found),
         }
     }
@@ -104,7 +104,7 @@ impl ReplayFilterArgs {
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut store_handle = StoreHandle::open()?;
     let mut tally = ReplaySummary::default();
-    // A mistake is one, also where there is nothing to be found.
+    // Check the filter even if nothing is recorded.
     let mut filter = args.which.to_log_filter(store_handle.now())?;
     if store_handle.has_no_records() {
         output::print_note("nothing has been recorded yet");
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     Ok(DONE)
 }
 
-/// Judges page after page, the newest first, and shows what would change.
+/// Judges page after page, newest first, and prints the changes.
 fn replay_calls(
     args: &Args,
     mut filter: LogFilter,
@@ -128,7 +128,7 @@ fn replay_calls(
     tally: &mut ReplaySummary,
 ) -> anyhow::Result<()> {
     let mut guards = args.policy.new_project_cache();
-    // Only the user's own file can switch it off.
+    // Only the user's own file can turn the guard off, so any project will do.
     guards.get_or_load(Path::new("/"))?.warn_if_off();
     let mut projects = AgentProjectCache::default();
     let mut progress = ReplayProgress::new();
@@ -179,7 +179,7 @@ fn print_replayed_call(args: &Args, change: &ReplayedCall<'_>, now: Timestamp) -
     Ok(())
 }
 
-/// Tells people who wait how far it has come.
+/// Shows progress while the user waits.
 struct ReplayProgress {
     began: Instant,
     last_shown: Option<Instant>,
@@ -191,7 +191,7 @@ impl ReplayProgress {
     }
 
     fn update(&mut self, calls: usize) {
-        let is_due = self.last_shown.is_none_or(|told| told.elapsed() >= PROGRESS_INTERVAL);
+        let is_due = self.last_shown.is_none_or(|shown| shown.elapsed() >= PROGRESS_INTERVAL);
         if is_due && self.began.elapsed() >= PROGRESS_DELAY {
             output::print_progress(&format!("judged {} …", output::format_count(calls, "call")));
             self.last_shown = Some(Instant::now());

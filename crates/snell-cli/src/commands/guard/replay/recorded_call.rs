@@ -1,4 +1,4 @@
-//! A call as it was recorded.
+//! A recorded call.
 
 use std::collections::HashMap;
 
@@ -7,15 +7,15 @@ use snell::Timestamp;
 use snell_guard::GuardDecision;
 use snell_store::{AgentFilter, GuardVerdictView, LogEntry, LogFilter, Result, Store};
 
-/// A call as it was recorded, and what the guard said about it then.
+/// A recorded call, and the guard's decision at the time.
 #[derive(Debug)]
 pub(super) struct RecordedCall {
     pub(super) entry: LogEntry,
-    /// The project of the agent that made it.
+    /// The project of its agent.
     pub(super) project: String,
-    /// Where in it.
+    /// The directory of the call.
     pub(super) cwd: String,
-    /// What the guard said; nothing if it let the call through without a word, or was not asked.
+    /// The recorded verdict; `None` if the guard allowed the call or did not run.
     pub(super) verdict: Option<GuardVerdictView>,
 }
 
@@ -28,36 +28,37 @@ impl RecordedCall {
     ) -> Result<Vec<Self>> {
         let entries = store.query_log(filter)?;
         let rows: Vec<_> = entries.iter().map(|entry| entry.id).collect();
-        let mut said: HashMap<i64, GuardVerdictView> = HashMap::new();
+        let mut verdicts: HashMap<i64, GuardVerdictView> = HashMap::new();
         for (row, verdict) in store.list_guard_verdicts(&rows)? {
-            // A call is judged again if a hook has changed it; what was worst has counted.
-            let is_worse = said.get(&row).is_none_or(|before| recorded_decision(&verdict) > recorded_decision(before));
+            // A call that a hook changed was judged again; the strictest decision applied.
+            let is_worse =
+                verdicts.get(&row).is_none_or(|before| recorded_decision(&verdict) > recorded_decision(before));
             if is_worse {
-                said.insert(row, verdict);
+                verdicts.insert(row, verdict);
             }
         }
         let mut calls = Vec::with_capacity(entries.len());
         for entry in entries {
             let project = projects.get_or_load(entry.agent_id, store)?;
-            let told = entry.payload.get("cwd").and_then(Value::as_str);
-            let cwd = told.filter(|cwd| cwd.starts_with('/')).unwrap_or(&project);
-            calls.push(Self { cwd: cwd.to_owned(), project, verdict: said.remove(&entry.id), entry });
+            let cwd = entry.payload.get("cwd").and_then(Value::as_str);
+            let cwd = cwd.filter(|cwd| cwd.starts_with('/')).unwrap_or(&project);
+            calls.push(Self { cwd: cwd.to_owned(), project, verdict: verdicts.remove(&entry.id), entry });
         }
         Ok(calls)
     }
 
-    /// What the tool was given, as far as it was recorded.
+    /// The recorded input of the tool.
     pub(super) fn input(&self) -> &Value {
         self.entry.payload.get("tool_input").unwrap_or(&Value::Null)
     }
 
-    /// What was decided then.
+    /// The decision at the time.
     pub(super) fn decision(&self) -> GuardDecision {
         self.verdict.as_ref().map_or(GuardDecision::Allow, recorded_decision)
     }
 }
 
-/// What the guard decided, by what is kept of it: it was for asking, too, where nobody could be asked.
+/// The guard's own decision: a recorded "deny" was an "ask" if the agent could not ask.
 fn recorded_decision(verdict: &GuardVerdictView) -> GuardDecision {
     match (verdict.decision.as_str(), verdict.would.as_deref()) {
         ("ask", _) | ("deny", Some("ask")) => GuardDecision::Ask,
@@ -66,7 +67,7 @@ fn recorded_decision(verdict: &GuardVerdictView) -> GuardDecision {
     }
 }
 
-/// In which projects agents work.
+/// The projects of agents.
 #[derive(Debug, Default)]
 pub(super) struct AgentProjectCache(HashMap<i64, String>);
 
@@ -78,7 +79,7 @@ impl AgentProjectCache {
         let filter =
             AgentFilter { agent_id: Some(agent_id), ended_after: Some(Timestamp::MIN), ..AgentFilter::default() };
         let found = store.list_agents(&filter)?.pop();
-        // Of one that never said where it works, nothing is known.
+        // Agents that never reported a directory have no project.
         let known = found.map(|agent| agent.project_path).filter(|path| !path.is_empty());
         let project = known.unwrap_or_else(|| "/".to_owned());
         self.0.insert(agent_id, project.clone());

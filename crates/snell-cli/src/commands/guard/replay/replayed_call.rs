@@ -1,4 +1,4 @@
-//! What a call was judged like, and what it is judged like now.
+//! A recorded call with its old and new decision.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -13,16 +13,16 @@ use crate::output::{
     self, TextStyle, apply_style, display_width, escape_invisible, pad_to_width, shorten_to_one_line, truncate_to_width,
 };
 
-/// How much is shown of what a call is about, where no terminal sets the limit.
+/// How many characters of a call are shown without a terminal.
 const TEXT_SHOWN: usize = 100;
 
-/// How much of it is shown at least, however narrow the terminal is.
+/// How many characters are shown at least, however narrow the terminal is.
 const LEAST_SHOWN: usize = 20;
 
-/// How much is shown of a project's name.
+/// How many characters of a project's name are shown.
 const PROJECT_SHOWN: usize = 12;
 
-/// A call, then and now.
+/// A call with its old and new decision.
 #[derive(Debug)]
 pub(super) struct ReplayedCall<'a> {
     pub(super) recorded: &'a RecordedCall,
@@ -30,7 +30,7 @@ pub(super) struct ReplayedCall<'a> {
     pub(super) redactions: Redactions,
 }
 
-/// The same, for programs.
+/// The same as JSON.
 #[derive(Serialize)]
 pub(super) struct ReplayedCallView<'a> {
     r#type: &'static str,
@@ -56,20 +56,20 @@ struct RecordedDecisionView<'a> {
 }
 
 impl<'a> ReplayedCall<'a> {
-    /// From what to what.
+    /// The old and the new decision.
     pub(super) fn decisions(&self) -> (GuardDecision, GuardDecision) {
         (self.recorded.decision(), self.now.decision)
     }
 
-    /// Whether it is decided differently.
+    /// Whether the decision changes.
     pub(super) fn is_changed(&self) -> bool {
         let (then, now) = self.decisions();
         then != now
     }
 
-    /// The rule that says so: today's, or that of then if nothing is said today.
+    /// The rule of the new decision, or of the old one if no rule matches now.
     pub(super) fn rule(&self) -> &str {
-        let before = self.recorded.verdict.as_ref().map(|said| said.rule.as_str());
+        let before = self.recorded.verdict.as_ref().map(|verdict| verdict.rule.as_str());
         self.now.rule.or(before).unwrap_or("no rule")
     }
 
@@ -87,7 +87,7 @@ impl<'a> ReplayedCall<'a> {
             cwd: &self.recorded.cwd,
             was: RecordedDecisionView {
                 decision: self.recorded.decision().name(),
-                rule: self.recorded.verdict.as_ref().map(|said| said.rule.as_str()),
+                rule: self.recorded.verdict.as_ref().map(|verdict| verdict.rule.as_str()),
             },
             now: wire::GuardAnswerWire::from_judgement(&self.now),
             changed: self.is_changed(),
@@ -96,7 +96,7 @@ impl<'a> ReplayedCall<'a> {
         }
     }
 
-    /// A line: when, whose, what became of it, by which rule, what it is about.
+    /// One line: time, agent, project, decisions, rule, call.
     pub(super) fn render_line(&self, now: Timestamp) -> String {
         let entry = &self.recorded.entry;
         let (was, is) = self.decisions();
@@ -121,7 +121,7 @@ impl<'a> ReplayedCall<'a> {
     }
 }
 
-/// What is not there any more of what was judged then.
+/// Describes which parts of the call were not recorded.
 fn describe_redactions(redactions: Redactions) -> &'static str {
     match (redactions.masked, redactions.shortened) {
         (false, false) => "",

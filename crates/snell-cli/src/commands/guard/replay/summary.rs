@@ -8,7 +8,7 @@ use snell_guard::GuardDecision;
 use super::replayed_call::ReplayedCall;
 use crate::output::{escape_invisible, format_count};
 
-/// What a change is called, by people and by programs, the gravest first.
+/// The name of each change, for people and in JSON, gravest first.
 const DECISION_CHANGES: &[(GuardDecision, GuardDecision, &str, &str)] = &[
     (GuardDecision::Allow, GuardDecision::Deny, "newly denied", "newly_denied"),
     (GuardDecision::Ask, GuardDecision::Deny, "denied instead of asked", "denied_instead_of_asked"),
@@ -21,7 +21,7 @@ const DECISION_CHANGES: &[(GuardDecision, GuardDecision, &str, &str)] = &[
 /// How many rules are named for each kind of change.
 const RULES_NAMED: usize = 5;
 
-/// What was counted.
+/// The counts of a replay.
 #[derive(Debug, Default)]
 pub(super) struct ReplaySummary {
     calls: usize,
@@ -29,11 +29,11 @@ pub(super) struct ReplaySummary {
     masked: usize,
     shortened: usize,
     incomplete: usize,
-    /// By change and rule.
+    /// Counts by change and rule.
     changed: BTreeMap<(GuardDecision, GuardDecision), BTreeMap<String, usize>>,
 }
 
-/// The same, for programs.
+/// The same as JSON.
 #[derive(Serialize)]
 pub(super) struct ReplaySummaryView<'a> {
     r#type: &'static str,
@@ -41,7 +41,7 @@ pub(super) struct ReplaySummaryView<'a> {
     unchanged: usize,
     masked: usize,
     shortened: usize,
-    /// How many changes of each kind, and by which rules.
+    /// The number of changes of each kind, and their rules.
     changed: BTreeMap<&'static str, DecisionChangeView<'a>>,
 }
 
@@ -70,7 +70,7 @@ impl ReplaySummary {
         *rules.entry(change.rule().to_owned()).or_default() += 1;
     }
 
-    /// The kinds of change that there are: what each is called, and how often which rule has made it.
+    /// The changes that occurred: names, count, and count by rule.
     fn decision_changes(&self) -> impl Iterator<Item = (&'static str, &'static str, usize, &BTreeMap<String, usize>)> {
         DECISION_CHANGES.iter().filter_map(|(then, now, words, name)| {
             let rules = self.changed.get(&(*then, *now))?;
@@ -105,15 +105,15 @@ impl ReplaySummary {
         if self.incomplete > 0 {
             let (some, masked, shortened) = (self.incomplete, self.masked, self.shortened);
             text.push_str(&format!(
-                "{some:>7} were not recorded whole (secrets masked: {masked}, shortened: {shortened}), and may be judged \
-                 differently than they were.\n"
+                "{some:>7} were recorded incompletely (secrets masked: {masked}, shortened: {shortened}), so their new \
+                 decisions may be wrong.\n"
             ));
         }
         text
     }
 }
 
-/// The rules that are named most often first.
+/// The most frequent rules first.
 fn format_top_rules(rules: &BTreeMap<String, usize>) -> String {
     let mut rules: Vec<_> = rules.iter().collect();
     rules.sort_by_key(|(_, calls)| std::cmp::Reverse(**calls));

@@ -1,4 +1,4 @@
-//! Tools that run command lines: shells, and servers that carry one program's.
+//! Tools that run command lines: shells, and servers for one program.
 
 use serde_json::Value as Json;
 
@@ -56,7 +56,7 @@ fn has_program_name(text: &str, program: &str) -> bool {
     first.rsplit('/').next() == Some(program)
 }
 
-/// `terraform_destroy`, `remove_volume`: the tool's name itself is the command line. True if its tables know it.
+/// `terraform_destroy`, `remove_volume`: the tool's name is the command line. Returns whether the tables know it.
 fn analyze_named_subcommand(program: &str, request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
     if request.is_dry_run() || !programs::NAMED_SUBCOMMANDS.contains(&program) {
         return false;
@@ -76,7 +76,7 @@ fn analyze_named_subcommand(program: &str, request: &McpRequest<'_>, sink: &mut 
     sink.analyze_program(&argv)
 }
 
-/// Docker's tools say `remove_volume` where its command line says `volume rm`.
+/// Docker's tools have `remove_volume` for `volume rm`.
 fn find_docker_subcommand<'a>(program: &str, words: &[&'a str]) -> Option<(&'static str, &'a str)> {
     if !matches!(program, "docker" | "podman") {
         return None;
@@ -86,13 +86,13 @@ fn find_docker_subcommand<'a>(program: &str, words: &[&'a str]) -> Option<(&'sta
     Some((verb, noun))
 }
 
-/// A command line, and whether it stands so in the input.
+/// A command line, and whether it is literally in the input.
 struct McpCommandLine {
     text: String,
     is_verbatim: bool,
 }
 
-/// The command lines of a request: texts, lists of texts, lists of words, and the words that stand apart.
+/// The command lines of a request: strings, lists of strings, lists of words, and separate words.
 fn collect_command_lines(request: &McpRequest<'_>) -> Vec<McpCommandLine> {
     let mut commands = Vec::new();
     if let Some(written) = find_value(request.input, &|key| has_key_suffix(key, keys::COMMAND_SUFFIXES)) {
@@ -135,7 +135,7 @@ fn add_command_lines(written: &Json, commands: &mut Vec<McpCommandLine>) {
     }
 }
 
-/// The words that stand apart from the command: `"args": ["-rf", "/"]`, or as one text.
+/// The words beside the command: `"args": ["-rf", "/"]`, or one string.
 fn join_arguments(request: &McpRequest<'_>) -> String {
     let mut words = Vec::new();
     let mut add = |value: &Json| match value {
@@ -160,7 +160,7 @@ fn join_arguments(request: &McpRequest<'_>) -> String {
     words.join(" ")
 }
 
-/// The value of the first such key: of the input itself, or of what wraps it (`params`, `arguments`).
+/// The value of the first matching key, in the input itself or in an object that wraps it (`params`, `arguments`).
 fn find_value<'a>(input: &'a Json, fits: &dyn Fn(&str) -> bool) -> Option<&'a Json> {
     let fitting = |object: &'a serde_json::Map<String, Json>| {
         let texts = object.iter().filter(|(_, value)| value.is_string() || value.is_array());
@@ -169,14 +169,14 @@ fn find_value<'a>(input: &'a Json, fits: &dyn Fn(&str) -> bool) -> Option<&'a Js
     collect_objects(input).into_iter().find_map(fitting)
 }
 
-/// The input itself, and the objects right in it.
+/// The input itself, and the objects directly in it.
 fn collect_objects(input: &Json) -> Vec<&serde_json::Map<String, Json>> {
     let top = input.as_object();
     let below = top.into_iter().flat_map(|object| object.values().filter_map(Json::as_object));
     top.into_iter().chain(below).collect()
 }
 
-/// Keys as they are compared: small, with nothing between their words.
+/// Keys for comparison: lower case, without separators.
 fn normalize_keys(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| name.replace('_', "").to_ascii_lowercase()).collect()
 }

@@ -1,5 +1,5 @@
-//! Code that a tool runs. The language is told by a key, a name, or what the code looks like; the code then is what the
-//! language's interpreter is handed on a command line.
+//! Code that a tool runs. A key, a name or the code itself shows the language. The code is judged like an argument of
+//! the language's interpreter.
 
 use crate::interpret::quote_shell_word;
 use crate::tools::mcp::findings::{FindingSink, MAX_REQUEST_TEXTS};
@@ -40,7 +40,7 @@ fn analyze_snippet(interpreter: &str, text: &str, sink: &mut FindingSink<'_>) {
     }
 }
 
-/// What the code is written in: as it is said, else as the names say, else as it looks.
+/// The language of the code: by a key, by a name, or by its looks.
 fn detect_interpreter(request: &McpRequest<'_>, key: &str, text: &str) -> &'static str {
     let by_language = |name: &str| {
         let name = name.to_ascii_lowercase();
@@ -58,7 +58,7 @@ fn detect_interpreter(request: &McpRequest<'_>, key: &str, text: &str) -> &'stat
     given.or_else(by_key).or_else(by_name).or_else(by_shape).unwrap_or_default()
 }
 
-/// Python as a notebook runs it: with lines and whole cells for the shell.
+/// Python in a notebook, with lines and cells for the shell.
 fn analyze_notebook_cell(text: &str, sink: &mut FindingSink<'_>) {
     let (first, body) = text.trim_start().split_once('\n').unwrap_or((text.trim_start(), ""));
     let is_magic = |magics: &[&str]| magics.iter().any(|magic| first.starts_with(magic));

@@ -1,16 +1,16 @@
-//! What the names alone say: which verb, on what. There are things that nobody misses, things that agents remove all day,
-//! things about which the user is asked, and things that must not go.
+//! Judges a tool by the verb and the noun in its name. The noun decides about the loss: none, everyday, ask the user,
+//! or deny.
 
 use crate::tools::mcp::findings::FindingSink;
 use crate::tools::mcp::request::McpRequest;
 use crate::tools::mcp::tables::{nouns, servers, verbs};
 
-/// What must not go.
+/// For losses that are denied.
 const DESTROY_RULE: &str = "infra.tool-destroy";
-/// What the user is asked about.
+/// For losses that the user decides about.
 const REMOVE_RULE: &str = "infra.tool-remove";
 
-/// How much something would be missed.
+/// The severity of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum LossSeverity {
     Trivial,
@@ -20,7 +20,7 @@ enum LossSeverity {
     Grave,
 }
 
-/// What is done to it.
+/// The action of the verb on the noun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DestructiveAction {
     Destroy,
@@ -30,7 +30,7 @@ enum DestructiveAction {
     Revoke,
 }
 
-/// Verbs, and what they do.
+/// Verbs and their actions.
 const ACTION_VERBS: &[(&[&str], DestructiveAction)] = &[
     (verbs::DESTROYS, DestructiveAction::Destroy),
     (verbs::EMPTIES, DestructiveAction::Empty),
@@ -66,9 +66,9 @@ pub(in crate::tools::mcp) fn analyze_destructive_verb(request: &McpRequest<'_>, 
     rule.is_some()
 }
 
-/// What the first verb does, of the tool's name and then of the action that it is told.
+/// The action of the first verb, in the tool's name and then in the action of the input.
 fn find_destructive_action(request: &McpRequest<'_>) -> Option<DestructiveAction> {
-    // `repository_write`, for everything that changes one: the action tells.
+    // `repository_write` stands for every change: the action in the input decides.
     let tool = match request.tool_words() {
         [rest @ .., last] if last == "write" && !rest.is_empty() => rest,
         all => all,
@@ -97,7 +97,7 @@ fn classify_first_verb(words: &[String]) -> VerbClass {
         }
         let first = at == 0 && (verbs::READS_FIRST.contains(&word) || verbs::WRITES_FIRST.contains(&word));
         if first || verbs::READS.contains(&word) || verbs::WRITES.contains(&word) {
-            // `create_or_delete`, `refund_create`: what comes after it may still be money or loss.
+            // `create_or_delete`, `refund_create`: the next word may still be about money or loss.
             return match words.get(at + 1).map(String::as_str) {
                 Some("or" | "and") => classify_first_verb(words.get(at + 2..).unwrap_or_default()),
                 Some(next @ ("refund" | "payout" | "transfer")) if verbs::WRITES.contains(&word) => {
@@ -110,7 +110,7 @@ fn classify_first_verb(words: &[String]) -> VerbClass {
     VerbClass::None
 }
 
-/// Of the last noun, which is what the others belong to: `delete_repository_label` is about a label.
+/// The severity by the last noun, which the others describe: `delete_repository_label` is about a label.
 fn assess_severity(request: &McpRequest<'_>) -> LossSeverity {
     for words in [&request.kind[..], request.tool_words(), &request.action[..]] {
         if let Some(noun) = find_head_noun(words) {
@@ -123,7 +123,7 @@ fn assess_severity(request: &McpRequest<'_>) -> LossSeverity {
     if is_database_server(request) { LossSeverity::Small } else { LossSeverity::Unknown }
 }
 
-/// The last word that is neither a verb nor says where or how.
+/// The last word that is neither a verb nor a preposition or an adverb.
 fn find_head_noun(words: &[String]) -> Option<&str> {
     let end = words.iter().position(|word| nouns::PREPOSITIONS.contains(&word.as_str()));
     let words = words.get(..end.unwrap_or(words.len()))?;
@@ -154,7 +154,7 @@ fn assess_noun_severity(noun: &str, request: &McpRequest<'_>) -> LossSeverity {
     grades.into_iter().find(|(applies, _)| *applies).map_or(LossSeverity::Unknown, |(_, grade)| grade)
 }
 
-/// Everything of it, or what hangs on it too.
+/// Raises the severity if everything, or dependent data, is included.
 fn raise_severity(grade: LossSeverity, request: &McpRequest<'_>) -> LossSeverity {
     let all = request.has_action_word(&["all", "everything", "every"])
         || request.has_flag(&["all", "deleteall", "cascade", "purge"]);
@@ -165,7 +165,7 @@ fn raise_severity(grade: LossSeverity, request: &McpRequest<'_>) -> LossSeverity
     }
 }
 
-/// As it is, and without what makes many of one: `keys`, `indices`, `boxes`, `entities`.
+/// The noun, and its singular forms: `keys`, `indices`, `boxes`, `entities`.
 fn singular_forms(noun: &str) -> impl Iterator<Item = String> + '_ {
     let endings = [("", ""), ("s", ""), ("es", ""), ("ies", "y"), ("ices", "ex")];
     endings.into_iter().filter_map(move |(many, one)| Some(format!("{}{one}", noun.strip_suffix(many)?)))

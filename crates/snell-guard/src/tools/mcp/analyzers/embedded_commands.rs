@@ -1,5 +1,6 @@
-//! Commands in unknown fields. A tool that runs things may give the field any name, so a text that reads as a command
-//! counts as one, unless the tool, the server or the key says that it is only kept, shown or searched for.
+//! Commands in unknown fields. A tool that runs commands may give the field any name, so a text that looks like a
+//! command is judged as one, unless the tool, the server or the key shows that it is only stored, shown or searched
+//! for.
 
 use crate::invocation::base_name;
 use serde_json::{Map, Value as Json};
@@ -14,7 +15,7 @@ use crate::tools::mcp::tool_name::split_identifier;
 use crate::wrappers;
 use snell_shell::is_variable_name;
 
-/// More texts that read as commands are not looked at, because each may take as long as a command.
+/// How many texts that look like commands are judged: each may take as long as a command.
 const MAX_GUESSES: usize = 32;
 
 pub(in crate::tools::mcp) fn analyze_embedded_commands(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
@@ -46,7 +47,7 @@ pub(in crate::tools::mcp) fn analyze_embedded_commands(request: &McpRequest<'_>,
     false
 }
 
-/// The command that a text is, or that runs the code that it is.
+/// The command in a text, or the command that runs its code.
 fn extract_command(text: &str) -> Option<String> {
     let text = text.trim();
     let interpreter = |name: &str| Some(format!("{name} {}", quote_shell_word(text)));
@@ -68,13 +69,13 @@ fn extract_command(text: &str) -> Option<String> {
     is_command_like(command).then(|| command.to_owned())
 }
 
-/// Whether a text can be nothing but a script: its first line says so, or each of several begins as a command does.
+/// Whether a text can only be a script: its first line shows it, or each of several lines starts like a command.
 fn is_script(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     text.trim_start().starts_with("#!") || (text.trim().contains('\n') && lines.all(is_command_like))
 }
 
-/// Whether it is about what is kept or runs on other machines: there, paths mean something else.
+/// Whether the server works on other machines, where paths differ.
 fn is_remote_server(request: &McpRequest<'_>) -> bool {
     let servers = [
         servers::PUBLIC,
@@ -110,7 +111,7 @@ fn collect_texts<'a>(request: &McpRequest<'a>) -> Vec<(&'a str, String)> {
     all
 }
 
-/// A program and its arguments that stand in fields of their own.
+/// A program and its arguments in separate fields.
 fn join_separate_command(fields: &Map<String, Json>) -> Option<String> {
     let at = |keys| fields.iter().find(|(key, _)| is_key_named(key, keys)).map(|(_, value)| value);
     let program = at(keys::PROGRAMS)?.as_str().filter(|name| is_known_program(name))?;
@@ -122,8 +123,8 @@ fn join_separate_command(fields: &Map<String, Json>) -> Option<String> {
     Some(format!("{program} {arguments}"))
 }
 
-/// Whether a text begins as a command does and goes on as no sentence does. Behind a word that may be a program as well,
-/// any further command counts.
+/// Whether a text starts like a command and goes on unlike a sentence. After a word that may also be a program, any
+/// further command counts.
 fn is_command_like(text: &str) -> bool {
     let mut lines = text.trim_start().lines();
     let is_remark = |line: &str| line.trim_start().starts_with('#') && !line.starts_with("#!");
@@ -139,7 +140,7 @@ fn is_command_like(text: &str) -> bool {
     is_command_start(first) || may_be_command(first) && parts.any(is_command_start)
 }
 
-/// Whether the first word is a program's, and the others make no sentence.
+/// Whether the first word is a program, and the others do not form a sentence.
 fn is_command_start(part: &str) -> bool {
     let is_assignment = |word: &str| word.split_once('=').is_some_and(|(name, _)| is_variable_name(name));
     let mut words = part
@@ -152,13 +153,13 @@ fn is_command_start(part: &str) -> bool {
     is_begun && count_sentence_words(words) < 2 && !is_sentence_end(part)
 }
 
-/// Whether it ends with a mark behind a word: `rm -rf .` and `while :` do not.
+/// Whether it ends with a punctuation mark after a word: `rm -rf .` and `while :` do not.
 fn is_sentence_end(part: &str) -> bool {
     let words = part.trim_end_matches(['.', '?', ':']);
     words.len() < part.len() && words.ends_with(char::is_alphanumeric)
 }
 
-/// Whether this may call a program that is not known: `./deploy.sh`, `mytool x`, `f()`, `[[ -d x ]]`, `x=rm`.
+/// Whether this may call an unknown program: `./deploy.sh`, `mytool x`, `f()`, `[[ -d x ]]`, `x=rm`.
 fn may_be_command(part: &str) -> bool {
     let mut words = part.split_whitespace();
     let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-./~+$@:()[=".contains(c);

@@ -1,4 +1,4 @@
-//! Secrets in what is sent: private keys and tokens of known forms, in texts that others will see.
+//! Secrets in texts that others will see: private keys, and tokens of known forms.
 
 use crate::tools::mcp::findings::FindingSink;
 use crate::tools::mcp::request::McpRequest;
@@ -6,10 +6,10 @@ use crate::tools::mcp::tables::{nouns, servers, verbs};
 
 const RULE: &str = "secret.send-token";
 
-/// More letters of one call are not read.
+/// How many bytes of one call are scanned.
 const MAX_SCANNED_BYTES: usize = 1 << 20;
 
-/// How tokens begin, how many letters follow at least, and which.
+/// The prefixes of tokens, the least number of characters after them, and their alphabet.
 const TOKEN_FORMATS: &[(&[&str], usize, TokenAlphabet)] = &[
     (&["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "npm_"], 36, TokenAlphabet::Plain),
     (&["github_pat_", "pypi-AgE", "ya29."], 40, TokenAlphabet::Word),
@@ -26,16 +26,16 @@ const TOKEN_FORMATS: &[(&[&str], usize, TokenAlphabet)] = &[
     (&["SG."], 60, TokenAlphabet::Dotted),
 ];
 
-/// Which letters a token is made of.
+/// The alphabet of a token.
 #[derive(Clone, Copy)]
 enum TokenAlphabet {
     /// Letters and digits.
     Plain,
-    /// And `_` and `-`.
+    /// Also `_` and `-`.
     Word,
-    /// And dots.
+    /// Also dots.
     Dotted,
-    /// Digits to the base of sixteen.
+    /// Hexadecimal digits.
     Hex,
 }
 
@@ -68,7 +68,7 @@ pub(in crate::tools::mcp) fn analyze_exfiltration(request: &McpRequest<'_>, sink
     false
 }
 
-/// A private key with its body: the line that one begins with is only a mention.
+/// Whether there is a private key with its body: its first line alone is only a mention.
 fn has_private_key(text: &str) -> bool {
     const KEY_HEADER: &str = "PRIVATE KEY";
     const MIN_BODY: usize = 16;
@@ -96,7 +96,7 @@ fn has_token(text: &str) -> bool {
     })
 }
 
-/// A key of AWS with its secret. The key's name alone opens nothing.
+/// Whether there is an AWS key with its secret. The key's id alone is harmless.
 fn has_aws_key_pair(text: &str) -> bool {
     const SECRET_LEN: usize = 40;
     let named = ["AKIA", "ASIA"].iter().any(|start| {
@@ -114,7 +114,7 @@ fn has_aws_key_pair(text: &str) -> bool {
             .any(|run| run.len() == SECRET_LEN && is_random_token(run) && !run.ends_with("EXAMPLEKEY"))
 }
 
-/// Not what stands in examples: `xxxxxxxx`, `your-token-here`, `1234…`.
+/// Whether it is not a placeholder: `xxxxxxxx`, `your-token-here`, `1234…`.
 fn is_random_token(token: &str) -> bool {
     const MIN_DISTINCT_BYTES: u32 = 8;
     let mut kinds = 0_u128;

@@ -1,4 +1,4 @@
-//! Files of this machine: what servers do to them by their tools' verbs, and what is sent away.
+//! Files of this machine: effects by the verbs of tools, and files that are sent.
 
 use crate::effects::PathAction;
 use crate::tools::join_shell_words;
@@ -6,7 +6,7 @@ use crate::tools::mcp::findings::FindingSink;
 use crate::tools::mcp::request::{McpRequest, has_key_suffix, is_key_named};
 use crate::tools::mcp::tables::{keys, servers, verbs};
 
-/// Verbs, gravest first, and what they do.
+/// Verbs and their actions, gravest first.
 const FILE_VERBS: &[(&[&str], PathAction)] = &[
     (verbs::DELETES_FILES, PathAction::Delete),
     (verbs::CHANGES_FILES, PathAction::Overwrite),
@@ -47,7 +47,7 @@ pub(in crate::tools::mcp) fn analyze_files(request: &McpRequest<'_>, sink: &mut 
     false
 }
 
-/// A path of Snell's own under any key, if the tool is not one that reads.
+/// Adds possible edits of Snell's own paths under any key, unless the tool only reads.
 fn add_possible_edits(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) {
     let is_read = (request.has_action_word(verbs::READS_FILES) || request.has_tool_word(verbs::READS))
         && !request.has_action_word(&["download", "save", "export"]);
@@ -60,7 +60,7 @@ fn add_possible_edits(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) {
     sink.add_file_effects(PathAction::MayEdit, paths);
 }
 
-/// Files that leave the machine.
+/// Adds the files that leave the machine.
 fn add_sent_files(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) {
     let sends = request.has_action_word(verbs::SENDS_FILES);
     let goes = |key: &str| {
@@ -72,21 +72,21 @@ fn add_sent_files(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) {
     sink.add_file_effects(PathAction::Send, paths);
 }
 
-/// A path that surely is one of this machine's, wherever a server keeps its own.
+/// Whether a path is certainly on this machine.
 fn is_local_path(path: &str, world: &crate::judge::context::JudgeContext) -> bool {
     const LOCAL_PREFIXES: &[&str] = &["file://", "~/", "/etc/", "/root/", "/proc/", "/dev/", "/Users/", "/home/"];
     LOCAL_PREFIXES.iter().any(|start| path.starts_with(start))
         || (!world.home.is_empty() && path.starts_with(&world.home))
 }
 
-/// What may be a path of this machine: not a text, not an address.
+/// Whether a text may be a path on this machine, not prose or a URL.
 fn is_possible_path(path: &str, world: &crate::judge::context::JudgeContext) -> bool {
     const MAX_PATH: usize = 4096;
     is_local_path(path, world)
         || (path.len() < MAX_PATH && !path.contains("://") && !path.contains('\n') && !path.contains(' '))
 }
 
-/// Files of another machine: what a shell there would be told.
+/// Judges files of another machine by the equivalent commands there.
 fn analyze_remote_files(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
     let Some((_, kind)) = FILE_VERBS.iter().find(|(verbs, _)| request.has_action_word(verbs)) else {
         add_sent_files(request, sink);

@@ -1,4 +1,4 @@
-//! Servers that work with git: a call says in words what a command line says in flags.
+//! Git servers: a call has words for the flags of a command line.
 
 use crate::tools::join_shell_words;
 use crate::tools::mcp::findings::FindingSink;
@@ -34,7 +34,7 @@ pub(in crate::tools::mcp) fn analyze_git(request: &McpRequest<'_>, sink: &mut Fi
     true
 }
 
-/// The command line that does the same.
+/// The equivalent command line.
 fn build_git_command<'a>(command: &'a str, request: &McpRequest<'a>) -> Vec<&'a str> {
     let command = match command {
         "delete" => "branch",
@@ -85,7 +85,7 @@ fn push_operands<'a>(command: &str, request: &McpRequest<'a>, line: &mut Vec<&'a
     }
 }
 
-/// Hosts of repositories: what is published there is pushed, and deleted, without git.
+/// Hosts of repositories: pushes and deletes without git.
 fn analyze_git_hosting(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
     let changes = request.has_action_word(&["update", "edit", "patch", "set", "change"]);
     if request.has_flag(&["force"]) && (changes || request.has_action_word(&["push", "ref", "reference"])) {

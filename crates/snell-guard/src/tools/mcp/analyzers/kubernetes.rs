@@ -1,4 +1,4 @@
-//! Servers for clusters: a call is what `kubectl` or `helm` would be told.
+//! Kubernetes servers: a call is judged as the equivalent `kubectl` or `helm` command.
 
 use crate::tools::join_shell_words;
 use crate::tools::mcp::findings::FindingSink;
@@ -10,7 +10,7 @@ pub(in crate::tools::mcp) fn analyze_kubernetes(request: &McpRequest<'_>, sink: 
         return false;
     }
     if request.has_action_word(&["rollout"]) {
-        // What is rolled out again is what was there before.
+        // A restarted rollout runs the same version as before.
         return true;
     }
     if request.is_about(&["helm"]) && request.has_action_word(&["uninstall", "delete"]) {
@@ -20,8 +20,8 @@ pub(in crate::tools::mcp) fn analyze_kubernetes(request: &McpRequest<'_>, sink: 
         return analyze_pod_exec(request, sink);
     }
     if let Some(text) = find_command_line(request) {
-        let said = |words: &[&str]| request.action.iter().any(|word| words.contains(&word.as_str()));
-        let text = match find_meaning(verbs::KUBECTL, said) {
+        let has_word = |words: &[&str]| request.action.iter().any(|word| words.contains(&word.as_str()));
+        let text = match find_meaning(verbs::KUBECTL, has_word) {
             Some(verb) if request.find_text(&["command"]).is_none() && !text.starts_with(verb) => {
                 format!("{verb} {text}")
             }
@@ -42,7 +42,7 @@ pub(in crate::tools::mcp) fn analyze_kubernetes(request: &McpRequest<'_>, sink: 
     true
 }
 
-/// The command line that does the same to a resource.
+/// The equivalent command line for a resource.
 fn build_kubectl_command(verb: &str, kind: String, request: &McpRequest<'_>) -> Vec<String> {
     let mut argv = vec!["kubectl".to_owned(), verb.to_owned(), kind];
     let name = request.find_text(keys::CLUSTER_NAMES);
@@ -52,7 +52,7 @@ fn build_kubectl_command(verb: &str, kind: String, request: &McpRequest<'_>) -> 
     argv.extend(flags.map(|(flag, _)| flag.to_owned()));
     let output = match request.find_text(&["output", "outputformat", "format"]) {
         Some(output @ ("yaml" | "json" | "jsonpath" | "go-template")) => Some(output),
-        // One resource is shown as a whole, unless another format is given.
+        // A single resource is shown completely by default.
         None if name.is_some() => Some("yaml"),
         _ => None,
     };
@@ -74,14 +74,14 @@ fn analyze_pod_exec(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> boo
     true
 }
 
-/// A command line that is written out.
+/// A literal command line.
 fn find_command_line(request: &McpRequest<'_>) -> Option<String> {
     let texts = request.find_texts(&["command", "args", "kubectlcommand", "cmd", "arguments"]);
     match texts.as_slice() {
         [] => None,
         [only] if !only.trim().contains(' ') => None,
         [only] => Some((*only).to_owned()),
-        // A verb and its words, or all of them as words; flags of their own stand elsewhere.
+        // A verb and its words, or all as words; flags are in other fields.
         [first, ..] if first.contains(' ') => Some(texts.join("\n")),
         words => Some(join_shell_words(words.iter().copied())),
     }

@@ -1,4 +1,4 @@
-//! Secrets that a tool would show: out of stores that keep them, and out of clouds.
+//! Secrets that a tool would show from secret stores and clouds.
 
 use crate::tools::mcp::findings::FindingSink;
 use crate::tools::mcp::request::McpRequest;

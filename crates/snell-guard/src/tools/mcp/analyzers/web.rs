@@ -1,4 +1,4 @@
-//! Addresses that a tool fetches, and requests that it makes to an interface.
+//! URLs that a tool fetches, and requests to an API.
 
 use crate::tools::mcp::findings::{FindingSink, MAX_REQUEST_TEXTS};
 use crate::tools::mcp::request::McpRequest;
@@ -12,7 +12,7 @@ pub(in crate::tools::mcp) fn analyze_web_request(request: &McpRequest<'_>, sink:
     analyze_delete_request(request, sink)
 }
 
-/// `DELETE` of something, at an interface that takes any request.
+/// A `DELETE` request to an API.
 fn analyze_delete_request(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
     let method = request.find_text(&["method", "httpmethod", "verb"]).unwrap_or_default();
     let Some(endpoint) = request.find_text(keys::ENDPOINTS) else {

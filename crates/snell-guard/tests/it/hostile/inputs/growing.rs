@@ -1,10 +1,10 @@
-//! What grows when it is followed.
+//! Commands that grow during the analysis.
 
 use super::MEBIBYTE;
 
 pub(super) type GrowingCommand = (&'static str, fn() -> String);
 
-/// What grows when it is followed.
+/// Commands that grow during the analysis.
 pub(super) const GROWN: &[GrowingCommand] = &[
     ("10 000 here-documents on one line", || {
         let bodies = repeat_numbered(10_000, |i| format!("x $y\nM{i}\n"));

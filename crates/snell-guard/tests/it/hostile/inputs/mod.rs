@@ -1,4 +1,4 @@
-//! Calls that are meant to take long, to grow without end, or to be misread. The test and the bench share them.
+//! Calls that try to take long, to grow without end, or to be misread. The test and the bench share them.
 
 mod code;
 mod growing;
@@ -12,22 +12,22 @@ use growing::GROWN;
 use texts::{NESTED, ODD, REPEATED, UNFINISHED};
 use tool_inputs::OTHERS;
 
-/// What most of them are long: as much as is read of a command.
+/// The length of most of them: as much as is parsed of a command.
 pub(crate) const MEBIBYTE: usize = 1 << 20;
 
-/// What code of other languages is long. Less of it is read, and without optimisation that takes a while.
+/// The length of code in other languages. Less of it is parsed, and without optimisation that takes a while.
 const CODE_BYTES: usize = if cfg!(debug_assertions) { MEBIBYTE / 8 } else { MEBIBYTE };
 
-/// A call that nobody would make without a purpose.
+/// A hostile call.
 pub(crate) struct HostileCall {
-    /// What is special about it.
+    /// Its description.
     pub(crate) name: String,
     pub(crate) tool: &'static str,
     make: Box<dyn Fn() -> Json>,
 }
 
 impl HostileCall {
-    /// What the tool is given. Made when it is needed: together they would take a few hundred mebibytes.
+    /// The tool's input. Created on demand: together they would take a few hundred mebibytes.
     pub(crate) fn input(&self) -> Json {
         (self.make)()
     }
@@ -71,15 +71,15 @@ pub(crate) fn iter_hostile_calls() -> impl Iterator<Item = HostileCall> {
     repeated.chain(nested).chain(unfinished).chain(odd).chain(grown).chain(inline).chain(piped).chain(others)
 }
 
-/// As often as it fits. Without optimisation a part of it is enough: what grows too fast shows with less, and the bench takes
-/// all.
+/// Repeats a text up to the size. Without optimisation a part of it is enough: superlinear growth shows with less, and
+/// the bench uses all.
 fn repeat_to_size(unit: &str) -> String {
     let is_short = unit.len() == 1;
     let bytes = if cfg!(debug_assertions) && !is_short { MEBIBYTE / 4 } else { MEBIBYTE };
     unit.repeat(bytes / unit.len())
 }
 
-/// Lets go of an input level by level: to drop a deep one takes a stack as deep.
+/// Drops an input level by level: recursion would need a stack as deep as the input.
 pub(crate) fn drop_iteratively(input: Json) {
     let mut waiting = vec![input];
     while let Some(mut value) = waiting.pop() {

@@ -1,6 +1,6 @@
-//! What is repeated, nested, left open, or short and odd.
+//! Texts that are repeated, nested, unfinished, or short and odd.
 
-/// What is repeated until a mebibyte is full.
+/// Texts that are repeated up to a mebibyte.
 pub(super) const REPEATED: &[&str] = &[
     "a",
     "a ",
@@ -178,7 +178,7 @@ pub(super) const REPEATED: &[&str] = &[
     "$(<a)",
 ];
 
-/// What can hold itself.
+/// Constructs that can contain themselves.
 pub(super) const NESTED: &[(&str, &str)] = &[
     ("$(", ")"),
     ("$(a ", ")"),
@@ -222,7 +222,7 @@ pub(super) const NESTED: &[(&str, &str)] = &[
     ("trap '", "' EXIT"),
 ];
 
-/// What begins and never ends.
+/// Constructs that never end.
 pub(super) const UNFINISHED: &[&str] = &[
     "'",
     "\"",
@@ -278,7 +278,7 @@ pub(super) const UNFINISHED: &[&str] = &[
     "echo $(cat <<E\n",
 ];
 
-/// What is short, and odd.
+/// Short, odd texts.
 pub(super) const ODD: &[&str] = &[
     "",
     " ",

@@ -1,4 +1,4 @@
-//! What other tools are given.
+//! Inputs of other tools.
 
 use serde_json::{Value as Json, json};
 
@@ -6,7 +6,7 @@ use super::{MEBIBYTE, repeat_to_size};
 
 pub(super) type HostileToolInput = (&'static str, &'static str, fn() -> Json);
 
-/// What other tools are given.
+/// Inputs of other tools.
 pub(super) const OTHERS: &[HostileToolInput] = &[
     ("a deeply nested input", "mcp__fs__write", || nest_objects("path")),
     ("a deeply nested list", "mcp__fs__write", || nest_lists(json!("a"))),
@@ -67,17 +67,17 @@ pub(super) const OTHERS: &[HostileToolInput] = &[
     ("addresses with names", "WebFetch", || json!({ "url": format!("http://{}", repeat_to_size("a@")) })),
 ];
 
-/// An object. (`json!` would copy what is in it, and not survive the depth.)
+/// An object. (`json!` would copy its contents, and overflow the stack.)
 fn build_object(key: &str, value: Json) -> Json {
     Json::Object([(key.to_owned(), value)].into_iter().collect())
 }
 
-/// Objects within each other, under the same key.
+/// Nested objects under the same key.
 fn nest_objects(key: &str) -> Json {
     (0..100_000).fold(json!("rm -rf /"), |inner, _| build_object(key, inner))
 }
 
-/// Lists within each other.
+/// Nested lists.
 fn nest_lists(inner: Json) -> Json {
     (0..100_000).fold(inner, |inner, _| Json::Array(vec![inner]))
 }

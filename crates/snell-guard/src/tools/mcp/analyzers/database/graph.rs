@@ -1,12 +1,13 @@
-//! Languages of graph databases: whether a statement deletes without saying what.
+//! Query languages of graph databases: whether a statement deletes without a filter.
 
 use crate::effects::database::query_lexer::{QueryDialect, split_query_words};
 use crate::tools::mcp::findings::FindingSink;
 
-/// How these languages are written. The beginning of a map is a word: it says what.
+/// The syntax of these languages. The start of a map is a word, because it is a filter.
 const GRAPH_DIALECT: QueryDialect = QueryDialect { comments: &["//"], quotes: "'\"", signs: "{" };
 
-/// The same where strings are run too: `apoc.periodic.iterate("MATCH (n) RETURN n", "DETACH DELETE n", …)`.
+/// The same with the contents of strings, which run too: `apoc.periodic.iterate("MATCH (n) RETURN n", "DETACH DELETE
+/// n", …)`.
 const APOC_DIALECT: QueryDialect = QueryDialect { quotes: "", ..GRAPH_DIALECT };
 
 pub(in crate::tools::mcp) fn analyze_graph_query(text: &str, sink: &mut FindingSink<'_>) {
@@ -27,7 +28,7 @@ fn is_aql_removal(words: &[String]) -> bool {
     words.first().is_some_and(|word| word == "FOR") && words.iter().any(|word| word == "REMOVE")
 }
 
-/// `g.V().drop()`, with nothing between that chooses.
+/// `g.V().drop()`, without a filter in between.
 fn is_gremlin_drop(text: &str) -> bool {
     let dense: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     dense.contains("V().drop()") || dense.contains("E().drop()")

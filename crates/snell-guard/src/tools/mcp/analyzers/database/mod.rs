@@ -1,4 +1,4 @@
-//! Servers for databases: statements are judged as their clients are, and what says in other ways that everything goes.
+//! Database servers: judges statements like those of clients, and other inputs that delete everything.
 
 pub(crate) mod graph;
 
@@ -32,17 +32,17 @@ pub(in crate::tools::mcp) fn analyze_database(request: &McpRequest<'_>, sink: &m
     !texts.is_empty()
 }
 
-/// Statements, if this is a database's or the names say what they are.
+/// The statements, if this is a database server or the keys name statements.
 fn collect_statements<'a>(request: &McpRequest<'a>) -> Vec<&'a str> {
     let is_database = request.has_server_word_in(&[servers::SQL, servers::MONGO, servers::GRAPHS])
         || request.has_tool_word(&["sql", "cypher"]);
     let suffixes = if is_database { keys::STATEMENT_SUFFIXES } else { &["sql", "sqlstatements"] };
-    // One word is no statement, but the name of something to do.
+    // A single word is not a statement, but the name of an operation.
     let is_statement = |text: &&str| text.contains(|c: char| !c.is_alphanumeric() && !"_-".contains(c));
     request.texts_at_suffix(suffixes).filter(is_statement).collect()
 }
 
-/// All words are one command, which begins with its name.
+/// All words together are one command, which begins with its name.
 fn analyze_redis(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
     let words = request.find_texts(&["command", "cmd", "args", "arguments", "query", "script"]);
     let pipelined = request.find_texts(&["commands", "pipeline"]);
@@ -58,7 +58,7 @@ fn analyze_redis(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
     true
 }
 
-/// Whether entries are deleted or changed, and nothing says which.
+/// Whether entries are deleted or changed without a filter.
 fn is_unfiltered_write(request: &McpRequest<'_>) -> bool {
     let deletes = request.has_action_word(&["delete", "remove", "deletemany"]);
     let changes = request.has_action_word(&["update", "replace"]) && request.has_action_word(&["many", "all"]);
@@ -79,7 +79,7 @@ fn has_entry_ids(request: &McpRequest<'_>) -> bool {
         || request.find_value(keys::ENTRY_IDS).is_some()
 }
 
-/// A filter that lets everything through.
+/// A filter that matches everything.
 fn is_match_all_filter(filter: &Json) -> bool {
     match filter {
         Json::Null => true,
@@ -91,7 +91,7 @@ fn is_match_all_filter(filter: &Json) -> bool {
         Json::Object(map) => map.iter().all(|(key, value)| match key.as_str() {
             "match_all" | "matchAll" => true,
             "query" | "bool" | "must" | "filter" | "where" => is_match_all_filter(value),
-            // What every entry has.
+            // Every entry has one.
             "_id" => matches!(value, Json::Object(test) if test.contains_key("$exists") || test.get("$ne") == Some(&Json::Null)),
             _ => false,
         }),
