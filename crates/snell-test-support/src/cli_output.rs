@@ -55,7 +55,8 @@ impl CommandOutput {
         let render = |warning: &Value| {
             let [path, severity, message] =
                 ["path", "severity", "message"].map(|field| warning[field].as_str().unwrap().to_owned());
-            format!("{path}:{}:{}: {severity}: {message}", warning["line"], warning["column"])
+            let hint = warning["hint"].as_str().map(|hint| format!(" (hint: {hint})")).unwrap_or_default();
+            format!("{path}:{}:{}: {severity}: {message}{hint}", warning["line"], warning["column"])
         };
         self.json()["warnings"].as_array().unwrap().iter().map(render).collect()
     }

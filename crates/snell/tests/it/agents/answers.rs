@@ -200,8 +200,8 @@ fn changes_are_told_without_a_decision_of_ours() {
     assert_eq!(refused["hookSpecificOutput"].get("updatedInput"), None);
     assert_eq!(
         answer_event("PermissionRequest", bash(), change_input),
-        json!({"systemMessage": "A hook changed what is asked for, which Claude Code takes only together with an \
-                                 approval; the change is left out."})
+        json!({"systemMessage": "A hook changed a permission request, but Claude Code only accepts a change with \
+                                 an approval, so the change is ignored."})
     );
     assert_eq!(
         answer_event("PostToolUse", bash(), change_output),
