@@ -46,9 +46,9 @@ pub struct Diagnostic {
 /// A message to people: what happened, and a hint what to do about it. Each is one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserMessage {
-    /// What happened.
+    /// The problem.
     pub text: String,
-    /// What to do about it.
+    /// The remedy.
     pub hint: Option<String>,
 }
 

@@ -27,7 +27,7 @@ pub struct Hook {
     pub(crate) action: HookAction,
     /// Its timeout.
     pub(crate) timeout: HookTimeout,
-    /// What happens if it fails.
+    /// The handling of its failure.
     pub on_failure: FailurePolicy,
     /// Whether it may change the tool's input or output.
     pub may_modify: bool,
@@ -63,7 +63,7 @@ impl HookTimeout {
     }
 }
 
-/// What happens if a hook fails (a crash, a timeout, a missing program).
+/// The handling of a hook's failure (a crash, a timeout, a missing program).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailurePolicy {
     /// The agent continues.

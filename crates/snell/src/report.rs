@@ -57,7 +57,7 @@ pub struct GuardReport {
     pub advice: Option<&'static str>,
 }
 
-/// What the agent does.
+/// The agent's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

@@ -66,7 +66,7 @@ pub struct AgentProduct {
     pub name: &'static str,
     /// Its name for people: `Claude Code`.
     pub title: &'static str,
-    /// What Snell can answer.
+    /// The answers that Snell supports.
     pub support: SupportLevel,
     /// Parts of a payload that only this product sends. One of them is enough.
     payload_marks: &'static [PayloadMark],
@@ -96,7 +96,7 @@ pub struct AgentProduct {
 
 type PayloadDecoder = fn(Option<&str>, Map<String, Value>) -> Result<Event, EventError>;
 
-/// What Snell can answer to a product.
+/// The answers that Snell supports for a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SupportLevel {
     /// Everything that the product understands.

@@ -21,7 +21,7 @@ use crate::diagnostic::{Diagnostic, Severity, UserMessage};
 use crate::hook::{Hook, SourceLocation};
 use crate::trust::{ProjectFile, TrustStatus, TrustStore, UntrustedFile, hash_content};
 
-/// What to load.
+/// The parameters of a load.
 #[derive(Debug)]
 pub(crate) struct LoadRequest {
     pub(crate) selection: FileSelection,
@@ -112,7 +112,7 @@ impl LoadedSource {
         borrowed.map(warning).collect()
     }
 
-    /// What does not run or apply if the file is not used.
+    /// The consequence if the file is not used.
     fn describe_loss(&self) -> String {
         match self.hooks.len() {
             0 if self.settings.has_guard_settings() => {

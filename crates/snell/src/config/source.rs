@@ -39,7 +39,7 @@ pub(crate) enum SourceReadResult {
     Text(ConfigSource),
 }
 
-/// What exists at a path. Most paths are missing, so this takes as few system calls as possible.
+/// The file at a path, if any. Most paths are missing, so this takes as few system calls as possible.
 #[derive(Debug)]
 pub(crate) enum PathProbe {
     Missing,

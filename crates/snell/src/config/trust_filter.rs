@@ -26,7 +26,7 @@ pub(crate) enum TrustScope {
     All,
 }
 
-/// What happens to a project's file whose content is not pinned.
+/// The handling of a project's file whose content is not pinned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnpinnedPolicy {
     /// It is used: the caller decides about trust itself.

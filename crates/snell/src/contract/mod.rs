@@ -203,7 +203,7 @@ pub(crate) enum ConditionFailure {
     Failure,
 }
 
-/// What happens to duplicate hooks of one event.
+/// The handling of duplicate hooks of one event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DedupPolicy {
     /// Only one of them runs.

@@ -1,4 +1,5 @@
-//! Following the configuration while a host runs: replaced, never appended, and never opened by a half-saved file.
+//! Reloading the configuration while a host runs: hooks are replaced, never appended, and a half-saved file disables
+//! nothing.
 
 use std::fs;
 use std::sync::mpsc;
@@ -13,7 +14,7 @@ fn list_hook_commands(engine: &Engine) -> Vec<String> {
     engine.hooks().iter().map(|hook| hook.command_summary()).collect()
 }
 
-/// Saves `snell.toml` as editors do, in one step: whoever looks sees the old text or the new one.
+/// Saves `snell.toml` as editors do, in one step, so that a reader sees the old text or the new one.
 fn save_config(project: &TestProject, text: &str) {
     project.write_file("unsaved", text);
     fs::rename(project.path().join("unsaved"), project.path().join("snell.toml")).unwrap();
@@ -187,7 +188,7 @@ async fn watching_follows_changes_until_it_is_dropped() {
     assert_eq!(list_hook_commands(&engine), ["while watched"]);
 
     drop(watch);
-    // The sender lives in the task: when it is gone, so is the watching.
+    // The sender is in the task, so it is dropped with the watch.
     wait_until(|| matches!(reloaded.try_recv(), Err(mpsc::TryRecvError::Disconnected)).then_some(())).await;
     save_config(&project, &render_native_hook("unwatched", ""));
     assert_eq!(list_hook_commands(&engine), ["while watched"]);

@@ -145,17 +145,13 @@ fn a_file_that_is_nested_without_end_is_told_of_and_disables_nothing_else() {
 fn whatever_stands_in_place_of_a_settings_file_is_told_of_and_holds_nobody_up() {
     type SettingsFileReplacement = fn(&Path);
     let cases: [(&str, SettingsFileReplacement, Option<&str>); 5] = [
-        ("a directory", |path| fs::create_dir(path).unwrap(), Some("is not a regular file; it is left out")),
+        ("a directory", |path| fs::create_dir(path).unwrap(), Some("is not a regular file")),
         (
             "a pipe that nobody writes to",
             |path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success()),
-            Some("is not a regular file; it is left out"),
+            Some("is not a regular file"),
         ),
-        (
-            "a device",
-            |path| std::os::unix::fs::symlink("/dev/zero", path).unwrap(),
-            Some("is not a regular file; it is left out"),
-        ),
+        ("a device", |path| std::os::unix::fs::symlink("/dev/zero", path).unwrap(), Some("is not a regular file")),
         (
             "a link to itself",
             |path| std::os::unix::fs::symlink("settings.json", path).unwrap(),
@@ -164,7 +160,7 @@ fn whatever_stands_in_place_of_a_settings_file_is_told_of_and_holds_nobody_up() 
         (
             "a link to nothing",
             |path| std::os::unix::fs::symlink("nowhere", path).unwrap(),
-            Some("is a link to nothing"),
+            Some("is a symlink to a missing file"),
         ),
     ];
     for (case, put, message) in cases {

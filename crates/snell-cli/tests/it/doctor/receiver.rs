@@ -149,12 +149,13 @@ fn a_receiver_that_is_refused_is_reported_and_its_password_is_not_shown() {
     assert_eq!(found.len(), 2, "{found:#?}");
     assert!(
         found[0].starts_with(
-            "Receiver problem the receiver that is told what happens here holds a user's name or password"
+            "Receiver problem the receiver that is told what happens here must not contain a user name or password"
         ),
         "{found:#?}"
     );
     assert!(
-        found[1].starts_with("Proof problem") && found[1].contains("the receiver that is named holds a user's name"),
+        found[1].starts_with("Proof problem")
+            && found[1].contains("the receiver that is named must not contain a user name"),
         "{found:#?}"
     );
     assert!(!found.concat().contains("secret"), "{found:#?}");

@@ -8,7 +8,7 @@ use crate::config::spanned::{NodeValue, SpannedNode};
 use crate::diagnostic::UserMessage;
 use crate::matcher::{Glob, GlobDialect};
 
-/// What a tool does with messages.
+/// How a tool handles messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageUse {
     /// It sends one.

@@ -97,7 +97,7 @@ const PREFIX_KEY: &str = "prefix";
 /// The key of the one text that must not be empty.
 const WAKE_UP_KEY: &str = "wake_up";
 
-/// What agents are told. Only what the user changed is held.
+/// The texts that Snell sends to agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageTemplates {
     changed: Vec<(&'static str, String)>,

@@ -57,7 +57,7 @@ pub struct SnellSettings {
     pub messages: MessageTemplates,
     /// Which tools send messages, and to whom they may.
     pub comms: CommsSettings,
-    /// What the guard does with tool calls.
+    /// The settings of the guard.
     pub guard: GuardSettings,
     /// The receiver.
     pub server: ServerSettings,

@@ -30,7 +30,7 @@ pub struct ServerSettings {
     pub token_file_origin: Option<SourceLocation>,
     /// Further host names of the receiver.
     pub allow_hosts: Vec<String>,
-    /// What the receiver does with requests without a token from an unknown user: `refuse` or `accept`.
+    /// How the receiver treats requests without a token from an unknown user: `refuse` or `accept`.
     pub unknown_senders: Option<String>,
     /// The poll interval while events arrive.
     pub poll_active: Option<Duration>,

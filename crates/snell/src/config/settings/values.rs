@@ -69,7 +69,7 @@ pub(super) fn read_interval(
 
 const ABOVE_ZERO: &str = "more than 0";
 
-/// What applies in place of an invalid value.
+/// The value that applies in place of an invalid one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fallback {
     Default,

@@ -1,4 +1,4 @@
-//! Which files a guest reads: its own, what they borrow, and of a project only what is trusted.
+//! The files that a guest reads: its own, borrowed files, and of a project only trusted ones.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use crate::support::{build_tool_call, render_native_hook};
 
-/// A project, a home directory, and what is trusted.
+/// A project, a home directory, and the trusted files.
 struct GuestSandbox {
     root: TempDir,
     trust: TrustStore,
@@ -48,7 +48,7 @@ impl GuestSandbox {
         self
     }
 
-    /// Trusts a file of the project as it is.
+    /// Trusts a file of the project with its content.
     fn with_trusted_file(mut self, path: &str) -> Self {
         let path = self.project().join(path);
         let content = fs::read(&path).unwrap();
@@ -167,7 +167,7 @@ async fn a_project_that_nobody_trusts_runs_nothing_and_that_is_said() {
         (withheld[0].display_path.as_str(), withheld[0].status, withheld[0].hooks),
         ("snell.toml", TrustStatus::Untrusted, 3)
     );
-    // What it borrows does not count either, and its hooks are listed as off.
+    // Its `borrow` does not apply either, and its hooks are listed as disabled.
     assert_eq!(list_enabled_commands(&engine), ["true"]);
     let listed: Vec<_> = engine.hooks().iter().map(|hook| hook.disabled.clone()).collect();
     let off = Some("its file is not trusted (hint: run `snell trust`)".to_owned());
@@ -297,7 +297,7 @@ fn a_host_may_require_trust_for_files_of_every_contract() {
     let (engine, diagnostics) = desk.engine_builder().load();
     assert_eq!((format_diagnostics(&diagnostics), engine.hooks().len()), (vec![], 6));
     assert_eq!(engine.untrusted_files(), []);
-    // What would be asked for as a guest is known all the same.
+    // The status for a guest is known anyway.
     let known: Vec<_> = engine.project_files().into_iter().map(|file| (file.display_path, file.status)).collect();
     assert_eq!(known, [("snell.toml".to_owned(), TrustStatus::Untrusted)]);
 

@@ -1,4 +1,4 @@
-//! What is read from Gemini CLI, and what it is answered.
+//! Payloads of Gemini CLI, and answers to it.
 
 use serde_json::{Value, json};
 use snell::{AgentProduct, Event, EventName, Verdict};
@@ -14,7 +14,7 @@ fn decode(name: &str, fields: Value) -> Event {
     find_gemini().decode(None, payload.as_object().unwrap().clone()).unwrap()
 }
 
-/// A verdict, and what is done to it.
+/// A change of a verdict.
 type VerdictChange = fn(&mut Verdict);
 
 #[test]

@@ -29,7 +29,7 @@ pub enum GuardPreset {
     Strict,
 }
 
-/// What the guard does with a call, mildest first.
+/// The guard's reaction to a call, mildest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GuardChoice {
     /// The call runs.
@@ -65,7 +65,7 @@ pub enum GuardAuthor {
 pub struct RuleChoice {
     /// The rule's id, as it was written. Such a rule may not exist.
     pub rule: String,
-    /// What the guard does.
+    /// The guard's reaction.
     pub choice: GuardChoice,
     /// Its author.
     pub author: GuardAuthor,
@@ -129,7 +129,7 @@ pub struct GuardSettings {
     pub preset: GuardPreset,
     /// The position of that setting, if there is one.
     pub preset_origin: Option<SourceLocation>,
-    /// What happens to a call if the guard fails.
+    /// The reaction to a call if the guard fails.
     pub on_failure: GuardChoice,
     /// The position of that setting, if there is one.
     pub on_failure_origin: Option<SourceLocation>,
