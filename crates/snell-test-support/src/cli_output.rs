@@ -49,7 +49,19 @@ impl CommandOutput {
         self.string_list("messages")
     }
 
-    /// The warnings as `path:line:column: severity: message`.
+    /// The lines of `snell lint`, each with its hint in the form of [`CommandOutput::warnings`].
+    pub fn lint_lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for line in self.stdout.lines() {
+            match (line.strip_prefix("  hint: "), lines.last_mut()) {
+                (Some(hint), Some(last)) => last.push_str(&format!(" (hint: {hint})")),
+                _ => lines.push(line.to_owned()),
+            }
+        }
+        lines
+    }
+
+    /// The warnings as `path:line:column: severity: message (hint: …)`.
     #[track_caller]
     pub fn warnings(&self) -> Vec<String> {
         let render = |warning: &Value| {

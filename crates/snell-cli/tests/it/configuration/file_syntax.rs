@@ -34,8 +34,9 @@ fn lint_file(sandbox: &CliSandbox, path: &str, bytes: &[u8]) -> Vec<String> {
     fs::write(place, bytes).unwrap();
     let ran = sandbox.run_snell(&["lint"], "");
     assert_eq!(ran.stderr, "");
-    let lines: Vec<_> = ran.stdout.lines().map(str::to_owned).collect();
-    lines[..lines.len() - 1].to_vec()
+    let mut lines = ran.lint_lines();
+    lines.pop();
+    lines
 }
 
 #[test]

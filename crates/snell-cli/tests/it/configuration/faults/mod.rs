@@ -31,17 +31,7 @@ fn every_fault_is_found_where_it_is_and_its_neighbours_are_loaded() {
         let text = fs::read_to_string(locate_fixtures().join(fixture)).unwrap();
         let sandbox = CliSandbox::new().file(fixture, &text);
         let ran = sandbox.run_snell(&["lint", "--config", written], "");
-        // Hints are on lines of their own.
-        let lines: Vec<_> = ran
-            .stdout
-            .lines()
-            .map(|line| match line.strip_prefix("  hint: ") {
-                Some(hint) => format!(" (hint: {hint})"),
-                None => format!("\n{line}"),
-            })
-            .collect();
-        let text = lines.concat();
-        let lines: Vec<_> = text.lines().skip(1).collect();
+        let lines = ran.lint_lines();
         let (summary, found) = lines.split_last().unwrap();
         let expected: Vec<_> = findings.iter().map(|finding| format!("{fixture}:{finding}")).collect();
         assert_eq!(found, expected, "{written}");
