@@ -102,9 +102,9 @@ fn expect_single_finding(case: &str, path: &str, bytes: &[u8]) -> String {
 #[test]
 fn a_file_that_is_no_text_or_too_large_is_told_of_and_disables_nothing_else() {
     let cases = [
-        ("UTF-16", encode_utf_16(&render_settings("true")), "1:1: error: is not UTF-8 text; save it as UTF-8"),
-        ("one bad byte", b"{\n\"a\": \"\xff\"}".to_vec(), "2:7: error: is not UTF-8 text; save it as UTF-8"),
-        ("ten megabytes", vec![b' '; 10_000_000], "1:1: error: is too large to be a hook configuration"),
+        ("UTF-16", encode_utf_16(&render_settings("true")), "1:1: error: is not UTF-8 text (hint: save it as UTF-8)"),
+        ("one bad byte", b"{\n\"a\": \"\xff\"}".to_vec(), "2:7: error: is not UTF-8 text (hint: save it as UTF-8)"),
+        ("ten megabytes", vec![b' '; 10_000_000], "1:1: error: is too large for a configuration file"),
     ];
     for (case, bytes, finding) in cases {
         for path in [".wave/settings.json", ".whale/hooks.json", "snell.toml"] {
