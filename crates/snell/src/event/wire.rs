@@ -15,7 +15,7 @@ pub enum JsonError {
     #[error(transparent)]
     Syntax(#[from] serde_json::Error),
     /// It is nested so deeply that reading it could exhaust the stack.
-    #[error("it is nested deeper than {MAX_JSON_DEPTH} levels")]
+    #[error("it is nested more than {MAX_JSON_DEPTH} levels deep")]
     TooDeep,
     /// It has so many values that reading it could exhaust the memory.
     #[error("it has more than {MAX_JSON_VALUES} values")]
