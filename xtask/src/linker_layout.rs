@@ -1,13 +1,13 @@
-//! Which functions a hook runs, for the linker to put side by side.
+//! The functions that a hook runs, so that the linker can place them together.
 //!
-//! The kernel maps a program piece by piece, 64 KiB around each first touch, and every piece costs a few microseconds
-//! when it comes and again when the process ends. What a hook runs is less than a tenth of the program; scattered over
-//! all of it, it touches five times as many pieces as it needs. So the hooks that agents fire are run here once, watched
-//! by valgrind, and what they ran is written into a linker script that `build.rs` hands to the linker.
+//! The kernel maps a program in pieces of 64 KiB around each first access, and every piece takes a few microseconds
+//! when it is mapped and again when the process ends. A hook runs less than a tenth of the program; scattered over all
+//! of it, it needs five times as many pieces. So this task runs the hooks that agents fire once under valgrind, and
+//! writes the functions that ran into a linker script for `build.rs`.
 //!
-//! The script names each function twice: as this compiler calls it, then without the hashes that the next one will have
-//! changed. A name that no longer exists costs nothing, and one that is missing costs a little time: the script is made
-//! anew when the bench says so.
+//! The script has each function twice: with the name from this compiler, and without the hashes that the next compiler
+//! changes. A name that no longer exists costs nothing, and a missing one costs a little time. Run this task again when
+//! the benchmarks get slower.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail, ensure};
 
-/// Where the result goes.
+/// The path of the result.
 const SCRIPT_PATH: &str = "crates/snell-cli/layout.ld";
 const PROGRAM_PATH: &str = "target/release/snell";
 const SCRATCH_DIR: &str = "target/layout";
@@ -35,8 +35,7 @@ const SCRIPT_TAIL: &str = "  }
 INSERT BEFORE .text;
 ";
 
-/// What an agent calls, and with what on stdin, the most frequent first. Nothing of it is done: hooks only judge and
-/// record.
+/// The calls of an agent with their stdin, the most frequent first. They change nothing: hooks only judge and record.
 const PROFILED_CALLS: &[(&[&str], &str)] = &[
     (
         CLAUDE_ARGS,
@@ -93,23 +92,23 @@ const CLAUDE_ARGS: &[&str] = &["hook", "--agent", "claude"];
 const UNNAMED_ARGS: &[&str] = &["hook"];
 const RUN_ARGS: &[&str] = &["run", "PreToolUse"];
 
-/// A part of the program as the linker took it from a file.
+/// A section of the program, and the file that it comes from.
 struct CodeSection {
     start: u64,
     size: u64,
     name: SectionPattern,
 }
 
-/// How a linker script names a piece.
+/// The name of a section in a linker script.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct SectionPattern {
-    /// As this compiler calls it.
+    /// With the hashes of this compiler.
     exact: String,
-    /// As every compiler would, together with its twins for other types.
+    /// Without hashes, together with copies for other types.
     lasting: String,
 }
 
-/// Writes the script anew.
+/// Writes the script.
 pub(crate) fn write_layout() -> anyhow::Result<()> {
     let scratch = std::env::current_dir()?.join(SCRATCH_DIR);
     //     let _ = fs::remove_dir_all(&scratch);
@@ -117,9 +116,9 @@ pub(crate) fn write_layout() -> anyhow::Result<()> {
     let map = scratch.join("snell.map");
     build_release(&map)?;
     let pieces = parse_sections(&fs::read_to_string(&map).context("the linker wrote no map")?);
-    ensure!(!pieces.is_empty(), "the linker's map is not one of lld; nothing can be read from it");
+    ensure!(!pieces.is_empty(), "the linker's map is not from lld");
     let desk = ProfilingSandbox::new(&scratch)?;
-    // What a first call does besides, it does for all that follow.
+    // The first call also creates the database and other state, so it is not measured.
     desk.profile_call(PROFILED_CALLS.len(), CLAUDE_ARGS, r#"{"hook_event_name":"SessionStart","source":"startup"}"#)?;
     let mut ran = Vec::new();
     for (number, (args, payload)) in PROFILED_CALLS.iter().enumerate() {
@@ -134,7 +133,7 @@ pub(crate) fn write_layout() -> anyhow::Result<()> {
     script.push_str(SCRIPT_TAIL);
     fs::write(SCRIPT_PATH, script)?;
     crate::print_message(&format!(
-        "{SCRIPT_PATH}: {} names for what {} calls ran",
+        "{SCRIPT_PATH}: {} names of functions that {} calls ran",
         patterns.len(),
         PROFILED_CALLS.len()
     ));
@@ -193,7 +192,7 @@ impl ProfilingSandbox {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .context("cannot start valgrind, which watches what runs; install it")?;
+            .context("cannot start valgrind: install it")?;
         if let Some(mut stdin) = child.stdin.take() {
             stdin.write_all(payload.as_bytes())?;
         }
@@ -201,7 +200,7 @@ impl ProfilingSandbox {
         let profile = fs::read_to_string(&out).context("valgrind wrote no profile")?;
         let addresses: BTreeSet<u64> = profile.lines().filter_map(parse_address).collect();
         if addresses.is_empty() {
-            bail!("valgrind saw nothing run: {}", out.display());
+            bail!("valgrind recorded nothing: {}", out.display());
         }
         Ok(addresses)
     }
@@ -213,7 +212,7 @@ fn parse_address(line: &str) -> Option<u64> {
     u64::from_str_radix(digits.split(' ').next()?, 16).ok()
 }
 
-/// What the linker's map says of each piece of code, in the order of addresses.
+/// The sections in the linker's map, sorted by address.
 fn parse_sections(map: &str) -> Vec<CodeSection> {
     let mut pieces: Vec<CodeSection> = map.lines().filter_map(parse_section).collect();
     pieces.sort_by_key(|piece| piece.start);
@@ -231,12 +230,12 @@ fn parse_section(row: &str) -> Option<CodeSection> {
     (size > 0).then_some(CodeSection { start, size, name })
 }
 
-/// How a linker script names a piece of a file.
+/// The name of a section in a linker script.
 fn build_section_pattern(file: &str, section: &str) -> Option<SectionPattern> {
     let name = section.strip_prefix(".text")?;
     match file.strip_suffix(')').and_then(|file| file.split_once('(')) {
-        // The C library has one file for each function, and several of them for different processors, of which
-        // valgrind's is only one.
+        // The C library has one file per function, and some functions have several files for different processors.
+        // Valgrind uses only one of them.
         Some((archive, member)) if archive.ends_with(".a") => {
             let archive = archive.rsplit('/').next()?;
             let family = member.split_once('-').filter(|_| !name.is_empty());
@@ -255,7 +254,7 @@ fn build_section_pattern(file: &str, section: &str) -> Option<SectionPattern> {
     }
 }
 
-/// A section's name, and a pattern for the number by which the compiler tells copies of one function apart.
+/// A section's name, with a pattern for the number that distinguishes copies of one function.
 fn split_copy_number(section: &str) -> (&str, &str) {
     match section.rsplit_once('.') {
         Some((name, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => (name, ".*"),
@@ -263,7 +262,7 @@ fn split_copy_number(section: &str) -> (&str, &str) {
     }
 }
 
-/// A symbol's name without what differs between compilers: `17h` and sixteen digits, or what follows `Cs`.
+/// A symbol's name without the parts that differ between compilers: `17h` and sixteen digits, or the text after `Cs`.
 fn strip_hashes(symbol: &str) -> String {
     let mut name = String::new();
     let mut rest = symbol;
@@ -294,7 +293,7 @@ fn skip_crate_hash(text: &str) -> Option<&str> {
     is_hash.then_some(after)
 }
 
-/// The pieces, by number, in which these addresses lie.
+/// The indexes of the sections that contain these addresses.
 fn find_touched_sections(pieces: &[CodeSection], addresses: &BTreeSet<u64>) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     for address in addresses {
@@ -307,8 +306,8 @@ fn find_touched_sections(pieces: &[CodeSection], addresses: &BTreeSet<u64>) -> B
     found
 }
 
-/// The names of what ran: first what the first call ran, and of that first what the second ran too, and so on; after all
-/// of them, their lasting names.
+/// The names of sections that ran, those of the first call first, and within them those of the second call, and so on.
+/// Names without hashes follow at the end.
 fn order_patterns(pieces: &[CodeSection], ran: &[BTreeSet<usize>]) -> Vec<String> {
     let mut calls = BTreeMap::<&SectionPattern, Vec<bool>>::new();
     for (call, touched) in ran.iter().enumerate() {

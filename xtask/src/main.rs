@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 
-/// A step of `check`: what it proves, and how.
+/// A step of `check`: its name and its command.
 struct TaskStep {
     proves: &'static str,
     program: &'static str,
@@ -21,7 +21,7 @@ struct TaskStep {
 const CHECK_STEPS: &[TaskStep] = &[
     TaskStep { proves: "the code is formatted", program: "cargo", args: &["fmt", "--all", "--check"], env: &[] },
     TaskStep {
-        proves: "clippy has nothing to say",
+        proves: "clippy reports nothing",
         program: "cargo",
         args: &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
         env: &[],
@@ -53,9 +53,9 @@ const CHECK_STEPS: &[TaskStep] = &[
     },
 ];
 
-/// Odd calls for the guard, for as long as `SNELL_FUZZ_SECONDS` says.
+/// Fuzzes the guard with unusual calls for `SNELL_FUZZ_SECONDS`.
 const FUZZ_STEP: TaskStep = TaskStep {
-    proves: "the guard judges odd calls as it judges ordinary ones",
+    proves: "the guard judges unusual calls like ordinary ones",
     program: "cargo",
     args: &[
         "test",
@@ -73,12 +73,13 @@ const FUZZ_STEP: TaskStep = TaskStep {
     env: &[],
 };
 
-/// How long that takes unless somebody says otherwise.
+/// The default duration.
 const FUZZ_SECONDS: (&str, &str) = ("SNELL_FUZZ_SECONDS", "20");
 
-/// Needs a tool that not every machine has; `check` runs it where it is installed and says so where it is not.
+/// Needs a tool that not every machine has. `check` runs it if it is installed, and otherwise reports that it is
+/// missing.
 const SUPPLY_CHAIN_STEP: TaskStep = TaskStep {
-    proves: "licences and sources of dependencies are as deny.toml wants them",
+    proves: "licences and sources of dependencies follow deny.toml",
     program: "cargo",
     args: &["deny", "--log-level", "error", "check", "bans", "licenses", "sources"],
     env: &[],
@@ -142,7 +143,7 @@ fn run_fuzzer() -> anyhow::Result<()> {
         return run_step(&FUZZ_STEP);
     }
     let env: &'static [(&str, &str)] = &[FUZZ_SECONDS];
-    print_message(&format!("looking for odd calls for {usual} s; {name} says how long"));
+    print_message(&format!("fuzzing for {usual} s (set {name} for another duration)"));
     run_step(&TaskStep { env, ..FUZZ_STEP })
 }
 
@@ -154,13 +155,13 @@ fn run_step(step: &TaskStep) -> anyhow::Result<()> {
         .status()
         .with_context(|| format!("cannot start {}", step.program))?;
     if !status.success() {
-        bail!("`{} {}` failed; it shows whether {}", step.program, step.args.join(" "), step.proves);
+        bail!("`{} {}` failed: it checks that {}", step.program, step.args.join(" "), step.proves);
     }
     print_message(&format!("{}: {:.1} s", step.proves, started.elapsed().as_secs_f64()));
     Ok(())
 }
 
-#[expect(clippy::print_stderr, reason = "a task runner talks to whoever started it")]
+#[expect(clippy::print_stderr, reason = "a task runner prints its progress")]
 fn print_message(text: &str) {
     eprintln!("{text}");
 }

@@ -4,11 +4,11 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 
-/// A program that is needed.
+/// A program that tests need.
 struct RequiredProgram {
-    /// One of these is looked for on the path.
+    /// Its possible names in `PATH`.
     names: &'static [&'static str],
-    /// The variable that names another one.
+    /// The environment variable with the path of another one.
     variable: Option<&'static str>,
 }
 
@@ -19,10 +19,10 @@ const REQUIRED_PROGRAMS: &[RequiredProgram] = &[
     RequiredProgram { names: &["tmux"], variable: None },
 ];
 
-/// The packages of Debian that have it.
+/// The Debian packages that have it.
 const DEBIAN_PACKAGES: &[&str] = &["chromium", "chromium-driver", "curl", "tmux"];
 
-/// Installs it where it can be installed without questions, and says what to do elsewhere.
+/// Installs it if that needs no interaction, and otherwise prints how to install it.
 pub(crate) fn install_missing_programs() -> anyhow::Result<()> {
     if REQUIRED_PROGRAMS.iter().all(is_program_available) {
         return Ok(());
@@ -33,7 +33,7 @@ pub(crate) fn install_missing_programs() -> anyhow::Result<()> {
              them in SNELL_CHROMIUM and SNELL_CHROMEDRIVER"
         );
     }
-    crate::print_message(&format!("installs {}, which the tests need", DEBIAN_PACKAGES.join(", ")));
+    crate::print_message(&format!("installing {} for the tests", DEBIAN_PACKAGES.join(", ")));
     run_apt_get(&["update", "--quiet"])?;
     run_apt_get(&[&["install", "--quiet", "--yes", "--no-install-recommends"], DEBIAN_PACKAGES].concat())
 }

@@ -1,16 +1,16 @@
-//! The tree that a command line is read into. Quotes are gone; what they meant is kept.
+//! The syntax tree of a command line. Quotes are removed; their effect is kept.
 
 use std::cell::OnceCell;
 use std::ops::{Deref, Range};
 use std::rc::Rc;
 
-/// Where something stands in the text, in bytes.
+/// A byte range in the text.
 pub type ByteSpan = Range<usize>;
 
 /// A list of commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShellScript {
-    /// What runs, in order.
+    /// The items, in order.
     pub items: Vec<AndOrList>,
 }
 
@@ -24,16 +24,16 @@ impl ShellScript {
     }
 }
 
-/// Pipelines that hang together by `&&` and `||`.
+/// Pipelines that are joined by `&&` and `||`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AndOrList {
-    /// The first always runs; each other has a condition.
+    /// The first always runs. Each further one has a condition.
     pub pipelines: Vec<(ListConnector, CommandPipeline)>,
     /// Whether it ends with `&`.
     pub background: bool,
 }
 
-/// When a pipeline runs, as seen from the one before it.
+/// When a pipeline runs, depending on the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListConnector {
     /// Always: it is the first of its item.
@@ -44,34 +44,34 @@ pub enum ListConnector {
     Or,
 }
 
-/// Commands that feed each other.
+/// Commands that are joined by pipes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandPipeline {
-    /// `!` before it.
+    /// Whether `!` is before it.
     pub negated: bool,
-    /// `time` before it.
+    /// Whether `time` is before it.
     pub timed: bool,
-    /// In order; one alone is no pipe.
+    /// The commands in order. A single one has no pipe.
     pub commands: Vec<ShellCommand>,
 }
 
 /// One command, with its redirections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShellCommand {
-    /// What it is.
+    /// The kind of the command.
     pub kind: ShellCommandKind,
-    /// In the order in which they are written.
+    /// The redirections in the order of the text.
     pub redirects: Vec<ShellRedirect>,
-    /// Where it stands, with its redirections.
+    /// The position, with its redirections.
     pub span: ByteSpan,
 }
 
-/// What a command is.
+/// The kind of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShellCommandKind {
-    /// Assignments, and words of which the first names the program.
+    /// Assignments, and words. The first word is the program.
     Simple {
-        /// `a=b` before the first word; alone if there is none.
+        /// `a=b` before the first word, or without any word.
         assignments: Vec<VariableAssignment>,
         /// The words.
         words: Vec<ShellWord>,
@@ -80,9 +80,9 @@ pub enum ShellCommandKind {
     Subshell(ShellScript),
     /// `{ …; }`
     Group(ShellScript),
-    /// `if … then … elif … then … else … fi`: every condition with what it guards.
+    /// `if … then … elif … then … else … fi`: every condition with its commands.
     If {
-        /// The conditions and what follows each.
+        /// The conditions and their commands.
         branches: Vec<(ShellScript, ShellScript)>,
         /// `else`
         otherwise: Option<ShellScript>,
@@ -93,54 +93,54 @@ pub enum ShellCommandKind {
         until: bool,
         /// The condition.
         condition: ShellScript,
-        /// What is repeated.
+        /// The body.
         body: ShellScript,
     },
     /// `for x in …; do … done`, and `select`.
     For {
         /// The variable.
         variable: String,
-        /// What it runs through; nothing means the positional parameters.
+        /// The list of values. `None` means the positional parameters.
         words: Option<Vec<ShellWord>>,
-        /// What is repeated.
+        /// The body.
         body: ShellScript,
         /// Whether it is `select`.
         select: bool,
     },
     /// `for ((…;…;…)) do … done`
     ArithmeticFor {
-        /// The three expressions: expansions in them run.
+        /// The three expressions. Their expansions run.
         expressions: ShellWord,
-        /// What is repeated.
+        /// The body.
         body: ShellScript,
     },
     /// `case x in … esac`
     Case {
-        /// What is compared.
+        /// The value that is compared.
         word: ShellWord,
-        /// Patterns, and what each leads to.
+        /// The patterns and their commands.
         arms: Vec<(Vec<ShellWord>, ShellScript)>,
     },
     /// `f() …` or `function f …`
     Function {
         /// Its name.
         name: String,
-        /// What it does.
+        /// The body.
         body: Box<ShellCommand>,
     },
     /// `coproc NAME …`
     Coprocess {
-        /// What runs.
+        /// The command.
         body: Box<ShellCommand>,
     },
-    /// `[[ … ]]`: its words without the brackets; expansions in them run.
+    /// `[[ … ]]`: its words without the brackets. Their expansions run.
     Test(Vec<ShellWord>),
-    /// `(( … ))`: expansions in it run.
+    /// `(( … ))`: its expansions run.
     Arithmetic(ShellWord),
 }
 
 impl ShellCommandKind {
-    /// Whether it is a simple command of one of these names, or only assigns.
+    /// Whether it is a simple command with one of these names, or only assignments.
     pub fn is_simple_one_of(&self, names: &[&str]) -> bool {
         let is_named = |word: &ShellWord| word.as_unquoted().is_some_and(|name| names.contains(&name));
         matches!(self, Self::Simple { words, .. } if words.first().is_none_or(is_named))
@@ -156,14 +156,14 @@ pub struct VariableAssignment {
     pub index: Option<ShellWord>,
     /// `+=`
     pub append: bool,
-    /// What it becomes.
+    /// The value.
     pub value: AssignmentValue,
 }
 
-/// What is assigned.
+/// The value of an assignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AssignmentValue {
-    /// A word; empty for `a=`.
+    /// A word. It is empty for `a=`.
     Word(ShellWord),
     /// `( … )`: each element with its index, if it has one.
     Array(Vec<(Option<ShellWord>, ShellWord)>),
@@ -172,17 +172,17 @@ pub enum AssignmentValue {
 /// A redirection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShellRedirect {
-    /// The number before it, or nothing for what the operator means.
+    /// The number before it. `None` means the operator's default.
     pub fd: Option<u32>,
-    /// `{name}` before it.
+    /// The variable of `{name}` before it.
     pub fd_variable: Option<String>,
-    /// What it does.
+    /// The kind.
     pub kind: RedirectKind,
-    /// Where it stands.
+    /// The position.
     pub span: ByteSpan,
 }
 
-/// What a redirection does.
+/// The kind of a redirection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RedirectKind {
     /// `< file`
@@ -201,7 +201,7 @@ pub enum RedirectKind {
     AppendBoth(ShellWord),
     /// `>&2`, `<&3`, `2>&-`: the number, `-`, or a number with `-`.
     Duplicate(ShellWord),
-    /// `<<`, `<<-`: what stands below. Without expansions if its end mark was quoted.
+    /// `<<`, `<<-`: the here-document. It has no expansions if its delimiter was quoted.
     HereDocument {
         /// The text.
         body: HereDocumentBody,
@@ -210,8 +210,8 @@ pub enum RedirectKind {
     HereString(ShellWord),
 }
 
-/// The text below a line that belongs to a redirection on it. The parser fills it in when it gets there: the command may be
-/// complete long before the text is, or be part of something that is not.
+/// The text of a here-document. The parser fills it in later: the command may be complete long before the text is, or
+/// be part of an incomplete one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HereDocumentBody(Rc<OnceCell<ShellWord>>);
 
@@ -229,34 +229,34 @@ impl Deref for HereDocumentBody {
     }
 }
 
-/// One word, which may become none or several.
+/// One word, which may expand to none or several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShellWord {
-    /// Its pieces, in order. Empty quotes are an empty quoted text: the word is there.
+    /// Its parts, in order. Empty quotes are an empty quoted text, so the word exists.
     pub parts: Vec<WordPart>,
-    /// Where it stands.
+    /// The position.
     pub span: ByteSpan,
 }
 
-/// A piece of a word.
+/// A part of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WordPart {
-    /// Text as it is, with its escapes and quotes taken away.
+    /// Literal text, without its escapes and quotes.
     Text {
         /// The text.
         text: String,
-        /// Whether it was quoted or escaped: then nothing in it is a pattern.
+        /// Whether it was quoted or escaped. Then it contains no pattern.
         quoted: bool,
     },
     /// `*` or `?`, unquoted.
     Wildcard(char),
-    /// `[…]`, unquoted, without its brackets. A backslash stands before what is meant as it is.
+    /// `[…]`, unquoted, without its brackets. A backslash is before each literal character.
     Bracket(String),
-    /// `@(…)`, `*(…)` and their like: the sign, and what is between the bars.
+    /// `@(…)`, `*(…)` and similar: the sign, and the alternatives.
     Extended(char, Vec<ShellWord>),
-    /// `~` or `~name` where it stands for a home directory.
+    /// `~` or `~name` as a home directory.
     Tilde(String),
-    /// `{a,b}`: each of them.
+    /// `{a,b}`: the alternatives.
     Braces(Vec<ShellWord>),
     /// `{a..b}` or `{a..b..n}`.
     Range {
@@ -271,21 +271,21 @@ pub enum WordPart {
     Parameter(Box<ParameterExpansion>),
     /// `$(…)` or backquotes.
     Substitution {
-        /// What runs.
+        /// The commands.
         script: ShellScript,
-        /// Whether it stands in quotes, so that its output stays one word.
+        /// Whether it is in quotes, so that its output stays one word.
         quoted: bool,
     },
     /// `<(…)` or `>(…)`
     Process {
-        /// Whether it is `>(…)`: the command reads what is written there.
+        /// Whether it is `>(…)`: the command reads the data that is written there.
         writes: bool,
-        /// What runs.
+        /// The commands.
         script: ShellScript,
     },
-    /// `$((…))` or `$[…]`: expansions in it run.
+    /// `$((…))` or `$[…]`: its expansions run.
     Arithmetic(ShellWord),
-    /// `( … )` after `name=` where the word is none of the assignments before a command: `declare a=(…)`.
+    /// `( … )` after `name=` in a word that is not an assignment before a command: `declare a=(…)`.
     Array(Vec<(Option<ShellWord>, ShellWord)>),
 }
 
@@ -294,20 +294,20 @@ pub enum WordPart {
 pub struct ParameterExpansion {
     /// A variable's name, a number, or one of `@ * # ? - $ ! _`.
     pub name: String,
-    /// `[index]`, also `[@]` and `[*]` as a text.
+    /// `[index]`. `[@]` and `[*]` are texts.
     pub index: Option<ShellWord>,
-    /// What is done with its value.
+    /// The operation on its value.
     pub operation: ParameterOperation,
-    /// `${!x}`: the value is the name of another.
+    /// `${!x}`: the value is the name of another variable.
     pub indirect: bool,
-    /// Whether it stands in quotes, so that it stays one word.
+    /// Whether it is in quotes, so that it stays one word.
     pub quoted: bool,
 }
 
-/// What is done with a parameter's value.
+/// The operation on a parameter's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParameterOperation {
-    /// Nothing.
+    /// No operation.
     None,
     /// `${#x}`
     Length,
@@ -315,103 +315,103 @@ pub enum ParameterOperation {
     Default {
         /// Whether empty counts as unset.
         colon: bool,
-        /// What stands in.
+        /// The default.
         word: ShellWord,
     },
     /// `${x:=w}`
     Assign {
         /// Whether empty counts as unset.
         colon: bool,
-        /// What it becomes.
+        /// The new value.
         word: ShellWord,
     },
     /// `${x:+w}`
     Alternative {
         /// Whether empty counts as unset.
         colon: bool,
-        /// What stands in.
+        /// The replacement.
         word: ShellWord,
     },
     /// `${x:?w}`
     Required {
         /// Whether empty counts as unset.
         colon: bool,
-        /// What is said.
+        /// The error message.
         word: ShellWord,
     },
     /// `${x#p}` and `${x##p}`
     RemovePrefix {
-        /// Whether as much as possible.
+        /// Whether it removes the longest match.
         longest: bool,
         /// The pattern.
         pattern: ShellWord,
     },
     /// `${x%p}` and `${x%%p}`
     RemoveSuffix {
-        /// Whether as much as possible.
+        /// Whether it removes the longest match.
         longest: bool,
         /// The pattern.
         pattern: ShellWord,
     },
     /// `${x/p/w}`, `${x//p/w}`, `${x/#p/w}`, `${x/%p/w}`
     Replace {
-        /// Nothing, `/`, `#` or `%`.
+        /// Empty, `/`, `#` or `%`.
         how: Option<char>,
         /// The pattern.
         pattern: ShellWord,
-        /// What stands in.
+        /// The replacement.
         by: ShellWord,
     },
     /// `${x:offset:length}`
     Slice {
-        /// Where it begins: an arithmetic expression.
+        /// The start: an arithmetic expression.
         offset: ShellWord,
-        /// How long it is.
+        /// The length.
         length: Option<ShellWord>,
     },
     /// `${x^}`, `${x^^}`, `${x,}`, `${x,,}` and a pattern, if there is one.
     Case {
         /// `^`, `^^`, `,` or `,,`
         how: &'static str,
-        /// Which characters.
+        /// The pattern of characters.
         pattern: Option<ShellWord>,
     },
-    /// `${x@Q}` and its like.
+    /// `${x@Q}` and similar.
     Transform(char),
     /// `${!prefix*}`
     Names,
 }
 
-/// A text that was read, as far as it could be.
+/// The result of parsing a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParsedScript {
-    /// What was understood.
+    /// The tree.
     pub script: ShellScript,
-    /// What bash would complain about, or what went beyond a limit.
+    /// Errors that bash would report, and exceeded limits.
     pub problems: Vec<SyntaxProblem>,
 }
 
-/// Something that is wrong with a text.
+/// A problem of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxProblem {
-    /// What.
+    /// The kind.
     pub kind: SyntaxProblemKind,
-    /// Where.
+    /// The position.
     pub span: ByteSpan,
-    /// Up to where bash runs the text all the same, if it does not run all of it: bash reads a line, runs it and reads the
-    /// next, so this is where the line begins that it cannot read. Nothing if bash does not mind, or not before it has
-    /// run what stands around.
+    /// The position up to which bash still runs the text, if it does not run all of it. Bash reads a line, runs it and
+    /// reads the next one, so this is the start of the line that it cannot read. `None` if bash accepts the text, or
+    /// reports the problem only after it ran the surrounding text.
     pub runs_until: Option<usize>,
 }
 
-/// What is wrong.
+/// The kind of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyntaxProblemKind {
     /// A quote, a bracket or a substitution is not closed.
     Unterminated,
-    /// A here-document has no end mark: bash takes everything up to the end, with a warning.
+    /// A here-document has no delimiter at its end. Bash reads up to the end of the text, with a warning.
     NoEndMark,
-    /// Something stands where it cannot.
+    /// A token is in an invalid position.
     Unexpected,
     /// Deeper than the limit.
     TooDeep,

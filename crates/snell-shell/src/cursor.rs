@@ -1,19 +1,19 @@
-//! A text and how far it is read.
+//! A text and the position of the reader.
 
 use std::borrow::Cow;
 
 use super::ast::ByteSpan;
 
-/// A text that is read byte by byte. What ends or opens something in the shell is ASCII, so a position that was stopped at
-/// is always the beginning of a character.
+/// A text that is read byte by byte. All special characters of the shell are ASCII, so the reader always stops at the
+/// start of a character.
 pub(super) struct TextCursor<'t> {
     text: Cow<'t, str>,
     at: usize,
-    /// Where it ends for who reads: what is known to end earlier cannot run over.
+    /// The end for the reader. A part with a known end cannot be exceeded.
     end: usize,
-    /// Where pieces of the text stand in the text that was handed in, if it is not that text: (here, there), ascending.
+    /// The positions of parts of this text in the original text, if it is another one: (here, there), ascending.
     origin: Vec<(usize, usize)>,
-    /// How much work was done, for the tests that hold it against the length.
+    /// The number of steps, for tests that compare it with the length.
     pub(super) steps: u64,
 }
 
@@ -34,41 +34,41 @@ impl<'t> TextCursor<'t> {
         self.end
     }
 
-    /// Lets the text end at another place, and answers where it ended.
+    /// Sets another end of the text, and returns the previous one.
     pub(super) fn set_end(&mut self, end: usize) -> usize {
         std::mem::replace(&mut self.end, end.min(self.text.len()))
     }
 
-    /// Goes on at another place, which must be the beginning of a character.
+    /// Continues at another position, which must be the start of a character.
     pub(super) fn seek_to(&mut self, at: usize) {
         self.steps += at.saturating_sub(self.at) as u64;
         self.at = at.min(self.end);
     }
 
-    /// The byte at a position, as it stands there.
+    /// The raw byte at a position.
     pub(super) fn byte_at(&self, at: usize) -> Option<u8> {
         let within = self.text.as_bytes().get(..self.end)?;
         within.get(at).copied()
     }
 
-    /// The next byte, as it stands there.
+    /// The next raw byte.
     pub(super) fn peek_raw(&self) -> Option<u8> {
         self.byte_at(self.at)
     }
 
-    /// The next byte, after lines that go on (`\` at their end) are joined.
+    /// The next byte, after joining continued lines (`\` at their end).
     pub(super) fn peek(&mut self) -> Option<u8> {
         self.at = self.skip_line_continuations(self.at);
         self.peek_raw()
     }
 
-    /// The byte after the next, likewise.
+    /// The byte after the next, after joining continued lines.
     pub(super) fn peek_second(&mut self) -> Option<u8> {
         self.peek()?;
         self.byte_at(self.skip_line_continuations(self.at + 1))
     }
 
-    /// Where reading really goes on: behind every `\` that ends a line.
+    /// The real position of the next byte: after every `\` that ends a line.
     pub(super) fn skip_line_continuations(&self, mut at: usize) -> usize {
         while self.byte_at(at) == Some(b'\\') && self.byte_at(at + 1) == Some(b'\n') {
             at += 2;
@@ -76,13 +76,13 @@ impl<'t> TextCursor<'t> {
         at
     }
 
-    /// Goes past one ASCII byte.
+    /// Skips one ASCII byte.
     pub(super) fn bump(&mut self) {
         self.steps += 1;
         self.at = (self.at + 1).min(self.end);
     }
 
-    /// Goes past the byte if it is the next.
+    /// Skips the byte if it is the next one.
     pub(super) fn eat(&mut self, byte: u8) -> bool {
         let there = self.peek() == Some(byte);
         if there {
@@ -91,7 +91,7 @@ impl<'t> TextCursor<'t> {
         there
     }
 
-    /// Reads one character, whatever it is.
+    /// Reads any one character.
     pub(super) fn next_char(&mut self) -> Option<char> {
         let c = self.slice(self.at, self.len()).chars().next()?;
         self.steps += 1;
@@ -99,7 +99,7 @@ impl<'t> TextCursor<'t> {
         Some(c)
     }
 
-    /// Reads bytes as long as they are wanted, as they stand there. Only ASCII may be unwanted.
+    /// Reads raw bytes while they are accepted. Only ASCII bytes may be rejected.
     pub(super) fn take_while(&mut self, wanted: impl Fn(u8) -> bool) -> &str {
         let start = self.at;
         let rest = self.text.as_bytes().get(start..self.end).unwrap_or_default();
@@ -109,7 +109,7 @@ impl<'t> TextCursor<'t> {
         self.slice(start, self.at)
     }
 
-    /// Reads up to a byte, which is read but not answered; nothing if it does not come (then all is read).
+    /// Reads up to a byte, and skips it. Returns `None` if it does not occur; then everything is read.
     pub(super) fn take_until(&mut self, byte: u8) -> Option<&str> {
         let start = self.at;
         self.take_while(|b| b != byte);
@@ -119,20 +119,20 @@ impl<'t> TextCursor<'t> {
         Some(self.slice(start, end))
     }
 
-    /// What stands between two positions.
+    /// The text between two positions.
     pub(super) fn slice(&self, start: usize, end: usize) -> &str {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    /// A place of this text, in the text that was handed in.
+    /// A range of this text, in the original text.
     pub(super) fn span(&self, start: usize, end: usize) -> ByteSpan {
-        // What was left out between two parts belongs to neither.
+        // Removed text between two parts belongs to neither.
         let end = if end > start { self.original_position(end - 1) + 1 } else { self.original_position(start) };
         let start = self.original_position(start);
         start..end.max(start)
     }
 
-    /// A position of this text, in the text that was handed in.
+    /// A position of this text, in the original text.
     pub(super) fn original_position(&self, at: usize) -> usize {
         let after = self.origin.partition_point(|&(here, _)| here <= at);
         match after.checked_sub(1).and_then(|i| self.origin.get(i)) {
@@ -142,12 +142,12 @@ impl<'t> TextCursor<'t> {
     }
 }
 
-/// Writes a text made of another, and remembers where its parts come from.
+/// Builds a text from parts of another one, and keeps their positions.
 pub(super) struct TextRewriter<'a, 't> {
     source: &'a TextCursor<'t>,
     text: String,
     origin: Vec<(usize, usize)>,
-    /// Where the last part ended: what follows on it needs no entry of its own.
+    /// The end of the last part. A part that follows it directly needs no entry.
     kept_to: Option<usize>,
 }
 
@@ -156,14 +156,14 @@ impl<'a, 't> TextRewriter<'a, 't> {
         Self { source, text: String::new(), origin: Vec::new(), kept_to: None }
     }
 
-    /// Takes over what stands between two positions.
+    /// Copies the text between two positions.
     pub(super) fn copy_range(&mut self, start: usize, end: usize) {
         if start < end {
             if self.kept_to != Some(start) {
                 self.origin.push((self.text.len(), self.source.original_position(start)));
             }
             self.kept_to = Some(end);
-            // A part may itself be made of parts.
+            // A part may itself consist of parts.
             let first = self.source.origin.partition_point(|&(here, _)| here <= start);
             let inner = self.source.origin.get(first..).unwrap_or_default();
             for &(here, there) in inner.iter().take_while(|&&(here, _)| here < end) {
@@ -173,7 +173,7 @@ impl<'a, 't> TextRewriter<'a, 't> {
         }
     }
 
-    /// The new text, with the place where the old one went on.
+    /// The new text, with the position at which the old one continues.
     pub(super) fn finish(mut self, end: usize) -> TextCursor<'static> {
         self.origin.push((self.text.len(), self.source.original_position(end)));
         TextCursor { end: self.text.len(), text: Cow::Owned(self.text), at: 0, origin: self.origin, steps: 0 }

@@ -1,10 +1,11 @@
 //! A bash parser: shell text to a tree, without running anything.
 //!
-//! One pass from left to right, by the rules of `bash -c`: `grammar` reads commands, `tokens` says what comes next, `words` reads
-//! words with their quotes, expansions and patterns. No text is read twice, with three exceptions that have limits: backquotes and
-//! here-documents, whose text is unescaped first (`reparse`), and `((` (`words::arithmetic`).
+//! One pass from left to right, by the rules of `bash -c`: `grammar` reads commands, `tokens` finds the next token,
+//! `words` reads words with their quotes, expansions and patterns. No text is read twice, with three limited
+//! exceptions: backquotes and here-documents, whose text is unescaped first (`reparse`), and `((`
+//! (`words::arithmetic`).
 //!
-//! A syntax error is a [`SyntaxProblem`], and parsing goes on: a guard must see everything that could run.
+//! A syntax error is a [`SyntaxProblem`], and parsing continues: a guard must see everything that could run.
 
 mod ast;
 mod cursor;

@@ -1,4 +1,4 @@
-//! What a reader of shell text knows while it reads.
+//! The state of the parser.
 
 use super::ast::{ByteSpan, ParsedScript, SyntaxProblem, SyntaxProblemKind};
 use super::cursor::{TextCursor, TextRewriter};
@@ -6,12 +6,12 @@ use super::limits;
 use crate::grammar::heredoc::PendingHereDoc;
 use crate::words::arithmetic::ParenthesisIndex;
 
-/// Reads a text as `bash -c` would.
+/// Parses a text as `bash -c` would.
 pub fn parse(text: &str) -> ParsedScript {
     parse_counting_steps(text).0
 }
 
-/// The same, with the number of steps that it took: a measure of the work that does not depend on the machine.
+/// The same, with the number of steps: a measure of the work that does not depend on the machine.
 pub fn parse_counting_steps(text: &str) -> (ParsedScript, u64) {
     let end = text.floor_char_boundary(limits::TEXT_BYTES);
     let mut parser = ShellParser::new(text.get(..end).unwrap_or_default());
@@ -24,16 +24,16 @@ pub fn parse_counting_steps(text: &str) -> (ParsedScript, u64) {
     (parsed, parser.cursor.steps)
 }
 
-/// A reader of shell text.
+/// A parser of shell text.
 pub(super) struct ShellParser<'t> {
     pub(super) cursor: TextCursor<'t>,
     pub(super) problems: Vec<SyntaxProblem>,
-    /// Where the line begins that bash reads as a whole before it runs any of it; nothing where bash looks only when it
-    /// runs what stands around.
+    /// The start of the line that bash reads as a whole before it runs any of it. `None` inside texts that bash parses
+    /// only when it runs them.
     pub(super) line_start: Option<usize>,
     /// Here-documents whose text begins after the next newline.
     pub(super) pending_here_docs: Vec<PendingHereDoc>,
-    /// Whether what is read ends with the `)` of a substitution.
+    /// Whether the text ends with the `)` of a substitution.
     pub(super) in_substitution: bool,
     pub(super) parentheses: ParenthesisIndex,
     pub(super) rereads: usize,
@@ -58,8 +58,8 @@ impl<'t> ShellParser<'t> {
         }
     }
 
-    /// Bash drops NUL from what it reads. It cannot be handed over in an argument at all, so who runs this text may see
-    /// another one: that is worth a problem.
+    /// Bash removes NUL from its input, and an argument cannot contain it, so the program that runs this text may see
+    /// another one. That is a problem.
     fn drop_nuls(&mut self) {
         let Some(first) = self.cursor.text().find('\0') else {
             return;
@@ -74,24 +74,24 @@ impl<'t> ShellParser<'t> {
         self.cursor = clean.finish(self.cursor.len());
     }
 
-    /// Something because of which bash runs nothing from this line on.
+    /// A problem after which bash runs nothing from this line on.
     pub(super) fn report_problem(&mut self, kind: SyntaxProblemKind, start: usize, end: usize) {
         let span = self.cursor.span(start, end);
         self.record_problem(kind, span, self.line_start);
     }
 
-    /// Something that does not keep bash from running what stands around it.
+    /// A problem that does not keep bash from running the surrounding text.
     pub(super) fn report_nonfatal_problem(&mut self, kind: SyntaxProblemKind, span: ByteSpan) {
         self.record_problem(kind, span, None);
     }
 
     fn record_problem(&mut self, kind: SyntaxProblemKind, span: ByteSpan, runs_until: Option<usize>) {
-        // Those around it stumble over the same place.
+        // Surrounding constructs fail at the same position.
         let known = self.problems.last().is_some_and(|p| p.kind == kind && p.span.start == span.start);
         if self.stopped || known {
             return;
         }
-        // What comes after something that bash cannot read does not run either.
+        // Nothing after an invalid line runs either.
         let first = self.problems.iter().find_map(|p| p.runs_until);
         self.problems.push(SyntaxProblem { kind, span, runs_until: runs_until.and(first).or(runs_until) });
         if self.problems.len() >= limits::PROBLEMS {
@@ -99,12 +99,12 @@ impl<'t> ShellParser<'t> {
         }
     }
 
-    /// Something that opened at `start` is not closed.
+    /// Reports that the construct at `start` is not closed.
     pub(super) fn report_unterminated(&mut self, start: usize) {
         self.report_problem(SyntaxProblemKind::Unterminated, start, self.cursor.len());
     }
 
-    /// A limit is passed: nothing more is read.
+    /// Reports an exceeded limit. Nothing more is read.
     pub(super) fn abort_parsing(&mut self, kind: SyntaxProblemKind) {
         let span = self.cursor.span(self.cursor.position(), self.cursor.len());
         self.report_nonfatal_problem(kind, span);
@@ -116,14 +116,14 @@ impl<'t> ShellParser<'t> {
         self.cursor.seek_to(self.cursor.len());
     }
 
-    /// After another text was read: the end of everything is the end of this one too.
+    /// After another text was parsed: if it stopped at a limit, this one stops too.
     pub(super) fn seek_end_if_stopped(&mut self) {
         if self.stopped {
             self.stop_parsing();
         }
     }
 
-    /// Reads something one level deeper, unless that is too deep.
+    /// Parses one level deeper, unless that is too deep.
     pub(super) fn parse_nested<T: Default>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
         if self.depth >= limits::DEPTH {
             self.abort_parsing(SyntaxProblemKind::TooDeep);
@@ -135,7 +135,7 @@ impl<'t> ShellParser<'t> {
         result
     }
 
-    /// Counts a command, a word or a piece.
+    /// Counts a command, a word or a part.
     pub(super) fn count_node(&mut self) {
         self.nodes += 1;
         if self.nodes > limits::NODES && !self.stopped {

@@ -1,4 +1,4 @@
-//! Texts that bash reads only when it runs what stands around them: backquotes and here-documents.
+//! Texts that bash parses only when it runs the surrounding text: backquotes and here-documents.
 
 use super::ast::SyntaxProblemKind;
 use super::cursor::TextCursor;
@@ -6,7 +6,7 @@ use super::limits;
 use super::parser::ShellParser;
 
 impl ShellParser<'_> {
-    /// Reads another text, and then goes on with this one.
+    /// Parses another text, and then continues with this one.
     pub(super) fn reparse_text<T: Default>(
         &mut self,
         text: TextCursor<'static>,
@@ -18,7 +18,7 @@ impl ShellParser<'_> {
         }
         self.count_node();
         let cursor = std::mem::replace(&mut self.cursor, text);
-        // Nothing is known of the parentheses of another text, but it has no budget of its own.
+        // The parentheses of another text are unknown, but it shares the budget.
         let closing = std::mem::take(&mut self.parentheses.closing);
         let waiting = std::mem::take(&mut self.pending_here_docs);
         let in_substitution = std::mem::take(&mut self.in_substitution);

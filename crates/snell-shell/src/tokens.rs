@@ -1,9 +1,9 @@
-//! What stands next, where the grammar looks at it.
+//! The next token.
 
 use super::ast::SyntaxProblemKind;
 use super::parser::ShellParser;
 
-/// What stands next.
+/// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ShellToken {
     End,
@@ -12,19 +12,19 @@ pub(super) enum ShellToken {
     Operator(&'static str),
 }
 
-/// All operators, longer ones before those that they begin with.
+/// All operators, longer ones before their prefixes.
 const OPERATORS: &[&str] = &[
     ";;&", "&>>", "<<<", "<<-", ";;", ";&", "&&", "&>", "||", "|&", ">>", ">&", ">|", "<<", "<&", "<>", ";", "&", "|",
     "(", ")", "<", ">",
 ];
 
-/// Words that mean something where a command may begin.
+/// Reserved words, in the position of a command.
 const RESERVED: &[&str] = &[
     "!", "[[", "]]", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if",
     "in", "select", "then", "time", "until", "while",
 ];
 
-/// Reserved words that no command begins with.
+/// Reserved words that cannot start a command.
 const CLOSING: &[&str] = &["]]", "}", "do", "done", "elif", "else", "esac", "fi", "in", "then"];
 
 const LONGEST_RESERVED: usize = 8;
@@ -35,7 +35,7 @@ pub(super) const fn is_word_delimiter(byte: u8) -> bool {
 }
 
 impl ShellParser<'_> {
-    /// What stands next, after blanks and comments.
+    /// The next token, after blanks and comments.
     pub(super) fn peek_token(&mut self) -> ShellToken {
         self.skip_blanks();
         match self.cursor.peek() {
@@ -51,7 +51,7 @@ impl ShellParser<'_> {
         loop {
             match self.cursor.peek() {
                 Some(b' ' | b'\t') => self.cursor.bump(),
-                // A comment ends with its line, whatever stands before the newline.
+                // A comment ends with its line, also after a backslash.
                 Some(b'#') => drop(self.cursor.take_while(|b| b != b'\n')),
                 _ => return,
             }
@@ -70,7 +70,7 @@ impl ShellParser<'_> {
         found.map_or(ShellToken::Word, |sign| ShellToken::Operator(sign))
     }
 
-    /// Goes past an operator that stands next.
+    /// Skips the next operator.
     pub(super) fn bump_operator(&mut self, sign: &str) {
         for _ in sign.bytes() {
             self.cursor.peek();
@@ -78,7 +78,7 @@ impl ShellParser<'_> {
         }
     }
 
-    /// Goes past the operator if it stands next.
+    /// Skips the operator if it is next.
     pub(super) fn eat_operator(&mut self, sign: &'static str) -> bool {
         let there = self.peek_token() == ShellToken::Operator(sign);
         if there {
@@ -87,7 +87,7 @@ impl ShellParser<'_> {
         there
     }
 
-    /// The reserved word that stands next, if one does: unquoted, and nothing attached to it.
+    /// The next reserved word, if there is one: unquoted, and not part of a longer word.
     pub(super) fn peek_reserved_word(&mut self) -> Option<&'static str> {
         if self.peek_token() != ShellToken::Word {
             return None;
@@ -96,7 +96,7 @@ impl ShellParser<'_> {
         RESERVED.iter().find(|r| r.as_bytes() == word.as_bytes()).copied()
     }
 
-    /// A word of few plain characters that stands at a position.
+    /// A short word of plain characters at a position.
     pub(super) fn peek_short_word(&self, mut at: usize) -> Option<ShortWord> {
         let mut word = ShortWord::default();
         loop {
@@ -113,7 +113,7 @@ impl ShellParser<'_> {
         }
     }
 
-    /// Goes past the reserved word if it stands next.
+    /// Skips the reserved word if it is next.
     pub(super) fn eat_reserved(&mut self, word: &str) -> bool {
         let there = self.peek_reserved_word() == Some(word);
         if there {
@@ -122,21 +122,22 @@ impl ShellParser<'_> {
         there
     }
 
-    /// The reserved word must stand next. Whatever stands there instead is left to those around.
+    /// Requires the reserved word. Another token is left to the caller.
     pub(super) fn expect_reserved(&mut self, word: &str, opened: usize) {
         if !self.eat_reserved(word) {
             self.report_unexpected(opened);
         }
     }
 
-    /// The operator must stand next.
+    /// Requires the operator.
     pub(super) fn expect_operator(&mut self, sign: &'static str, opened: usize) {
         if !self.eat_operator(sign) {
             self.report_unexpected(opened);
         }
     }
 
-    /// What stands next does not belong there; if nothing does, what began at `opened` is not complete.
+    /// Reports the next token as unexpected. At the end of the text, reports that the construct at `opened` is
+    /// incomplete.
     pub(super) fn report_unexpected(&mut self, opened: usize) {
         let start = self.cursor.position();
         match self.peek_token() {
@@ -149,7 +150,7 @@ impl ShellParser<'_> {
         }
     }
 
-    /// Whether a command can begin here.
+    /// Whether a command can start here.
     pub(super) fn is_command_ahead(&mut self) -> bool {
         match self.peek_token() {
             ShellToken::End | ShellToken::Newline => false,
@@ -158,14 +159,14 @@ impl ShellParser<'_> {
         }
     }
 
-    /// Goes past newlines, reading the here-documents that wait for them.
+    /// Skips newlines, and reads pending here-documents.
     pub(super) fn skip_newlines(&mut self) {
         while self.peek_token() == ShellToken::Newline {
             self.consume_newline();
         }
     }
 
-    /// Goes past one newline.
+    /// Skips one newline.
     pub(super) fn consume_newline(&mut self) {
         self.cursor.bump();
         self.read_here_documents();

@@ -49,13 +49,26 @@ impl CommandOutput {
         self.string_list("messages")
     }
 
-    /// The warnings as `path:line:column: severity: message`.
+    /// The lines of `snell lint`, each with its hint in the form of [`CommandOutput::warnings`].
+    pub fn lint_lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for line in self.stdout.lines() {
+            match (line.strip_prefix("  hint: "), lines.last_mut()) {
+                (Some(hint), Some(last)) => last.push_str(&format!(" (hint: {hint})")),
+                _ => lines.push(line.to_owned()),
+            }
+        }
+        lines
+    }
+
+    /// The warnings as `path:line:column: severity: message (hint: …)`.
     #[track_caller]
     pub fn warnings(&self) -> Vec<String> {
         let render = |warning: &Value| {
             let [path, severity, message] =
                 ["path", "severity", "message"].map(|field| warning[field].as_str().unwrap().to_owned());
-            format!("{path}:{}:{}: {severity}: {message}", warning["line"], warning["column"])
+            let hint = warning["hint"].as_str().map(|hint| format!(" (hint: {hint})")).unwrap_or_default();
+            format!("{path}:{}:{}: {severity}: {message}{hint}", warning["line"], warning["column"])
         };
         self.json()["warnings"].as_array().unwrap().iter().map(render).collect()
     }

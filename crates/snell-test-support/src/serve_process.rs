@@ -73,7 +73,7 @@ impl ServeProcess {
         HttpRequest::for_hook(&self.address, route, event).try_send().unwrap().expect_json()
     }
 
-    /// What it says about hooks.
+    /// The server's report about hooks.
     #[track_caller]
     pub fn hook_status(&self) -> Value {
         self.get_json("/hook/status")

@@ -1,7 +1,7 @@
 //! A tiny agent that embeds the engine.
 //!
-//! It "thinks" of a few tool calls, asks the engine before each one, does what the verdict says, and tells the engine
-//! what came of it. Run it in the repository: `cargo run -p snell --example embed`.
+//! It "plans" a few tool calls, fires an event before each one, follows the verdict, and fires an event after it. Run it in
+//! the repository: `cargo run -p snell --example embed`.
 
 #![allow(clippy::print_stdout, reason = "an agent talks to its user")]
 
@@ -26,11 +26,11 @@ async fn main() {
         call_tool(&engine, "Bash", json!({ "command": command })).await;
     }
     engine.fire(Event::new(EventName::SessionEnd).in_session("demo")).await;
-    // Hooks that nobody waits for belong to this process; give them the time they are allowed.
+    // Background hooks belong to this process, so wait for them.
     engine.wait_for_background().await;
 }
 
-/// One tool call, from the question to the report.
+/// One tool call, with an event before and after it.
 async fn call_tool(engine: &Engine, tool: &str, input: Value) {
     println!("\nthe model wants: {tool} {input}");
     let verdict = engine.fire(Event::pre_tool_use(tool, input.clone()).in_session("demo")).await;
@@ -45,7 +45,7 @@ async fn call_tool(engine: &Engine, tool: &str, input: Value) {
         Decision::Ask => println!("  (an agent with a user would ask now)"),
         Decision::Allow | Decision::None => {}
     }
-    // A hook may have changed the input; what runs is what was judged last.
+    // A hook may have changed the input, so the tool runs with the input of the verdict.
     let input = verdict.tool_input.unwrap_or(input);
     let output = run_tool(&input);
     println!("  the tool answered: {output}");

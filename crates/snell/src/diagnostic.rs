@@ -46,9 +46,9 @@ pub struct Diagnostic {
 /// A message to people: what happened, and a hint what to do about it. Each is one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserMessage {
-    /// What happened.
+    /// The problem.
     pub text: String,
-    /// What to do about it.
+    /// The remedy.
     pub hint: Option<String>,
 }
 
@@ -62,6 +62,20 @@ impl UserMessage {
     #[must_use]
     pub fn with_hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// The same message with the known word nearest to `word` as its hint, if one is near.
+    #[must_use]
+    pub(crate) fn with_suggestion<'a>(self, word: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        match did_you_mean(word, known) {
+            Some(near) => self.with_hint(format!("did you mean \"{near}\"?")),
+            None => self,
+        }
+    }
+
+    /// The same hint with another text.
+    pub(crate) fn map_text(self, map: impl FnOnce(String) -> String) -> Self {
+        Self { text: map(self.text), ..self }
     }
 }
 
@@ -126,14 +140,9 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
             (score, candidate)
         })
         .filter(|(score, _)| *score >= 0.6)
-        // Of equals the first one: tables name what is canonical before its aliases.
+        // Of equally near words the first one: tables have canonical names before aliases.
         .reduce(|best, next| if next.0 > best.0 { next } else { best })
         .map(|(_, candidate)| candidate)
-}
-
-/// ` (did you mean "…"?)`, or nothing.
-pub(crate) fn format_suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    did_you_mean(word, known).map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"))
 }
 
 #[cfg(test)]

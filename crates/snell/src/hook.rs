@@ -1,4 +1,4 @@
-//! A configured reaction: what it reacts to, what it does, within which limits, and where it was written.
+//! A configured hook: its events, its action, its limits, and its position in a file.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,48 +9,49 @@ use crate::diagnostic::{Diagnostic, Severity, UserMessage};
 use crate::event::EventName;
 use crate::matcher::{Matcher, PermissionRule};
 
-/// One hook, as it was read from a configuration file.
+/// One hook of a configuration file.
 ///
-/// A hook keeps the contract it was written for, whoever fires the event.
+/// A hook keeps the contract of its file, for every agent that fires the event.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Hook {
-    /// How the hook is spoken to and how its answer is read.
+    /// The contract: the input of the hook and the meaning of its answer.
     pub(crate) contract: &'static Contract,
-    /// The events it reacts to.
+    /// Its events.
     pub events: Vec<EventName>,
-    /// Which of those events it reacts to.
+    /// Chooses tools or other values of those events.
     pub(crate) matcher: Matcher,
-    /// What must also hold.
+    /// A further condition.
     pub(crate) condition: Option<HookCondition>,
-    /// What it does.
+    /// Its action.
     pub(crate) action: HookAction,
-    /// How long it may take.
+    /// Its timeout.
     pub(crate) timeout: HookTimeout,
-    /// What its own failure means.
+    /// The handling of its failure.
     pub on_failure: FailurePolicy,
     /// Whether it may change the tool's input or output.
     pub may_modify: bool,
-    /// Whether it is started and not awaited.
+    /// Whether it runs in the background.
     pub background: bool,
-    /// Why it is switched off, if it is.
+    /// Why it is disabled, if it is.
     pub disabled: Option<String>,
-    /// Whether it is off because its file is not trusted: then nothing of it is even looked at.
+    /// Whether it is disabled because its file is not trusted. Then Snell does not evaluate its matcher.
     pub(crate) is_untrusted: bool,
-    /// Whether the caller leaves it out, because it is the caller itself. Then it is off, and no event reports it.
+    /// Whether the caller excludes it, because it would call the caller itself. Then it is disabled, and no event
+    /// reports it.
     pub is_excluded: bool,
-    /// Where it was written.
+    /// Its position.
     pub origin: SourceLocation,
-    /// Where in it its command stands, if that is known.
+    /// The position of its command, if known.
     pub(crate) command_origin: Option<SourceLocation>,
 }
 
-/// How long a hook may take.
+/// The timeout of a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HookTimeout {
-    /// As its file says.
+    /// From its file.
     Written(Duration),
-    /// As its contract has it where the file does not say.
+    /// The default of its contract.
     Default(Duration),
 }
 
@@ -62,21 +63,21 @@ impl HookTimeout {
     }
 }
 
-/// What a hook's own failure (a crash, a timeout, a missing program) means.
+/// The handling of a hook's failure (a crash, a timeout, a missing program).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailurePolicy {
-    /// The agent goes on.
+    /// The agent continues.
     Continue,
-    /// The event is blocked, where its contract lets a hook block it.
+    /// The event is blocked, if its contract allows that.
     Block,
 }
 
-/// Where a hook was written.
+/// The position of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceLocation {
     /// The file.
     pub path: PathBuf,
-    /// The file as people are shown it: relative to the project, or with `~/`.
+    /// The file for people: relative to the project, or with `~/`.
     pub display_path: String,
     /// The line, from 1.
     pub line: usize,
@@ -85,13 +86,13 @@ pub struct SourceLocation {
 }
 
 impl SourceLocation {
-    /// A warning about what was written there.
+    /// A warning about this position.
     pub fn make_warning(&self, message: impl Into<UserMessage>) -> Diagnostic {
         let at_start = Diagnostic::for_file(Severity::Warning, &self.display_path, message);
         Diagnostic { line: self.line, column: self.column, ..at_start }
     }
 
-    /// With its column, for where several stand on one line.
+    /// With its column, because several hooks may be on one line.
     pub(crate) fn to_string_with_column(&self) -> String {
         format!("{}:{}:{}", self.display_path, self.line, self.column)
     }
@@ -103,27 +104,27 @@ impl fmt::Display for SourceLocation {
     }
 }
 
-/// What must hold beside the matcher.
+/// The condition of a hook beside its matcher.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum HookCondition {
     /// A shell command that must exit with 0.
     Shell(String),
-    /// Claude Code's `if`: a permission rule that the tool call must fall under.
+    /// Claude Code's `if`: a permission rule that must cover the tool call.
     Rule(PermissionRule),
 }
 
-/// What a hook does.
+/// The action of a hook.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum HookAction {
     /// A command line for a shell.
     Shell { shell: HookShell, command: String },
-    /// A program and its arguments, without a shell between.
+    /// A program and its arguments, without a shell.
     Exec { program: String, args: Vec<String> },
-    /// A script, found relative to the project.
+    /// A script, relative to the project.
     Script { path: String },
-    /// A request to an address.
+    /// An HTTP request.
     Http(HttpAction),
-    /// Something that Snell cannot do; the text says what. It is kept so that it can be reported whenever it would run.
+    /// An unsupported action, with its description. It is kept so that Snell can report it.
     Unsupported { kind: String, detail: String },
 }
 
@@ -134,7 +135,7 @@ impl HookAction {
     }
 }
 
-/// Which shell reads a command line.
+/// The shell of a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HookShell {
     /// `/bin/sh`.
@@ -145,19 +146,19 @@ pub(crate) enum HookShell {
     Pwsh,
 }
 
-/// A request to an address (Claude Code's `http` hooks).
+/// An HTTP request (Claude Code's `http` hooks).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HttpAction {
     pub(crate) url: String,
     pub(crate) headers: Vec<(String, String)>,
-    /// The variables that headers may name.
+    /// The variables that its headers may use.
     pub(crate) allowed_env_vars: Vec<String>,
-    /// What the settings as a whole say against this address, if anything.
+    /// Why the settings refuse this address, if they do.
     pub(crate) refused: Option<String>,
 }
 
 impl Hook {
-    /// A hook that reacts to every such event, is awaited, and changes and blocks nothing by its failure.
+    /// A foreground hook for all events of this name, which does not block if it fails and changes nothing.
     pub(crate) fn new(
         contract: &'static Contract,
         event: EventName,
@@ -183,7 +184,7 @@ impl Hook {
         }
     }
 
-    /// How long it may take.
+    /// Its timeout.
     pub fn timeout(&self) -> Duration {
         self.timeout.duration()
     }
@@ -193,12 +194,12 @@ impl Hook {
         self.contract.name
     }
 
-    /// The matcher as it was written, if one was.
+    /// The text of its matcher, if it has one.
     pub fn matcher_text(&self) -> Option<&str> {
         self.matcher.source_text()
     }
 
-    /// The condition as it was written, if one was.
+    /// The text of its condition, if it has one.
     pub fn condition_text(&self) -> Option<&str> {
         match self.condition.as_ref()? {
             HookCondition::Shell(command) => Some(command),
@@ -206,7 +207,7 @@ impl Hook {
         }
     }
 
-    /// The line that it has a shell run, if it does.
+    /// Its command line, if it runs a shell.
     pub fn shell_command(&self) -> Option<&str> {
         match &self.action {
             HookAction::Shell { command, .. } => Some(command),
@@ -214,7 +215,7 @@ impl Hook {
         }
     }
 
-    /// The program that it runs without a shell, and its arguments, if it does.
+    /// Its program and arguments, if it runs one without a shell.
     pub fn program(&self) -> Option<(&str, &[String])> {
         match &self.action {
             HookAction::Exec { program, args } => Some((program, args)),
@@ -222,7 +223,7 @@ impl Hook {
         }
     }
 
-    /// What a request to an address carries beside the event: its headers, as they are written.
+    /// The headers of its request, as written.
     pub fn headers(&self) -> &[(String, String)] {
         match &self.action {
             HookAction::Http(call) => &call.headers,
@@ -230,7 +231,7 @@ impl Hook {
         }
     }
 
-    /// The variables of the environment that headers may name, and so may leave the machine.
+    /// The environment variables that its headers may use, and so may leave the machine.
     pub fn allowed_env_vars(&self) -> &[String] {
         match &self.action {
             HookAction::Http(call) => &call.allowed_env_vars,
@@ -238,7 +239,7 @@ impl Hook {
         }
     }
 
-    /// What it does, in one line for people.
+    /// Its action, in one line for people.
     pub fn command_summary(&self) -> String {
         match &self.action {
             HookAction::Shell { command, .. } => command.clone(),
@@ -252,7 +253,7 @@ impl Hook {
     }
 }
 
-/// A word as a shell would need it written.
+/// A word with shell quotes if it needs them.
 fn quote_shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

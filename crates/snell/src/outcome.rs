@@ -1,4 +1,4 @@
-//! What one run of one hook produced.
+//! The outcome of one run of a hook.
 
 use std::time::Duration;
 
@@ -8,17 +8,17 @@ use std::time::Duration;
 pub enum RunEnd {
     /// The process exited with this code.
     Exited(i32),
-    /// The process died by this signal. That is a failure, never success.
+    /// A signal killed the process. That is a failure, never a success.
     Signaled(i32),
-    /// The deadline passed after this time, and the process was ended with its whole group.
+    /// The deadline passed after this time, and Snell ended the process group.
     TimedOut(Duration),
-    /// Nothing ran; the text says why.
+    /// Nothing ran, for this reason.
     NotStarted(String),
-    /// An address answered with this HTTP status.
+    /// A server answered with this HTTP status.
     Answered(u16),
 }
 
-/// What one run of one hook produced.
+/// The outcome of one run of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Outcome {
@@ -30,11 +30,11 @@ pub struct Outcome {
     pub stderr: String,
     /// How long it took.
     pub duration: Duration,
-    /// Whether something that the hook started still held its output when it had ended.
+    /// Whether a process that the hook started still had its output open at the end.
     pub leaked: bool,
-    /// Whether it is known not to have read all of its standard input. That is no failure.
+    /// Whether it did not read all of its standard input. That is not a failure.
     pub stdin_unread: bool,
-    /// Whether output beyond the limit was thrown away.
+    /// Whether output beyond the limit was dropped.
     pub truncated: bool,
 }
 
@@ -51,7 +51,7 @@ impl Outcome {
         }
     }
 
-    /// Whether it ended well: exit code 0, or an HTTP status of success.
+    /// Whether it succeeded: exit code 0, or an HTTP status of success.
     pub fn is_success(&self) -> bool {
         matches!(self.end, RunEnd::Exited(0) | RunEnd::Answered(200..=299))
     }
@@ -64,7 +64,7 @@ impl Outcome {
         }
     }
 
-    /// The signal, if the process died by one.
+    /// The signal, if one killed the process.
     pub fn signal(&self) -> Option<i32> {
         match self.end {
             RunEnd::Signaled(signal) => Some(signal),
@@ -81,7 +81,7 @@ impl Outcome {
     pub(crate) fn describe_end(&self) -> String {
         match &self.end {
             RunEnd::Exited(code) => format!("exited with {code}"),
-            RunEnd::Signaled(signal) => format!("died by signal {signal}"),
+            RunEnd::Signaled(signal) => format!("was killed by signal {signal}"),
             RunEnd::TimedOut(timeout) => format!("timed out after {}", crate::config::format_duration(*timeout)),
             RunEnd::NotStarted(why) => format!("did not run: {why}"),
             RunEnd::Answered(status) => format!("answered with HTTP status {status}"),

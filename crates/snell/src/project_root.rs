@@ -1,14 +1,14 @@
-//! Which directory is the project of a path.
+//! Finds the project of a path.
 
 use std::path::Path;
 
 /// Files and directories that mark the root of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProjectMarkers {
-    /// A repository or a `snell.toml`. The project decides which hooks run and what an agent may delete, so a build file does
-    /// not count: every package in a repository has one.
+    /// A repository or a `snell.toml`. The project decides which hooks run and what an agent may delete, so build files
+    /// are not markers: every package in a repository has one.
     Configuration,
-    /// A build file as well. Agents are grouped by such projects.
+    /// Also a build file. Agents are grouped by such projects.
     Any,
 }
 
@@ -36,7 +36,7 @@ const OTHER_MARKERS: &[&str] = &[
     "deno.json",
 ];
 
-/// The nearest directory from here upwards that has a marker, else the directory itself.
+/// The nearest directory upwards that has a marker, else the directory itself.
 pub fn find_project_root(directory: &Path, markers: ProjectMarkers) -> &Path {
     directory.ancestors().find(|candidate| has_project_marker(candidate, markers)).unwrap_or(directory)
 }

@@ -1,21 +1,21 @@
-//! Regular files, opened by a name under which something else may be.
+//! Opens regular files by names that may belong to something else.
 //!
 //! A FIFO, a terminal or a device in the place of a file can block a process that opens or reads it, and opening a device
 //! can have effects. Every file that Snell opens by a name that it did not just create goes through [`RegularFile`]:
 //!
 //! | step | purpose |
 //! |---|---|
-//! | look at the name | a device is not even opened |
+//! | `stat` the path | a device is not even opened |
 //! | open with `O_NONBLOCK`, `O_NOCTTY`, `O_CLOEXEC` | a FIFO that took the name meanwhile does not block |
-//! | look at the open file | only a regular file on a file system that stores files is used |
-//! | read in parts | at most so many bytes, and no part is begun after [`READ_TIMEOUT`] |
+//! | `fstat` the open file | only a regular file on a file system that stores files is used |
+//! | read in chunks | a limit of bytes, and no chunk starts after [`READ_TIMEOUT`] |
 //!
-//! Files below `/proc` and `/sys` say that they are regular, and some of them block or never end. Their file systems are
-//! refused by their type.
+//! Files below `/proc` and `/sys` report that they are regular, and some of them block or never end. Snell rejects their
+//! file systems by type.
 //!
-//! One case stays unbounded: a single call of the system (`stat`, `open`, `read`) on a network or FUSE file system whose
-//! server does not answer. No flag of `open` limits that, and a thread for each file would cost every hook more than all
-//! of its reading. The bound of time holds between two such calls.
+//! One case has no time limit: a single system call (`stat`, `open`, `read`) on a network or FUSE file system whose server
+//! does not answer. No flag of `open` limits that, and a thread per file would cost more than all reading. The limit
+//! applies between two such calls.
 
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
@@ -25,13 +25,13 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{OFlags, StatFs};
 
-/// No part of a file is read later than this after the first.
+/// No chunk of a file is read later than this after the first one.
 pub const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// So much is read at a time of a file that is longer than it says.
+/// The chunk size for a file that is longer than its metadata reports.
 const READ_CHUNK_BYTES: usize = 64 * 1024;
 
-/// File systems whose files are made when they are read. Names as in `linux/magic.h`.
+/// File systems whose files are generated when they are read. Names as in `linux/magic.h`.
 const PSEUDO_FILE_SYSTEMS: &[(u64, &str)] = &[
     (0x9fa0, "proc"),
     (0x6265_6572, "sysfs"),
@@ -54,7 +54,7 @@ const PSEUDO_FILE_SYSTEMS: &[(u64, &str)] = &[
     (0x1cd1, "devpts"),
 ];
 
-/// What a regular file is opened for. New files are readable by their owner only.
+/// How a regular file is opened. New files are readable by their owner only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileAccess {
     /// To read it.
@@ -91,7 +91,7 @@ impl RegularFile {
         Self::open_after_stat(path, access)
     }
 
-    /// As [`RegularFile::open`], for a caller that has just seen a regular file at this path.
+    /// As [`RegularFile::open`], for a caller that has just checked that the path is a regular file.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl RegularFile {
         Ok(Self { file, metadata })
     }
 
-    /// The file as it was when it was opened.
+    /// The metadata from when the file was opened.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
@@ -128,7 +128,7 @@ impl RegularFile {
         self.file
     }
 
-    /// All of the file, if it has at most so many bytes.
+    /// Reads all of the file, if it has at most so many bytes.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ impl RegularFile {
         Ok(bytes)
     }
 
-    /// The first bytes of the file, and whether there are more.
+    /// Reads the first bytes of the file, and returns whether there are more.
     ///
     /// # Errors
     ///
@@ -178,12 +178,12 @@ pub fn read_text_file(path: &Path, at_most: u64) -> io::Result<String> {
     String::from_utf8(read_file(path, at_most)?).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
 }
 
-/// Looks whether the path leads to a regular file, without opening it: for files that a library opens. A path that leads
-/// to nothing is fine, but for a dangling symlink.
+/// Checks that the path is a regular file, without opening it: for files that a library opens. A missing file is fine, but
+/// a dangling symlink is not.
 ///
 /// # Errors
 ///
-/// When the path leads to something else, or cannot be looked at.
+/// When the path is something else, or `stat` fails.
 pub fn check_regular_file(path: &Path) -> io::Result<()> {
     let metadata = match stat_path(path, FileAccess::Read) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -196,17 +196,17 @@ pub fn check_regular_file(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a file was refused for its kind: it is a FIFO, a socket, a device, a directory, a dangling symlink, or lies on
-/// a file system that stores no files.
+/// Whether a file was rejected for its kind: a FIFO, a socket, a device, a directory, a dangling symlink, or a file of a
+/// virtual file system.
 pub fn is_file_kind_error(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<FileKindError>())
 }
 
-/// Writes to disk that names were added to this directory or removed from it.
+/// Syncs a directory to disk after files in it were created or deleted.
 ///
 /// # Errors
 ///
-/// When the path is no directory, or the disk fails.
+/// When the path is not a directory, or the disk fails.
 pub fn sync_directory(path: &Path) -> io::Result<()> {
     let flags = OFlags::DIRECTORY | OFlags::NONBLOCK;
     let mut options = OpenOptions::new();
@@ -214,14 +214,14 @@ pub fn sync_directory(path: &Path) -> io::Result<()> {
     options.open(path)?.sync_all()
 }
 
-/// Why a file is refused.
+/// Why a file is rejected.
 #[derive(Debug, thiserror::Error)]
 enum FileKindError {
     #[error("it is {0}, not a regular file")]
     Kind(&'static str),
-    #[error("it is a symlink to nothing")]
+    #[error("it is a symlink to a missing file")]
     DanglingSymlink,
-    #[error("it is a file of the system ({0}), not one that is stored")]
+    #[error("it is a virtual file of {0}, not a stored file")]
     Pseudo(&'static str),
 }
 
@@ -231,7 +231,7 @@ impl From<FileKindError> for io::Error {
     }
 }
 
-/// The file at this path. A dangling symlink is a fault of its own: to create its target would write elsewhere.
+/// The metadata of the file at this path. A dangling symlink is an error: creating its target would write elsewhere.
 fn stat_path(path: &Path, access: FileAccess) -> io::Result<Metadata> {
     let metadata = fs::symlink_metadata(path)?;
     if !metadata.is_symlink() || access == FileAccess::ReadNoFollow {
@@ -251,7 +251,7 @@ fn require_regular_file(kind: FileType) -> io::Result<()> {
         (kind.is_char_device(), "a character device"),
         (kind.is_block_device(), "a block device"),
         (kind.is_symlink(), "a symlink"),
-        (!kind.is_file(), "something else"),
+        (!kind.is_file(), "another kind of file"),
     ];
     match named.iter().find(|(is, _)| *is) {
         Some((_, what)) => Err(FileKindError::Kind(what).into()),
@@ -259,7 +259,7 @@ fn require_regular_file(kind: FileType) -> io::Result<()> {
     }
 }
 
-/// Files that are made when they are read occupy nothing. Of stored files, only empty and very small ones do so.
+/// Generated files occupy no blocks. Of stored files, only empty and very small ones do so.
 fn may_be_pseudo_file(metadata: &Metadata) -> bool {
     metadata.blocks() == 0
 }
@@ -273,14 +273,14 @@ fn reject_pseudo_file_system(file_system: &StatFs) -> io::Result<()> {
 }
 
 fn too_large_error(bytes: u64, at_most: u64) -> io::Error {
-    let message = format!("it is too large ({bytes} bytes; the limit is {at_most})");
+    let message = format!("it is too large ({bytes} bytes, the limit is {at_most})");
     io::Error::new(ErrorKind::FileTooLarge, message)
 }
 
-/// Reads to the end, but no more than one byte beyond the limit.
+/// Reads to the end, but at most one byte beyond the limit.
 fn read_bounded(source: &mut impl Read, expected: usize, most: usize) -> io::Result<Vec<u8>> {
     let began = Instant::now();
-    // One more byte than expected, so that the end of the file is seen without growing.
+    // One more byte than expected, so that the buffer need not grow at the end of the file.
     let mut bytes = vec![0; expected.saturating_add(1)];
     let mut filled = 0;
     while filled <= most {
@@ -325,9 +325,9 @@ mod tests {
             ("it is a socket, not a regular file", |path| drop(UnixListener::bind(path).unwrap())),
             ("it is a character device, not a regular file", |path| symlink("/dev/zero", path).unwrap()),
             ("it is a character device, not a regular file", |path| symlink("/dev/full", path).unwrap()),
-            ("it is a symlink to nothing", |path| symlink("/nowhere/at/all", path).unwrap()),
-            ("it is a file of the system (proc)", |path| symlink("/proc/self/status", path).unwrap()),
-            ("it is a file of the system (sysfs)", |path| {
+            ("it is a symlink to a missing file", |path| symlink("/nowhere/at/all", path).unwrap()),
+            ("it is a virtual file of proc", |path| symlink("/proc/self/status", path).unwrap()),
+            ("it is a virtual file of sysfs", |path| {
                 symlink("/sys/kernel/mm/transparent_hugepage/enabled", path).unwrap();
             }),
         ];
@@ -342,14 +342,14 @@ mod tests {
             let is_link = fs::symlink_metadata(&path).unwrap().is_symlink();
             for access in ALL_ACCESSES {
                 let error = RegularFile::open(&path, access).unwrap_err();
-                let said = error.to_string();
-                // A file of the system may not be written to by this user.
+                let message_text = error.to_string();
+                // This user may not write to a virtual file.
                 let is_denied = error.kind() == ErrorKind::PermissionDenied;
                 let expected = match access {
                     FileAccess::ReadNoFollow if is_link => "it is a symlink, not a regular file",
                     _ => message,
                 };
-                assert!(is_denied || said.starts_with(expected), "{access:?} of {message}: {said}");
+                assert!(is_denied || message_text.starts_with(expected), "{access:?} of {message}: {message_text}");
                 assert!(is_denied || is_file_kind_error(&error), "{access:?} of {message}");
             }
             assert!(check_regular_file(&path).is_err_and(|error| is_file_kind_error(&error)), "{message}");

@@ -8,15 +8,15 @@ use crate::hook::Hook;
 use crate::outcome::Outcome;
 use crate::verdict::{Decision, HookRun, HookRunStatus, Verdict};
 
-/// A [`Verdict`] as JSON. Its schema is in the documentation and does not lose or rename a field within a version.
+/// A [`Verdict`] as JSON. Its schema is in the documentation, and no field is removed or renamed within a version.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Report"))]
 pub struct VerdictReport {
     /// The event's canonical name.
     pub event: String,
-    /// Whether the agent may go on, must ask the user, or must not go on.
+    /// Whether the agent may continue, must ask the user, or must not continue.
     pub decision: ReportedDecision,
-    /// Why.
+    /// The reason of the decision.
     pub reason: Option<String>,
     /// The tool's input, if a hook changed it.
     pub tool_input: Option<Value>,
@@ -26,90 +26,90 @@ pub struct VerdictReport {
     pub context: Vec<String>,
     /// Text for the user.
     pub messages: Vec<String>,
-    /// Set when a hook asks that the whole turn ends, with its reason.
+    /// The reason, if a hook ends the whole turn.
     pub stop: Option<String>,
-    /// What else hooks answered that a host may honour, under Claude Code's names.
+    /// Further answers of hooks for a host, under Claude Code's names.
     pub extra: Map<String, Value>,
     /// Every hook that matched, in configured order.
     pub hooks: Vec<HookReport>,
-    /// What is wrong with the configuration or the event, and hooks that failed and went on.
+    /// Problems of the configuration or the event, and hooks that failed without a block.
     pub warnings: Vec<Diagnostic>,
-    /// What the guard said, where it was asked.
+    /// The guard's decision, if the guard judged the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guard: Option<GuardReport>,
 }
 
-/// What the guard said about a tool call.
+/// The guard's decision about a tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GuardReport {
     /// `allow`, `ask` or `deny`.
     pub decision: &'static str,
-    /// What it would have decided if it did not only watch: `ask` or `deny`.
+    /// The decision without the `audit` preset: `ask` or `deny`.
     pub would: Option<&'static str>,
-    /// The gravest rule that minds it. Under `audit` it is allowed all the same.
+    /// The most severe rule that matches. With the `audit` preset the call is allowed anyway.
     pub rule: Option<&'static str>,
-    /// How grave that is.
+    /// The tier of that rule.
     pub tier: Option<&'static str>,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
-    /// What to do instead.
+    /// The advice: what to do instead.
     pub advice: Option<&'static str>,
 }
 
-/// What the agent is to do.
+/// The agent's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ReportedDecision {
-    /// Go on.
+    /// Continue.
     Allow,
     /// Ask the user.
     Ask,
-    /// Do not go on.
+    /// Do not continue.
     Block,
 }
 
-/// One hook that matched, and what became of it.
+/// One hook that matched, and its result.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HookReport {
-    /// The contract it runs under.
+    /// Its contract.
     pub contract: String,
-    /// The file it was written in.
+    /// Its file.
     pub source: String,
-    /// The line it was written on.
+    /// Its line.
     pub line: usize,
-    /// What it runs.
+    /// Its command.
     pub command: String,
     /// Its matcher, as written.
     pub matcher: Option<String>,
-    /// What became of it.
+    /// Its status.
     pub status: HookRunStatus,
-    /// Whether it ended well.
+    /// Whether it succeeded.
     pub success: bool,
     /// Its exit code.
     pub exit_code: Option<i32>,
-    /// The signal it died by.
+    /// The signal that killed it.
     pub signal: Option<i32>,
-    /// What it wrote to standard output, or the body of an HTTP answer.
+    /// Its standard output, or the body of an HTTP response.
     pub stdout: String,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub stderr: String,
     /// How long it took, in milliseconds.
     pub duration_ms: f64,
     /// Whether its deadline passed.
     pub timed_out: bool,
-    /// Whether something it started still held its output when it had ended.
+    /// Whether a process that it started still had its output open at the end.
     pub leaked: bool,
-    /// Whether output beyond the limit was thrown away.
+    /// Whether output beyond the limit was dropped.
     pub truncated: bool,
-    /// Why it was skipped, or what else there is to know.
+    /// Why it was skipped, or other details.
     pub why: Option<String>,
 }
 
 impl VerdictReport {
-    /// The report on a verdict, with what was wrong when the configuration was loaded put before its own warnings.
+    /// The report of a verdict. Diagnostics of the configuration come before the verdict's own warnings.
     pub fn new(verdict: &Verdict, load_diagnostics: &[Diagnostic]) -> Self {
         Self {
             event: verdict.event.as_str().to_owned(),
@@ -132,7 +132,7 @@ impl VerdictReport {
     }
 }
 
-/// Which hook it is, for people and for the record.
+/// The hook, for people and for the record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct HookLabel {
     contract: String,

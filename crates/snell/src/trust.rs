@@ -1,7 +1,7 @@
-//! Which files of projects may run hooks where Snell sits in every directory that its user opens.
+//! Which files of projects may run hooks.
 //!
-//! A file is trusted by its content: a pin is its path and the SHA-256 of what it said when somebody looked at it. This
-//! module only compares; where pins are kept is the caller's affair.
+//! A file is trusted by its content: a pin is its path and the SHA-256 of the content that the user approved. This module
+//! only compares; the caller stores the pins.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,27 +17,27 @@ use crate::config::ContextSettings;
 use crate::contract::{BaseDirectory, CONTRACTS};
 use crate::hook::Hook;
 
-/// The version of the form in which pins are written.
+/// The version of the file format of pins.
 const FORMAT_VERSION: u64 = 1;
 
-/// Begins the key of a path that is not text. No absolute path begins like it.
+/// The start of the key of a path that is not UTF-8. No absolute path starts like it.
 const HEX_KEY_PREFIX: &str = "hex:";
 
-/// The files that are trusted, each with the content it had when it was.
+/// The trusted files, each with the hash of its trusted content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrustStore {
     pins: BTreeMap<PathBuf, String>,
     fault: Option<String>,
 }
 
-/// What trust says about a file.
+/// The trust status of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrustStatus {
-    /// It says what it said when it was trusted.
+    /// It has the content that the user trusted.
     Trusted,
-    /// Nobody has trusted it.
+    /// The user has not trusted it.
     Untrusted,
-    /// It was trusted, and says something else now.
+    /// It has changed since the user trusted it.
     Changed,
 }
 
@@ -48,7 +48,7 @@ pub enum TrustError {
     /// They are not JSON.
     #[error("it is not valid JSON")]
     NotJson(#[source] serde_json::Error),
-    /// They are JSON of another form.
+    /// They are JSON without the expected keys.
     #[error("it is not a list of trusted files")]
     NotPins,
     /// They were written by a later version.
@@ -56,50 +56,50 @@ pub enum TrustError {
     LaterVersion,
 }
 
-/// A file of a project that runs hooks only where it is trusted.
+/// A file of a project whose hooks need trust.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ProjectFile {
-    /// The path by which it is pinned: the project's directory without links, and the file as it is named in it.
+    /// The path that is pinned: the project's directory without symlinks, and the file's name in it.
     pub path: PathBuf,
     /// The file as people are shown it: relative to the project.
     pub display_path: String,
-    /// The contract that its place belongs to.
+    /// The contract that its path belongs to.
     pub contract: &'static str,
-    /// The SHA-256 of what was read, in hexadecimal digits.
+    /// The SHA-256 of its content, in hexadecimal digits.
     pub sha256: String,
-    /// What trust says about what was read.
+    /// The status of that content.
     pub status: TrustStatus,
-    /// What is to be typed to have it trusted: `snell trust`, with `--all` where a guest would not read it, and with the
-    /// project if it [has to be named](crate::EngineBuilder::trust_command_argument).
+    /// The command that trusts it: `snell trust`, with `--all` if a guest would not read the file, and with the project if
+    /// it [has to be named](crate::EngineBuilder::trust_command_argument).
     pub command: String,
-    /// What it says about the files that a session gets.
+    /// Its `[context]` settings.
     pub context: ContextSettings,
     /// The hooks in it, whether they may run or not.
     pub hooks: Vec<Arc<Hook>>,
 }
 
-/// A file of a project whose hooks do not run, because it is not trusted as it is.
+/// A file of a project whose hooks do not run because it is not trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UntrustedFile {
-    /// The path by which it would be pinned.
+    /// The path that would be pinned.
     pub path: PathBuf,
     /// The file as people are shown it: relative to the project.
     pub display_path: String,
-    /// What trust says about it; never [`TrustStatus::Trusted`].
+    /// Its status; never [`TrustStatus::Trusted`].
     pub status: TrustStatus,
-    /// How many hooks do not run because of that.
+    /// The number of its hooks.
     pub hooks: usize,
 }
 
 impl TrustStore {
-    /// Nothing is trusted, for this reason: whoever asks for a file is told.
+    /// A store that trusts nothing. Messages about untrusted files give this reason.
     pub fn with_fault(fault: impl Into<String>) -> Self {
         Self { pins: BTreeMap::new(), fault: Some(fault.into()) }
     }
 
-    /// Why nothing is trusted, if that has a reason of its own.
+    /// Why the pins could not be loaded, if so.
     pub fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
@@ -108,7 +108,7 @@ impl TrustStore {
     ///
     /// # Errors
     ///
-    /// When it is anything else. A part of the pins is never taken for all of them.
+    /// When the text has another form. Partly valid pins are an error too.
     pub fn from_json(text: &str) -> Result<Self, TrustError> {
         let value: Value = serde_json::from_str(text).map_err(TrustError::NotJson)?;
         let version = value.get("version").and_then(Value::as_u64).ok_or(TrustError::NotPins)?;
@@ -127,29 +127,29 @@ impl TrustStore {
         format!("{:#}\n", json!({"version": FORMAT_VERSION, "pins": pins}))
     }
 
-    /// Trusts a file as long as it says this.
+    /// Trusts a file with this content.
     pub fn pin(&mut self, path: impl Into<PathBuf>, content: &[u8]) {
         self.pins.insert(path.into(), hash_content(content));
     }
 
-    /// Trusts a file as long as it says what it said when the engine read it.
+    /// Trusts a file with the content that the engine read.
     pub fn pin_file(&mut self, file: &ProjectFile) {
         self.pins.insert(file.path.clone(), file.sha256.clone());
     }
 
-    /// Ends the trust in every file in this directory and below, and answers which there were.
+    /// Revokes trust in all files below this directory, and returns them.
     pub fn revoke_directory(&mut self, directory: &Path) -> Vec<PathBuf> {
         let revoked: Vec<_> = self.pins.keys().filter(|path| path.starts_with(directory)).cloned().collect();
         self.pins.retain(|path, _| !path.starts_with(directory));
         revoked
     }
 
-    /// The files that were trusted, in order.
+    /// The trusted files, sorted.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.pins.keys().map(PathBuf::as_path)
     }
 
-    /// The files that were trusted, by the project that each belongs to.
+    /// The trusted files, by project.
     pub fn group_by_project(&self) -> BTreeMap<PathBuf, Vec<PathBuf>> {
         let mut projects: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
         for path in self.pins.keys() {
@@ -159,7 +159,7 @@ impl TrustStore {
         projects
     }
 
-    /// Whether a file is trusted that says this.
+    /// The status of a file with this content.
     pub fn check_content(&self, path: &Path, content: &[u8]) -> TrustStatus {
         self.check_hash(path, &hash_content(content))
     }
@@ -173,14 +173,14 @@ impl TrustStore {
     }
 }
 
-/// The directory in which a contract would have a file at this path.
+/// The project of a contract's file at this path.
 fn find_project(path: &Path) -> Option<&Path> {
     let mut places = CONTRACTS.iter().flat_map(|contract| contract.locations);
     let place = places.find(|place| place.base == BaseDirectory::Project && path.ends_with(place.path))?;
     path.ancestors().nth(Path::new(place.path).components().count())
 }
 
-/// The SHA-256 of a text, in hexadecimal digits. A byte order mark at its beginning means nothing, so it does not count.
+/// The SHA-256 of a text, in hexadecimal digits, without a byte order mark at its start.
 pub(crate) fn hash_content(content: &[u8]) -> String {
     let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
     encode_hex(&Sha256::digest(content))
@@ -188,7 +188,7 @@ pub(crate) fn hash_content(content: &[u8]) -> String {
 
 fn encode_hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = write!(text, "{byte:02x}");
         text
     })

@@ -1,4 +1,4 @@
-//! What all hooks of one event decided together, and how their answers are folded into it.
+//! The combined decision of all hooks of one event.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -11,29 +11,29 @@ use crate::event::EventName;
 use crate::hook::Hook;
 use crate::outcome::Outcome;
 
-/// What was decided. Ordered: folding opinions is taking the greatest.
+/// A decision. The order matters: the combined decision is the greatest one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Decision {
-    /// No hook had an opinion.
+    /// No hook decided.
     #[default]
     None,
     /// A hook allows it.
     Allow,
-    /// A hook wants the user to be asked.
+    /// A hook wants to ask the user.
     Ask,
     /// A hook denies it.
     Deny,
 }
 
-/// What all hooks of one event decided together.
+/// The combined decision of all hooks of one event.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The event that was judged.
+    /// The event.
     pub event: EventName,
-    /// What was decided.
+    /// The decision.
     pub decision: Decision,
-    /// Why, in the words of the hooks that decided it, in configured order, each on its own line.
+    /// The reasons of the hooks that made the decision, in configured order, each on its own line.
     pub reason: Option<String>,
     /// The tool's input, if a hook changed it.
     pub tool_input: Option<Value>,
@@ -43,19 +43,19 @@ pub struct Verdict {
     pub context: Vec<String>,
     /// Text for the user.
     pub messages: Vec<String>,
-    /// Set when a hook asks that the whole turn ends, with its reason (Claude Code's `continue: false`).
+    /// The reason, if a hook ends the whole turn (Claude Code's `continue: false`).
     pub stop: Option<String>,
-    /// What else hooks answered that a host may honour, under Claude Code's names (`sessionTitle`, `watchPaths` …).
+    /// Further answers of hooks for a host, under Claude Code's names (`sessionTitle`, `watchPaths` …).
     pub extra: Map<String, Value>,
-    /// Every hook that matched, in configured order, and what became of it.
+    /// Every hook that matched, in configured order, and its result.
     pub hooks: Vec<HookRun>,
-    /// What is odd about the event, and what hooks did that had no effect or failed and went on.
+    /// Warnings about the event, about answers without effect, and about hooks that failed without a block.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl Verdict {
-    /// A verdict on which nobody has had an opinion yet. A caller that decides by itself starts from it; with hooks,
-    /// [`Engine::fire`](crate::Engine::fire) answers one.
+    /// A verdict without a decision, for a caller that decides itself. [`Engine::fire`](crate::Engine::fire) returns
+    /// one from hooks.
     pub fn new(event: EventName) -> Self {
         Self {
             event,
@@ -72,24 +72,24 @@ impl Verdict {
         }
     }
 
-    /// Whether the agent must not go on with what it was about to do.
+    /// Whether the agent must not continue.
     pub fn is_blocked(&self) -> bool {
         self.decision == Decision::Deny
     }
 
-    /// Adds the caller's own "no" to what the hooks decided. Where they said no as well, its reason follows theirs.
+    /// Adds the caller's own denial. If hooks denied too, its reason follows theirs.
     pub fn deny(&mut self, reason: impl Into<String>) {
         self.add_opinion(Decision::Deny, Some(reason.into()));
         self.apply_stop_precedence();
     }
 
-    /// Adds that the caller wants the user to be asked. A "no" of a hook beats it.
+    /// Adds the caller's own ask. A denial by a hook overrides it.
     pub fn ask(&mut self, reason: impl Into<String>) {
         self.add_opinion(Decision::Ask, Some(reason.into()));
         self.apply_stop_precedence();
     }
 
-    /// What this says, and then what another verdict on the same event says: what a caller decided before it asked hooks.
+    /// Combines this verdict with a later one on the same event: the caller's own, and then that of hooks.
     #[must_use]
     pub fn merge_later(mut self, later: Self) -> Self {
         if later.decision > Decision::None {
@@ -117,7 +117,7 @@ impl Verdict {
         self.context.push(text.into());
     }
 
-    /// One more opinion. The greatest decides, and the reasons of all who hold it are its reason.
+    /// Adds a decision. The greatest one applies, with the reasons of all hooks that made it.
     fn add_opinion(&mut self, decision: Decision, reason: Option<String>) {
         let reason = reason.filter(|text| !text.is_empty());
         match decision.cmp(&self.decision) {
@@ -133,7 +133,7 @@ impl Verdict {
         }
     }
 
-    /// Blocking a stop means "go on"; a hook that wants the turn to end beats it.
+    /// Blocking a stop makes the agent continue. A hook that ends the turn overrides it.
     fn apply_stop_precedence(&mut self) {
         let about_stopping = matches!(self.event, EventName::Stop | EventName::SubagentStop);
         if about_stopping && self.stop.is_some() {
@@ -143,42 +143,42 @@ impl Verdict {
     }
 }
 
-/// One hook that matched an event, and what became of it.
+/// One hook that matched an event, and its result.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HookRun {
     /// The hook.
     pub hook: Arc<Hook>,
-    /// What became of it.
+    /// Its status.
     pub status: HookRunStatus,
-    /// What it produced, if it ran and was awaited.
+    /// Its outcome, if it ran in the foreground.
     pub outcome: Option<Outcome>,
-    /// Why it was skipped, or what else there is to know.
+    /// Why it was skipped, or other details.
     pub why: Option<String>,
 }
 
-/// What became of a hook that matched.
+/// The status of a hook that matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Status"))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum HookRunStatus {
-    /// It ran and had nothing against the event.
+    /// It ran and did not block.
     Ok,
-    /// It failed by itself.
+    /// It failed.
     Failed,
-    /// It answered that the event is to be blocked.
+    /// It blocked the event.
     Blocked,
     /// Its deadline passed.
     TimedOut,
-    /// It did not run; `why` says why.
+    /// It did not run, for the reason in `why`.
     Skipped,
-    /// It was started and is not awaited.
+    /// It was started in the background.
     Started,
 }
 
 impl HookRunStatus {
-    /// How it is written in results and records.
+    /// Its name in results and records.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -191,7 +191,7 @@ impl HookRunStatus {
     }
 }
 
-/// What one hook answered, read by its contract.
+/// The answer of one hook, read by its contract.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HookAnswer {
     pub(crate) status: Option<HookRunStatus>,
@@ -206,7 +206,7 @@ pub(crate) struct HookAnswer {
     pub(crate) extra: Map<String, Value>,
 }
 
-/// Folds answers into a verdict.
+/// Combines answers to a verdict.
 #[derive(Debug)]
 pub(crate) struct Fold {
     verdict: Verdict,
@@ -217,7 +217,7 @@ impl Fold {
         Self { verdict: Verdict::new(event) }
     }
 
-    /// Notes a hook of which there is nothing to fold.
+    /// Records a hook without an answer.
     pub(crate) fn record_run(&mut self, run: HookRun) {
         self.verdict.hooks.push(run);
     }
@@ -226,11 +226,11 @@ impl Fold {
         self.verdict.warnings.push(diagnostic);
     }
 
-    /// Folds in what a hook answered.
+    /// Adds the answer of a hook.
     pub(crate) fn add_answer(&mut self, hook: &Arc<Hook>, outcome: Outcome, mut answer: HookAnswer) {
         let blocks = (hook.contract.can_block)(&self.verdict.event);
         if answer.decision != Decision::None && !blocks {
-            // There is nothing to decide; what the hook has to say still reaches whom it concerns.
+            // The event cannot be blocked, but the hook's texts still reach the user and the model.
             let objects = answer.decision > Decision::Allow;
             answer.decision = Decision::None;
             let listeners = match self.verdict.event {

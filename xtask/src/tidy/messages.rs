@@ -1,7 +1,8 @@
 //! The catalogue of messages: every text that Snell prints, shows or answers, module by module, in `fixtures/messages.txt`.
 //!
-//! It is made from the sources, so no message can be missing: all string literals with two words or more, the help of the
-//! command line, and the texts of guard rules. A reader judges them at a glance, and a change shows in a review.
+//! It is generated from the sources, so no message can be missing: all string literals with two words or more, the help
+//! of the command line, and the texts of guard rules. It shows all messages at a glance, and changes of them in a
+//! review.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

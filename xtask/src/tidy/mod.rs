@@ -33,7 +33,7 @@ pub(crate) fn check_workspace() -> anyhow::Result<()> {
 }
 
 fn workspace_root() -> anyhow::Result<&'static Path> {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the workspace")
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask has no parent folder")
 }
 
 /// A rule that a place in the sources breaks.

@@ -105,8 +105,9 @@ fn lint_says_what_is_wrong_where_and_what_to_write() {
     let ran = create_project().run_snell(&["lint"], "");
     assert_eq!(ran.code, 1);
     insta::assert_snapshot!(ran.stdout, @r#"
-    .wave/settings.json:3:3: error: unknown event "PreToolUze" (did you mean "PreToolUse"?); its hooks are not loaded
-    .claude/settings.json:3:84: warning: hooks of type "prompt" are not supported: it needs the agent's model; this one is never run
+    .wave/settings.json:3:3: error: unknown event "PreToolUze" (its hooks are ignored)
+      hint: did you mean "PreToolUse"?
+    .claude/settings.json:3:84: warning: hooks of type "prompt" are not supported because they need the agent's model (the hook never runs)
     1 error, 1 warning in 5 files (8 hooks loaded).
     "#);
 }
@@ -138,8 +139,8 @@ fn lint_warns_of_scripts_that_cannot_be_started() {
         .hooks(".claude/settings.json", &json!({"Stop": ["plain.sh", "gone.sh"]}));
     let ran = sandbox.run_snell(&["lint"], "");
     assert_eq!(ran.code, 0, "warnings are no errors");
-    assert!(ran.stdout.contains("plain.sh is not executable; run chmod +x on it"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("gone.sh cannot be found"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("plain.sh is not executable\n  hint: run `chmod +x "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("gone.sh: No such file or directory"), "{}", ran.stdout);
 }
 
 #[test]
@@ -148,7 +149,7 @@ fn lint_points_at_the_command_that_cannot_be_started() {
         let text = format!("[[hook]]\nevent = 'Stop'\n{key} = {command}\n");
         let ran = CliSandbox::new().file("snell.toml", &text).run_snell(&["lint"], "");
         let place = format!("snell.toml:3:{}: warning: ", key.len() + 4);
-        assert!(ran.stdout.starts_with(&place) && ran.stdout.contains("gone.sh cannot be found"), "{}", ran.stdout);
+        assert!(ran.stdout.starts_with(&place) && ran.stdout.contains("gone.sh: No such file"), "{}", ran.stdout);
     }
 }
 
@@ -191,7 +192,7 @@ fn explain_says_for_every_hook_what_was_compared() {
 
     Would run, in this order:
       snell snell.toml:1  ./guard.sh
-          matcher "shell" matches tool "Bash"; it runs only if "test -f x" exits with 0 (not tried here)
+          matcher "shell" matches tool "Bash"; it runs only if "test -f x" exits with 0 (not run here)
       microai .microai/settings.json:1  log-git.sh
           matcher "Bash(git:*)" matches tool "Bash" with its principal argument "git push origin"
       claude .claude/settings.json:4  judge
@@ -205,7 +206,7 @@ fn explain_says_for_every_hook_what_was_compared() {
       claude .claude/settings.json:3  prompt: ok?
           matcher /^mcp__.*/ (an unanchored regular expression) does not match tool "Bash"
       claude-os .claude/settings.json:6  done.sh
-          it is for Stop, not for PreToolUse
+          it runs on Stop, not on PreToolUse
       whale .whale/hooks.json:1  audit
           matcher "read_*" does not match tool "Bash"
     "#);
@@ -217,7 +218,7 @@ fn explain_reads_the_event_from_stdin_too_and_runs_nothing() {
     let ran = sandbox.run_snell(&["explain", "Stop", "--json"], r#"{"session_id": "s"}"#);
     let json = ran.json();
     assert_eq!(json[0]["fires"], true);
-    assert_eq!(json[0]["why"], "it is for every Stop");
+    assert_eq!(json[0]["why"], "it runs on every Stop");
     assert!(!sandbox.exists("ran"));
 }
 

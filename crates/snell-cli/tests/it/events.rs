@@ -43,7 +43,7 @@ fn a_name_that_looks_like_a_slip_of_the_pen_is_warned_of() {
         let warnings = ran.warnings();
         match meant {
             Some(meant) => assert!(
-                warnings.len() == 1 && warnings[0].contains(&format!("(did you mean \"{meant}\"?)")),
+                warnings.len() == 1 && warnings[0].contains(&format!("did you mean \"{meant}\"?")),
                 "{name}: {warnings:?}"
             ),
             None => assert_eq!(warnings, [""; 0], "{name}"),

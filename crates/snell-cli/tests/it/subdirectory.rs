@@ -31,8 +31,9 @@ fn build_hook_payload(sandbox: &CliSandbox, directory: &str, session: &str) -> S
 
 /// Runs in this directory what a text says to run at its end.
 fn run_suggested_command(sandbox: &CliSandbox, directory: &str, text: &str) -> CommandOutput {
-    let (_, told) = text.rsplit_once("run: snell ").expect(text);
-    let words: Vec<_> = told.lines().next().unwrap().split(' ').collect();
+    let starts = ["run: snell ", "run `snell "].map(|start| text.rfind(start).map(|at| at + start.len()));
+    let arguments = &text[starts.into_iter().max().flatten().expect(text)..];
+    let words: Vec<_> = arguments.split(['\n', '`']).next().unwrap().split(' ').collect();
     run_in_directory(sandbox, directory, &words, "")
 }
 

@@ -48,7 +48,8 @@ fn hooks_run_from_trust_to_the_first_change_or_to_its_end() {
     let untrusted = run_trusted_event(&sandbox);
     assert_eq!(
         untrusted.warnings(),
-        ["snell.toml:1:1: warning: is not trusted, so its hook does not run; look at it, then run: snell trust"]
+        ["snell.toml:1:1: warning: is not trusted, so its hook does not run (hint: review the file, then run \
+             `snell trust`)"]
     );
     assert!(untrusted.hooks().is_empty() && !sandbox.exists("ran"));
 
@@ -62,8 +63,10 @@ fn hooks_run_from_trust_to_the_first_change_or_to_its_end() {
     let changed = run_trusted_event(&sandbox);
     assert_eq!(
         changed.warnings(),
-        ["snell.toml:1:1: warning: was changed since it was trusted, so its hook does not run; look at it, then run: \
-             snell trust"]
+        [
+            "snell.toml:1:1: warning: has changed since you trusted it, so its hook does not run (hint: review the file, \
+             then run `snell trust`)"
+        ]
     );
     assert_eq!(list_trusted_files(&sandbox), ["snell.toml changed"]);
 
@@ -129,7 +132,7 @@ fn trust_shows_every_command_that_will_run() {
 
 #[test]
 fn what_nobody_can_borrow_is_said_to_be_so_and_not_trusted() {
-    let said = "~/.config/snell/snell.toml:1:11: warning: Claude Code runs the hooks of \"claude\" by itself";
+    let said = "~/.config/snell/snell.toml:1:11: warning: Claude Code runs the hooks of \"claude\" itself";
     let sandbox = CliSandbox::new()
         .home_file(".config/snell/snell.toml", "borrow = [\"claude\"]\n")
         .hooks(".claude/settings.json", &build_hook_group("not borrowed"));
@@ -345,7 +348,7 @@ fn list_and_explain_know_what_is_trusted() {
     let listed = sandbox.run_snell(&["list", "--require-trust"], "");
     assert!(listed.stderr.contains("then run: snell trust --all\n"), "{listed:?}");
     assert!(
-        listed.stdout.contains("(off: its file was changed since it was trusted; run: snell trust) touch ran"),
+        listed.stdout.contains("(off: its file has changed since you trusted it (hint: run `snell trust`)) touch ran"),
         "{listed:?}"
     );
     assert!(listed.stderr.contains("snell.toml was changed since it was trusted, so it does not count"), "{listed:?}");
@@ -375,7 +378,7 @@ fn a_host_that_requires_trust_gets_it_for_the_files_of_every_agent() {
         .hooks(".claude/settings.json", &build_hook_group("true"));
     let warnings = run_trusted_event(&sandbox).warnings();
     assert_eq!(warnings.len(), 2);
-    assert!(warnings.iter().all(|warning| warning.ends_with("run: snell trust --all")), "{warnings:?}");
+    assert!(warnings.iter().all(|warning| warning.ends_with("run `snell trust --all`)")), "{warnings:?}");
     assert_eq!(sandbox.run_snell(&["trust", "--all"], "").code, 0);
     assert_eq!(list_trusted_files(&sandbox), [".claude/settings.json trusted", ".wave/settings.json trusted"]);
     let ran = run_trusted_event(&sandbox);

@@ -13,29 +13,29 @@ use crate::forms::private_keys;
 use crate::scan::char_runs::CharClass;
 use crate::scan::{FoundSecret, SecretScanner};
 
-/// How far behind `curl` its options may stand.
+/// How far after `curl` its options may be.
 const MAX_CURL_BYTES: usize = 4096;
 
-/// The longest user name and password that are looked for in an address or an option.
+/// The longest user name and password that are searched for in an address or an option.
 const MAX_LOGIN_BYTES: usize = 512;
 
-/// The most backslashes before a quote: a string within a string within a string.
+/// The most backslashes before a quote: a string inside a string inside a string.
 pub(crate) const MAX_QUOTE_ESCAPES: usize = 7;
 
-/// Ways to authorize, which stand before the credential.
+/// Authorization schemes, which come before the credential.
 const AUTH_SCHEMES: [&str; 8] = ["bearer", "basic", "token", "apikey", "api-key", "key", "digest", "negotiate"];
 
 fn build_secret(range: Range<usize>, name: &'static str) -> FoundSecret {
     FoundSecret::new(range, name, SecretIssuer::AnyHost)
 }
 
-/// Where spaces, at most `most` of them, end.
+/// The end of at most `most` spaces.
 fn skip_spaces(bytes: &[u8], from: usize, most: usize) -> usize {
     let rest = bytes.get(from..).unwrap_or_default();
     from + rest.iter().take(most).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// The characters up to the quote that closes the one given.
+/// The characters up to the closing quote.
 pub(crate) fn quoted_char_class(quote: Option<&u8>) -> Option<CharClass> {
     match quote? {
         b'"' => Some(CharClass::Double),
@@ -56,7 +56,7 @@ pub(crate) fn find_url_password(scanner: &mut SecretScanner<'_>, colon: usize) -
     let login_end = start + authority.iter().rposition(|byte| *byte == b'@')?;
     let login = start..login_end;
     if !scanner.bytes[login.clone()].contains(&b':') {
-        // One that begins like those of a maker is found by that, and called so.
+        // A token with a known prefix is found by that, and has its name.
         let is_one = !scanner.begins_form(start) && values::is_token(&scanner.text[login.clone()]);
         return is_one.then(|| build_secret(login, "token"));
     }
@@ -86,7 +86,7 @@ pub(crate) fn find_option_secret(scanner: &mut SecretScanner<'_>, at: usize) -> 
     }
 }
 
-/// Whether a word of a command can begin at `at`.
+/// Whether a word of a command can start at `at`.
 fn can_begin_argument(scanner: &SecretScanner<'_>, at: usize) -> bool {
     match &scanner.bytes[scanner.begin..at] {
         [] | [.., b'\\', b'n' | b't'] => true,
@@ -102,7 +102,7 @@ fn read_argument(scanner: &mut SecretScanner<'_>, at: usize) -> Range<usize> {
     }
 }
 
-/// Where the value of an option begins that ends at `at`: behind `=`, spaces, or the quotes and the comma of a list.
+/// The start of the value of an option that ends at `at`: after `=`, spaces, or the quotes and the comma of a list.
 fn find_option_value(scanner: &SecretScanner<'_>, at: usize) -> usize {
     let rest = scanner.bytes.get(at..).unwrap_or_default();
     let escapes = rest.iter().take(3).take_while(|byte| **byte == b'\\').count();
@@ -119,7 +119,7 @@ fn is_curl_option(scanner: &SecretScanner<'_>, at: usize) -> bool {
     is_near && can_begin_argument(scanner, at)
 }
 
-/// `curl -u user:password`: the password. Other programs call a group what stands there.
+/// `curl -u user:password`: the password. In other programs `-u` has a group.
 fn find_curl_password(scanner: &mut SecretScanner<'_>, at: usize) -> Option<FoundSecret> {
     if !is_curl_option(scanner, at) {
         return None;
@@ -133,17 +133,17 @@ fn find_curl_password(scanner: &mut SecretScanner<'_>, at: usize) -> Option<Foun
     find_login_password(scanner, login.start..end.max(login.start))
 }
 
-/// Options of `curl` that take no value and may stand before another one: `-sb name=value`.
+/// Options of `curl` without a value that may come before another one: `-sb name=value`.
 const CURL_SWITCHES: &[u8] = b"#01234BGIJLMNOSafgijklnpqsv";
 
 /// Other programs with an option for cookies.
 pub(crate) const COOKIE_PROGRAMS: [(&str, u8); 5] =
     [("ab ", b'C'), ("ffuf ", b'b'), ("gobuster ", b'c'), ("hurl ", b'b'), ("wfuzz ", b'b')];
 
-/// How far behind such a program its option may stand.
+/// How far after such a program its option may be.
 const MAX_COOKIE_PROGRAM_BYTES: usize = 512;
 
-/// `ffuf -b name=value` and its like: the cookies.
+/// `ffuf -b name=value` and similar: the cookies.
 fn find_program_cookie(scanner: &mut SecretScanner<'_>, at: usize) -> Option<FoundSecret> {
     let (program, option) = scanner.cookie_program?;
     let is_near = at - program <= MAX_COOKIE_PROGRAM_BYTES && can_begin_argument(scanner, at);
@@ -153,7 +153,7 @@ fn find_program_cookie(scanner: &mut SecretScanner<'_>, at: usize) -> Option<Fou
     read_cookie_argument(scanner, at + 2)
 }
 
-/// The cookies that are the value of an option which ends at `at`.
+/// The cookies in the value of an option that ends at `at`.
 fn read_cookie_argument(scanner: &mut SecretScanner<'_>, at: usize) -> Option<FoundSecret> {
     let value = read_argument(scanner, find_option_value(scanner, at));
     let is_cookie = values::is_cookie(&scanner.text[value.clone()]);
@@ -174,13 +174,13 @@ fn find_curl_cookie(scanner: &mut SecretScanner<'_>, at: usize) -> Option<FoundS
     read_cookie_argument(scanner, option + 1)
 }
 
-/// Programs to which `-p` with nothing after it means: ask for the password.
+/// Programs in which `-p` without a value means: ask for the password.
 const MYSQL_PROGRAMS: [&str; 4] = ["mysql", "mysqldump", "mysqladmin", "mariadb"];
 
-/// How far before `-p` its program may stand.
+/// How far before `-p` its program may be.
 const MAX_PROGRAM_BYTES: usize = 96;
 
-/// `sshpass -p password` and `mysql -ppassword`. To other programs `-p` is a port, a path or a profile.
+/// `sshpass -p password` and `mysql -ppassword`. In other programs `-p` is a port, a path or a profile.
 fn find_password_option(scanner: &mut SecretScanner<'_>, at: usize) -> Option<FoundSecret> {
     if scanner.bytes.get(at + 1) != Some(&b'p') || !can_begin_argument(scanner, at) {
         return None;
@@ -205,13 +205,13 @@ fn is_program_word(word: &str, name: &str) -> bool {
     before.is_some_and(|before| before.is_empty() || before.ends_with(['/', '"', '\'', '`', '(']))
 }
 
-/// What follows the program that sshpass starts is that program's.
+/// Words after the program that sshpass starts belong to that program.
 fn follows_sshpass(command: &str) -> bool {
     let last = command.split_whitespace().next_back();
     last.is_some_and(|last| is_program_word(last, "sshpass"))
 }
 
-/// Whether one of the words is the program, rather than what an option names.
+/// Whether one of the words is the program itself, instead of the value of an option.
 fn runs_mysql(command: &str) -> bool {
     let mut before = "";
     command.split_whitespace().any(|word| {
@@ -221,7 +221,7 @@ fn runs_mysql(command: &str) -> bool {
     })
 }
 
-/// `--password value` and its like.
+/// `--password value` and similar.
 fn find_credential_option(scanner: &mut SecretScanner<'_>, at: usize) -> Option<FoundSecret> {
     let name_end = scanner.runs.find_run_end(CharClass::Url, at);
     let value_start = find_option_value(scanner, name_end);
@@ -248,7 +248,7 @@ pub(crate) fn find_bearer_token(scanner: &mut SecretScanner<'_>, at: usize) -> O
     is_one.then(|| build_secret(start..end, "authorization"))
 }
 
-/// `name = value`, `name: value` and their like, where the name means a credential: the value.
+/// `name = value`, `name: value` and similar, if the name means a credential: the value.
 pub(crate) fn find_assigned_secret(scanner: &mut SecretScanner<'_>, at: usize) -> Option<FoundSecret> {
     let mark = scanner.bytes[at];
     let is_part_of_other = at > scanner.begin && b"!<>+*/=:|".contains(&scanner.bytes[at - 1]);
@@ -284,7 +284,7 @@ pub(crate) fn find_assigned_secret(scanner: &mut SecretScanner<'_>, at: usize) -
     values::is_credential(kind, style, text).then(|| build_secret(value, kind.name()))
 }
 
-/// The end of the cookies of a header. A value may stand in quotes, which end the header elsewhere.
+/// The end of the cookies of a header. A value may be in quotes, which would otherwise end the header.
 fn find_cookie_header_end(scanner: &mut SecretScanner<'_>, start: usize) -> usize {
     const MAX_QUOTED: usize = 8;
     let mut end = scanner.runs.find_run_end(CharClass::Header, start);
@@ -302,7 +302,7 @@ fn find_cookie_header_end(scanner: &mut SecretScanner<'_>, start: usize) -> usiz
     end
 }
 
-/// The name before a separator, out of its quotes.
+/// The name before a separator, without its quotes.
 pub(crate) fn find_name_before(scanner: &SecretScanner<'_>, at: usize) -> Option<Range<usize>> {
     let before = &scanner.bytes[scanner.begin..at];
     let back = |end: usize, most: usize, is_in: fn(u8) -> bool| {
@@ -316,8 +316,7 @@ pub(crate) fn find_name_before(scanner: &SecretScanner<'_>, at: usize) -> Option
     (fits && !is_path).then(|| scanner.begin + start..scanner.begin + end)
 }
 
-/// What the name at `name` means. `Pwd` is a password only within a connection string;
-/// `PWD` is a directory.
+/// The meaning of the name at `name`. `Pwd` is a password only inside a connection string, and `PWD` is a directory.
 fn credential_kind_at(scanner: &SecretScanner<'_>, name: &Range<usize>) -> Option<CredentialKind> {
     let text = &scanner.text[name.clone()];
     let before = &scanner.bytes[scanner.begin..name.start];
@@ -328,7 +327,7 @@ fn credential_kind_at(scanner: &SecretScanner<'_>, name: &Range<usize>) -> Optio
     credential_kind(text)
 }
 
-/// The value from `at`, and whether it stands in quotes. They may be escaped, as in JSON within a string.
+/// The value from `at`, and whether it is in quotes. They may be escaped, as in JSON inside a string.
 pub(crate) fn read_value(scanner: &mut SecretScanner<'_>, at: usize) -> (Range<usize>, bool) {
     let rest = &scanner.bytes[at.min(scanner.bytes.len())..];
     let prefix = match rest {

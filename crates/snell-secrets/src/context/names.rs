@@ -9,7 +9,7 @@ pub enum CredentialKind {
     Password,
     /// A value that must stay private.
     Secret,
-    /// A token is long; many a short word is called so too.
+    /// A token is long. Many short words have such names too.
     Token,
     /// A token whose name also means other things, so that its value must look like a token.
     OpaqueToken,
@@ -25,7 +25,7 @@ pub enum CredentialKind {
     Credential,
     /// A few digits.
     Digits,
-    /// Names and values; one of them often is a session.
+    /// Names and values. One of them is often a session.
     Cookie,
     /// The value of a cookie that is a session.
     Session,
@@ -34,7 +34,7 @@ pub enum CredentialKind {
 }
 
 impl CredentialKind {
-    /// The word that stands in the place of the value.
+    /// The placeholder for the value.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Password => "password",
@@ -51,7 +51,7 @@ impl CredentialKind {
     }
 }
 
-/// The longest name that is looked at.
+/// The longest name that the scanner reads.
 pub(crate) const MAX_NAME_BYTES: usize = 64;
 
 /// The rules that use a name.
@@ -59,7 +59,7 @@ pub(crate) const MAX_NAME_BYTES: usize = 64;
 enum NameUse {
     /// Masking: the value of a name that ends so.
     Value,
-    /// The guard: a variable of the environment that has these words in its name.
+    /// The guard: an environment variable with these words in its name.
     Variable,
     Both,
 }
@@ -70,8 +70,8 @@ use CredentialKind::{
 };
 use NameUse::{Both, Value, Variable};
 
-/// The names of secrets by their meaning and use: the last words of a name, joined by `_`. No name ends with one that means
-/// something else.
+/// The names of secrets by their meaning and use: the last words of a name, joined by `_`. No name ends with one that
+/// has another meaning.
 const SECRET_NAMES: &[(CredentialKind, NameUse, &[&str])] = &[
     (Authorization, Value, &["authorization"]),
     (Secret, Both, &["secret"]),
@@ -94,13 +94,13 @@ const SECRET_NAMES: &[(CredentialKind, NameUse, &[&str])] = &[
     (Password, Both, &["password", "passwd", "passphrase", "pgpassword"]),
 ];
 
-/// The names that have more uses than this one, and their meanings.
+/// The names that have further uses, and their meanings.
 fn list_names_beyond(other: NameUse) -> impl Iterator<Item = (&'static str, CredentialKind)> {
     let rows = SECRET_NAMES.iter().filter(move |(_, used, _)| *used != other);
     rows.flat_map(|(kind, _, names)| names.iter().map(|name| (*name, *kind)))
 }
 
-/// Ends of names that mean a password even within a word, as in `PGPASSWORD`.
+/// Ends of names that mean a password even inside a word, as in `PGPASSWORD`.
 pub(crate) const PASSWORD_ENDS: [&str; 5] = ["password", "passwd", "passphrase", "_pwd", "_pass"];
 
 /// Members of a JSON Web Key that are private.
@@ -126,7 +126,7 @@ pub fn credential_kind(name: &str) -> Option<CredentialKind> {
     list_names_beyond(Variable).find(|(name, _)| ends_with_words(&words, name)).map(|(_, kind)| kind)
 }
 
-/// Whether a variable of the environment with this name holds a secret.
+/// Whether an environment variable with this name has a secret.
 pub fn is_secret_variable(name: &str) -> bool {
     let last = name.rsplit('_').next().unwrap_or_default();
     let word_ends = || name.match_indices('_').map(|(at, _)| at).chain([name.len()]);
@@ -134,7 +134,7 @@ pub fn is_secret_variable(name: &str) -> bool {
     !DESCRIBING_WORDS.contains(&last) && list_names_beyond(Value).any(|(words, _)| has_words(words))
 }
 
-/// Whether a pattern with which lines are picked names secrets: `TOKEN`, `_KEY=`, `pass`.
+/// Whether a pattern that selects lines names secrets: `TOKEN`, `_KEY=`, `pass`.
 pub fn pattern_names_secrets(pattern: &str) -> bool {
     let upper = pattern.to_ascii_uppercase();
     let mut words = upper.split(|c: char| !c.is_ascii_alphabetic());
@@ -142,13 +142,14 @@ pub fn pattern_names_secrets(pattern: &str) -> bool {
     words.any(|word| is_name(word) || PATTERN_WORDS.contains(&word))
 }
 
-/// A part of the hosts that issue the secret in a variable of this name; empty if they are not known.
+/// A part of the hosts that issue the secret in a variable of this name. Empty if they are unknown.
 pub fn variable_issuer(name: &str) -> &'static str {
     let first = name.split('_').next().unwrap_or_default();
     VARIABLE_ISSUERS.iter().find(|(word, _)| *word == first).map_or("", |(_, issuer)| issuer)
 }
 
-/// Whether a name ends with three letters that one of the above ends with. Most do not and are done with.
+/// Whether a name ends with three letters that one of the above ends with. Most names do not, and need no further
+/// check.
 fn has_credential_ending(name: &[u8]) -> bool {
     const ENDS: [&[u8; 3]; 26] = [
         b"ord", b"swd", b"pwd", b"ase", b"ass", b"ion", b"ret", b"ken", b"rer", b"key", b"uth", b"sig", b"ure", b"ial",

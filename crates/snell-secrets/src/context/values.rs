@@ -3,28 +3,28 @@
 use super::words::{CREDENTIAL_WORDS, PLACEHOLDER_WORDS, PLACEHOLDERS};
 use crate::context::names::{CredentialKind, to_snake_case};
 
-/// How a value is given to its name.
+/// How a value is assigned to its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueStyle {
     /// `NAME=value`, as in an environment.
     Environment,
     /// `name=value`, as in a query, a settings file or an argument.
     Assigned,
-    /// `name: value` or `name = value`, as in prose and code as well.
+    /// `name: value` or `name = value`, which also occur in prose and code.
     Stated,
     /// `name: "value"`, with any of the separators.
     Quoted,
 }
 
-/// How much of a value is looked at to judge it.
+/// How much of a value the scanner reads to judge it.
 const MAX_JUDGED_BYTES: usize = 256;
 
-/// The part of a value by which it is judged, so that a text of nothing but values is not read over and over.
+/// The part of a value that is judged. A limit keeps a text that has only values from being read repeatedly.
 pub(crate) fn judged_prefix(value: &str) -> &str {
     &value[..value.floor_char_boundary(MAX_JUDGED_BYTES)]
 }
 
-/// Whether `value` is a credential, given what its name means.
+/// Whether `value` is a credential, given the meaning of its name.
 pub(crate) fn is_credential(kind: CredentialKind, style: ValueStyle, value: &str) -> bool {
     let judged = judged_prefix(value);
     let seen = ValueTraits::from_value(judged);
@@ -61,19 +61,19 @@ pub(crate) fn is_credential(kind: CredentialKind, style: ValueStyle, value: &str
     }
 }
 
-/// The most digits of a PIN or a code that is used once.
+/// The maximum number of digits of a PIN or a one-time code.
 const MAX_CODE_DIGITS: usize = 8;
 
-/// How long a value is that can be nothing but a token, and how many digits it has at least.
+/// The minimum length of a value that can only be a token, and its minimum number of digits.
 const MIN_OPAQUE: (usize, usize) = (16, 3);
 
-/// Whether a value is a token by its looks alone: long, of letters and digits, and no words that are joined.
+/// Whether a value is a token by its characters alone: long, letters and digits, and not joined words.
 pub(crate) fn is_token(value: &str) -> bool {
     let judged = judged_prefix(value);
     is_opaque(judged, ValueTraits::from_value(judged)) && !is_placeholder(judged)
 }
 
-/// Whether a value is no word of prose: it has a digit, a special character, or letters of both cases.
+/// Whether a value is not a word of prose: it has a digit, a special character, or letters of both cases.
 pub(crate) fn is_not_word(value: &str) -> bool {
     let seen = ValueTraits::from_value(value);
     seen.digit || seen.special || (seen.lower && value.bytes().skip(1).any(|byte| byte.is_ascii_uppercase()))
@@ -100,10 +100,10 @@ fn is_session(value: &str, seen: ValueTraits) -> bool {
         && value.bytes().all(fits)
 }
 
-/// Parts of a cookie that say how it is to be kept.
+/// Attributes of a cookie.
 const COOKIE_ATTRIBUTES: [&str; 5] = ["expires", "max-age", "path", "domain", "samesite"];
 
-/// Whether one of the values of a cookie can be a session. Of a long one not all is looked at.
+/// Whether one of the values of a cookie can be a session. Only the start of a long one is read.
 pub(crate) fn is_cookie(value: &str) -> bool {
     let is_session = |pair: &str| {
         let Some((name, value)) = pair.trim().split_once('=') else {
@@ -132,7 +132,7 @@ fn is_login_at_host(value: &str) -> bool {
     })
 }
 
-/// How long a credential is at least. The more a value can be something else, the longer it must be.
+/// The minimum length of a credential. The more other meanings a value can have, the longer it must be.
 const fn min_length(kind: CredentialKind, style: ValueStyle) -> usize {
     match (kind, style) {
         (CredentialKind::Password, ValueStyle::Environment) => 3,
@@ -161,7 +161,7 @@ const fn min_length(kind: CredentialKind, style: ValueStyle) -> usize {
     }
 }
 
-/// What characters a value has.
+/// The characters of a value.
 #[derive(Clone, Copy, Debug, Default)]
 struct ValueTraits {
     digit: bool,
@@ -190,12 +190,12 @@ impl ValueTraits {
         self.lower || self.upper
     }
 
-    /// Long, without digits, in both cases and without marks between words.
+    /// Long, without digits, in both cases and without separators between words.
     fn is_random_text(self, value: &str) -> bool {
         value.len() >= 16 && self.lower && self.upper && !value.contains(['_', '-', '.', ' '])
     }
 
-    /// A file rather than a key: `/` is also a digit of Base64, which has letters of both cases.
+    /// A file instead of a key: `/` is also a digit of Base64, which has letters of both cases.
     fn is_file_path(self, value: &str) -> bool {
         ["./", "../", "~/"].iter().any(|start| value.starts_with(start))
             || (value.starts_with('/') && !(self.upper && self.lower && self.digit))
@@ -203,19 +203,19 @@ impl ValueTraits {
     }
 }
 
-/// Whether `value` stands for a credential without being one.
+/// Whether `value` is a placeholder for a credential.
 pub(crate) fn is_placeholder(value: &str) -> bool {
     is_reference(value) || is_blank(value) || is_placeholder_word(value)
 }
 
-/// Whether a value is to be filled in: `$NAME`, `%NAME%`, `<name>`, `{name}`, a list, or cut short by whoever wrote it.
+/// Whether a value is a template: `$NAME`, `%NAME%`, `<name>`, `{name}`, a list, or cut short by its author.
 fn is_reference(value: &str) -> bool {
     let opens = value.starts_with(['$', '<', '{', '[', '(', '&']) || value.starts_with("%(");
     let in_percents = value.len() > 1 && value.starts_with('%') && value.ends_with('%');
     opens || in_percents || ["${", "$(", "{{", "..."].iter().any(|mark| value.contains(mark))
 }
 
-/// Whether a value is one character over and over, or nothing but marks.
+/// Whether a value is one repeated character, or only punctuation.
 fn is_blank(value: &str) -> bool {
     let mut characters = value.chars();
     let first = characters.next();
@@ -234,7 +234,7 @@ fn is_placeholder_word(value: &str) -> bool {
     PLACEHOLDERS.contains(&words.as_str()) || has(PLACEHOLDER_WORDS) || names_one()
 }
 
-/// Whether an unquoted value is code that yields one: a call, an index, or a path of names.
+/// Whether an unquoted value is code that returns one: a call, an index, or a path of names.
 fn is_expression(value: &str, style: ValueStyle) -> bool {
     let name_end = value
         .find(|mark: char| !(mark.is_ascii_alphanumeric() || matches!(mark, '_' | '.' | ':' | '-')))
@@ -253,7 +253,7 @@ fn is_expression(value: &str, style: ValueStyle) -> bool {
     style != ValueStyle::Environment && after.is_empty() && names().count() > 1 && names().all(is_name)
 }
 
-/// Whether a quoted value with spaces is something to read: it begins like a sentence, or speaks of credentials.
+/// Whether a quoted value with spaces is prose: it starts like a sentence, or mentions credentials.
 fn is_sentence(value: &str) -> bool {
     let mut characters = value.chars();
     let capital =

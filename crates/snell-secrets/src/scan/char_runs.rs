@@ -1,7 +1,6 @@
-//! CharRuns of characters of one kind, each looked at once.
+//! Runs of characters of one kind. Each is read once.
 
-/// A kind of characters, by what may stand in a run of them. All of them end at an ASCII character, so that the end of
-/// a run is never inside a character.
+/// A kind of characters. Every run ends at an ASCII character, so its end is never inside a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CharClass {
     /// `0-9 a-f A-F`.
@@ -22,27 +21,27 @@ pub(crate) enum CharClass {
     Authority,
     /// A value without quotes.
     Value,
-    /// What a shell takes as one word, without quotes.
+    /// One word of a shell, without quotes.
     Word,
-    /// What stands between `"`.
+    /// The text between `"`.
     Double,
-    /// What stands between `'`.
+    /// The text between `'`.
     Single,
-    /// What stands between backticks.
+    /// The text between backticks.
     Backtick,
-    /// The value of a header, up to the end of its line or of the text that quotes it.
+    /// The value of a header, up to the end of its line or of the quotes around it.
     Header,
     /// A field of a hash of a password.
     Crypt,
-    /// Everything in one object of JSON, without the objects in it.
+    /// The content of one JSON object, without nested objects.
     Flat,
 }
 
-/// How many kinds there are.
+/// The number of kinds.
 const CLASS_COUNT: usize = CharClass::Flat as usize + 1;
 
 impl CharClass {
-    /// Whether `byte` may stand in such a run. Bytes of characters beyond ASCII stand in the lax ones only.
+    /// Whether `byte` may be in such a run. Bytes of characters beyond ASCII are only in the lax ones.
     pub(crate) fn contains(self, byte: u8) -> bool {
         match self {
             Self::Hex => byte.is_ascii_hexdigit(),
@@ -68,13 +67,13 @@ impl CharClass {
     }
 }
 
-/// The runs of a text. The last run of each kind is remembered: whoever asks again from inside it is answered without
-/// a second look, so that all questions together cost no more than one pass for each kind.
+/// The runs of a text. It keeps the last run of each kind, so a second query inside that run reads nothing. All queries
+/// together read the text at most once for each kind.
 #[derive(Debug)]
 pub(crate) struct CharRuns<'a> {
     bytes: &'a [u8],
     last: [(usize, usize); CLASS_COUNT],
-    /// How many bytes were looked at.
+    /// The number of bytes that were read.
     pub(crate) steps: usize,
 }
 
@@ -83,7 +82,7 @@ impl<'a> CharRuns<'a> {
         Self { bytes, last: [(0, 0); CLASS_COUNT], steps: 0 }
     }
 
-    /// Where the run of `chars` that goes through `from` ends.
+    /// The end of the run of `chars` through `from`.
     pub(crate) fn find_run_end(&mut self, chars: CharClass, from: usize) -> usize {
         let (start, end) = self.last[chars as usize];
         if (start..end).contains(&from) {

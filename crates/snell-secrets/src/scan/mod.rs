@@ -1,8 +1,7 @@
 //! One pass over a text that finds the secrets in it.
 //!
-//! Most bytes can begin nothing and are passed over. The others are handed to the rule they begin; what a rule looks at
-//! before and after that byte is either bounded by a constant or a run that is remembered, so the pass is linear
-//! whatever the text.
+//! Most bytes cannot start a secret and are skipped. The others go to the rule that they start. A rule reads a constant
+//! number of bytes before and after that byte, or a run that is kept, so the pass is linear for every text.
 
 pub(crate) mod char_runs;
 
@@ -35,7 +34,7 @@ impl FoundSecret {
     }
 }
 
-/// The signs of a secret that a scanner goes by.
+/// The signs of a secret that a scanner uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SecretScanMode {
     /// Its own form.
@@ -44,23 +43,23 @@ enum SecretScanMode {
     FormAndContext,
 }
 
-/// How much of a run is looked at for the characters it must have.
+/// How much of a run is searched for the characters that it must have.
 const MAX_NEEDS_BYTES: usize = 256;
 
-/// The fewest characters after a prefix that is no word of its own.
+/// The minimum number of characters after a prefix that is not a separate word.
 const MIN_GLUED_BODY: usize = 20;
 
-/// The longest name that a secret is glued to.
+/// The longest name directly before a secret.
 const MAX_GLUED_NAME: usize = 32;
 
 /// `=` in quoted-printable text.
 const QUOTED_EQUALS: &str = "=3D";
 
-/// What a byte can be, each a bit of [`BYTE_KINDS`].
+/// The kinds of a byte, each a bit of [`BYTE_KINDS`].
 const IN_WORD: u8 = 1;
-/// It may begin what is a word of its own.
+/// It may start a word.
 const BEGINS_WORD: u8 = 2;
-/// It belongs to something whose rule looks at what stands before by itself.
+/// It belongs to a rule that checks the text before it itself.
 const ANYWHERE: u8 = 4;
 
 const BYTE_KINDS_TABLE: [u8; 256] = {
@@ -88,33 +87,33 @@ fn has_byte_kind(byte: u8, kind: u8) -> bool {
     BYTE_KINDS[usize::from(byte)] & kind != 0
 }
 
-/// A text in which secrets are looked for.
+/// A text that is searched for secrets.
 #[derive(Debug)]
 pub struct SecretScanner<'a> {
     pub(crate) text: &'a str,
     pub(crate) bytes: &'a [u8],
     pub(crate) runs: CharRuns<'a>,
-    /// Where the last secret ended. Nothing looks back beyond it, since a second pass could not either.
+    /// The end of the last secret. No rule reads back beyond it, because a second pass could not either.
     pub(crate) begin: usize,
-    /// Where `curl` was last named.
+    /// The position of the last `curl`.
     pub(crate) curl_at: Option<usize>,
-    /// Where another program with an option for cookies was last named, and the option.
+    /// The position of the last other program with an option for cookies, and the option.
     pub(crate) cookie_program: Option<(usize, u8)>,
-    /// Where `pgpass` was last named.
+    /// The position of the last `pgpass`.
     pub(crate) pgpass_at: Option<usize>,
     pub(crate) jwk: JwkContext,
-    /// Up to here, PEM in Base64 is known to hold no private key.
+    /// Up to here, PEM in Base64 has no private key.
     pub(crate) public_pem_end: usize,
-    /// Up to here, tokens of Azure DevOps were looked for.
+    /// Up to here, the text was searched for tokens of Azure DevOps.
     pub(crate) azure_end: usize,
     mode: SecretScanMode,
-    /// Whether words may begin after escapes. In most texts there is none, and those are read several times as fast.
+    /// Whether words may start after escapes. Most texts have no escapes, and are scanned several times as fast.
     has_escapes: bool,
     at: usize,
 }
 
 impl<'a> SecretScanner<'a> {
-    /// Looks for secrets by their form, and by the name, the option or the address before them.
+    /// Searches for secrets by their form, and by the name, the option or the address before them.
     pub fn new(text: &'a str) -> Self {
         Self {
             text,
@@ -128,24 +127,24 @@ impl<'a> SecretScanner<'a> {
             public_pem_end: 0,
             azure_end: 0,
             mode: SecretScanMode::FormAndContext,
-            // Without an early end, which would have to be asked for at each byte.
+            // Without an early end, which would need a check at each byte.
             has_escapes: text.bytes().fold(false, |any, byte| any | matches!(byte, b'\\' | b'%' | 0x1b))
                 || text.contains(QUOTED_EQUALS),
             at: 0,
         }
     }
 
-    /// Looks for secrets by their form alone.
+    /// Searches for secrets by their form alone.
     pub fn with_forms_only(text: &'a str) -> Self {
         Self { mode: SecretScanMode::Form, ..Self::new(text) }
     }
 
-    /// How many bytes were looked at, beside the pass itself.
+    /// The number of bytes that rules read, beside the pass itself.
     pub fn steps(&self) -> usize {
         self.runs.steps
     }
 
-    /// The next byte at which something may be found. Every byte of every event passes through here.
+    /// The next byte that may start a secret. Every byte of every event passes through here.
     fn find_candidate(&self) -> Option<usize> {
         let rest = self.bytes.get(self.at..)?;
         let distance = if self.has_escapes {
@@ -213,7 +212,8 @@ impl<'a> SecretScanner<'a> {
         None
     }
 
-    /// Whether a word can begin at `at`: not within another one, but after an escape such as `\n`, `%20` or a colour.
+    /// Whether a word can start at `at`: not inside another one, but after an escape such as `
+    /// `, `%20` or a colour.
     pub(crate) fn begins_word(&self, at: usize) -> bool {
         let before = &self.bytes[self.begin..at];
         match before {
@@ -227,8 +227,8 @@ impl<'a> SecretScanner<'a> {
         }
     }
 
-    /// A secret whose prefix has `mark`, a `_` or `-`, as its last byte, or stands after a `_`, with a name before it and
-    /// no boundary between them: `key_ghp_…`, `KEYghp_…`.
+    /// A secret whose prefix ends with `mark`, a `_` or `-`, or follows a `_`, directly after a name: `key_ghp_…`,
+    /// `KEYghp_…`.
     fn find_glued_form(&mut self, mark: usize) -> Option<FoundSecret> {
         let body = self.bytes.get(mark + 1..mark + 1 + MIN_GLUED_BODY)?;
         if !body.iter().all(|byte| CharClass::Base64.contains(*byte) || *byte == b'.') {
@@ -256,13 +256,14 @@ impl<'a> SecretScanner<'a> {
             .find_map(|form| self.match_form(form, mark + 1))
     }
 
-    /// Whether the letters, digits, `_` and `-` before `at` are few: more are Base64 of something else.
+    /// Whether there are few letters, digits, `_` and `-` before `at`. Many of them are Base64.
     fn follows_name(&self, at: usize) -> bool {
         let before = self.bytes[self.begin..at].iter().rev().take(MAX_GLUED_NAME + 1);
         before.take_while(|byte| CharClass::Url.contains(**byte)).count() <= MAX_GLUED_NAME
     }
 
-    /// Where the text from `start` begins if the last letters of an escape are left out: `\nlocalhost`.
+    /// The start of the text from `start` after the last letters of an escape: `
+    /// localhost`.
     pub(crate) fn skip_escape(&self, start: usize) -> usize {
         const MAX_ESCAPE_BYTES: usize = 6;
         let is_after_escape = |at: &usize| has_byte_kind(self.bytes[at - 1], IN_WORD) && self.begins_word(*at);
@@ -270,7 +271,7 @@ impl<'a> SecretScanner<'a> {
         (start + 1..=last).rev().find(is_after_escape).unwrap_or(start)
     }
 
-    /// Whether a secret of a known form begins at `at`.
+    /// Whether a secret of a known form starts at `at`.
     pub(crate) fn begins_form(&mut self, at: usize) -> bool {
         let rest = self.bytes.get(at..).unwrap_or_default();
         forms::find_prefix_at_start(rest).any(|form| self.match_form(form, at).is_some())
@@ -324,7 +325,7 @@ impl<'a> SecretScanner<'a> {
 }
 
 impl SecretScanner<'_> {
-    /// Whether letters alone show that a run is random: capitals stand in it as in no words that are joined.
+    /// Whether the letters of a run are random: it has capitals in places where joined words have none.
     fn has_random_letters(&self, place: Range<usize>) -> bool {
         let seen = &self.bytes[place.start..place.end.min(place.start + MAX_NEEDS_BYTES)];
         let count = |is_pair: fn(&[u8]) -> bool| seen.windows(2).filter(|pair| is_pair(pair)).count();

@@ -1,11 +1,11 @@
-//! One command: which kind it is, and what may follow it.
+//! One command: its kind, and its redirections.
 
 use crate::ast::{ShellCommand, ShellCommandKind, ShellScript, ShellWord};
 use crate::parser::ShellParser;
 use crate::tokens::{ShellToken, is_word_delimiter};
 
 impl Default for ShellCommand {
-    /// A command that does nothing, where one was expected and could not be read.
+    /// An empty command, in place of one that is missing or invalid.
     fn default() -> Self {
         Self {
             kind: ShellCommandKind::Simple { assignments: Vec::new(), words: Vec::new() },
@@ -21,7 +21,7 @@ impl Default for ShellCommandKind {
     }
 }
 
-/// Reserved words that begin a compound command.
+/// Reserved words that start a compound command.
 const COMPOUND: &[&str] = &["[[", "{", "case", "for", "if", "select", "until", "while"];
 
 impl ShellParser<'_> {
@@ -36,7 +36,7 @@ impl ShellParser<'_> {
         })
     }
 
-    /// Whether a compound command begins here.
+    /// Whether a compound command starts here.
     pub(crate) fn is_compound_ahead(&mut self) -> bool {
         match self.peek_token() {
             ShellToken::Operator("(") => true,
@@ -115,8 +115,8 @@ impl ShellParser<'_> {
         empty
     }
 
-    /// What a function does, after its name and parentheses. Bash wants a compound command; other shells do not, and a guard
-    /// had better see it.
+    /// The body of a function, after its name and parentheses. Bash requires a compound command; other shells do not,
+    /// and a guard must see the body.
     pub(crate) fn parse_function_body(&mut self, name: &ShellWord, start: usize) -> ShellCommand {
         self.skip_newlines();
         if !self.is_compound_ahead() {
@@ -124,7 +124,7 @@ impl ShellParser<'_> {
         }
         let body = if self.is_command_ahead() { self.parse_command() } else { ShellCommand::default() };
         let span = self.cursor.span(start, self.cursor.position());
-        // What is not only text is no name: bash refuses it.
+        // A word with more than text is not a name: bash rejects it.
         let kind = ShellCommandKind::Function { name: name.to_literal().unwrap_or_default(), body: Box::new(body) };
         ShellCommand { kind, redirects: Vec::new(), span }
     }

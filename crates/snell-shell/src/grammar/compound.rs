@@ -5,7 +5,7 @@ use crate::parser::ShellParser;
 use crate::tokens::ShellToken;
 use crate::words::lexical_context;
 
-/// What ends an arm of a `case`.
+/// The operators that end an arm of a `case`.
 const ARM_ENDS: &[&str] = &[";;", ";&", ";;&"];
 
 impl ShellParser<'_> {
@@ -84,7 +84,7 @@ impl ShellParser<'_> {
         ends
     }
 
-    /// `a | b )`, with or without a `(` before; nothing if no pattern stands there.
+    /// `a | b )`, with or without a `(` before it. `None` if there is no pattern.
     fn parse_case_patterns(&mut self, start: usize) -> Option<Vec<ShellWord>> {
         self.eat_operator("(");
         let mut patterns = Vec::new();

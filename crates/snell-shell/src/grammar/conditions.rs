@@ -5,13 +5,13 @@ use crate::parser::ShellParser;
 use crate::tokens::ShellToken;
 use crate::words::lexical_context::{self, LexicalContext};
 
-/// Letters of the operators that take one operand.
+/// Letters of the unary operators.
 const UNARY: &[u8] = b"abcdefghknoprstuvwxzGLNORS";
 
-/// Operators that take two operands.
+/// The binary operators.
 const BINARY: &[&str] = &["=", "==", "!=", "=~", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];
 
-/// Operators that may stand in a condition that could not be read.
+/// Operators that may be in an invalid condition.
 const CONDITION_OPERATORS: &[&str] = &["&&", "||", "(", ")", "<", ">"];
 
 impl ShellParser<'_> {
@@ -28,7 +28,7 @@ impl ShellParser<'_> {
         ShellCommandKind::Test(words)
     }
 
-    /// What could not be read as a condition is read as words, so that what runs in them is seen.
+    /// Reads an invalid condition as words, so that the commands in them are visible.
     fn parse_broken_condition(&mut self, words: &mut Vec<ShellWord>, start: usize) {
         self.report_unexpected(start);
         while !self.eat_reserved("]]") {
@@ -60,7 +60,7 @@ impl ShellParser<'_> {
         }
         match self.peek_token() {
             ShellToken::Operator("(") => self.parse_condition_group(words),
-            // `[[ ]]` and `[[ a && ]]` are not true, but bash reads them.
+            // `[[ ]]` and `[[ a && ]]` are not true, but bash accepts them.
             ShellToken::Word if self.peek_reserved_word() == Some("]]") => {}
             ShellToken::Word if self.is_unary_ahead() => {
                 words.push(self.parse_plain_word());
@@ -105,7 +105,7 @@ impl ShellParser<'_> {
                     self.parse_condition_operand(words, place);
                 }
             }
-            // A word alone may not be followed by a newline.
+            // A newline may not follow a single word.
             ShellToken::Newline => {
                 self.report_problem(SyntaxProblemKind::Unexpected, self.cursor.position(), self.cursor.position() + 1)
             }
@@ -125,7 +125,7 @@ impl ShellParser<'_> {
         }
     }
 
-    /// An operator as one of the words of a condition.
+    /// An operator as a word of a condition.
     fn take_operator_word(&mut self, sign: &str) -> ShellWord {
         self.count_node();
         let start = self.cursor.position();

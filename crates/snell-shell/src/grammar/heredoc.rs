@@ -1,4 +1,4 @@
-//! Here-documents: what stands below a line belongs to redirections on it.
+//! Here-documents: the text after a line belongs to redirections on it.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::tokens::ShellToken;
 use crate::words::lexical_context;
 use crate::words::word_parts::WordBuilder;
 
-/// A here-document whose text is still to come.
+/// A here-document whose text follows later.
 pub(crate) struct PendingHereDoc {
     mark: String,
     quoted: bool,
@@ -19,7 +19,7 @@ pub(crate) struct PendingHereDoc {
 }
 
 impl ShellParser<'_> {
-    /// The mark after `<<` or `<<-`.
+    /// The delimiter after `<<` or `<<-`.
     pub(crate) fn parse_here_document(&mut self, sign: &str, start: usize) -> RedirectKind {
         if self.peek_token() != ShellToken::Word {
             self.report_unexpected(start);
@@ -31,7 +31,7 @@ impl ShellParser<'_> {
         let from = self.cursor.position();
         let word = self.parse_word(&lexical_context::HEREDOC_MARK);
         let raw = self.cursor.slice(from, self.cursor.position());
-        // Nothing in a mark is expanded: what looks like it is taken as it is written.
+        // A delimiter is not expanded: it is literal text.
         let mark = word.to_literal().unwrap_or_else(|| strip_quotes(raw));
         let quoted = word.parts.iter().any(|p| matches!(p, WordPart::Text { quoted: true, .. }));
         let body = HereDocumentBody::default();
@@ -45,7 +45,7 @@ impl ShellParser<'_> {
         RedirectKind::HereDocument { body }
     }
 
-    /// Reads the texts of all here-documents that wait, one after the other.
+    /// Reads the texts of all pending here-documents, one after the other.
     pub(crate) fn read_here_documents(&mut self) {
         for waiting in std::mem::take(&mut self.pending_here_docs) {
             let text = self.read_here_body(&waiting);
@@ -69,7 +69,7 @@ impl ShellParser<'_> {
         };
         let text = text.finish(end);
         let span = self.cursor.span(start, end);
-        // A mark that the closing parenthesis of a substitution follows counts, with the same warning.
+        // A delimiter directly before the closing parenthesis of a substitution is valid, with the same warning.
         let whole_line =
             next.is_some_and(|n| n == self.cursor.len() || self.cursor.byte_at(n.saturating_sub(1)) == Some(b'\n'));
         self.cursor.seek_to(next.unwrap_or(end));
@@ -81,7 +81,7 @@ impl ShellParser<'_> {
         ShellWord { parts: pieces, span }
     }
 
-    /// Where reading goes on if the line ends the text.
+    /// The position after the text, if the line is its delimiter.
     fn find_end_mark(&self, line: &HereDocLine<'_>, waiting: &PendingHereDoc) -> Option<usize> {
         if line.text == waiting.mark {
             return Some(line.next);
@@ -103,16 +103,16 @@ fn build_verbatim_parts(text: &TextCursor<'_>) -> Vec<WordPart> {
 
 /// A line of a here-document.
 struct HereDocLine<'c> {
-    /// Where it begins, after its tabs if those do not count.
+    /// Its start, after its tabs if they are stripped.
     start: usize,
-    /// Where the next begins.
+    /// The start of the next line.
     next: usize,
-    /// What is compared with the mark.
+    /// The text that is compared with the delimiter.
     text: Cow<'c, str>,
 }
 
 impl<'c> HereDocLine<'c> {
-    /// The line at a position: with all that a `\` at its end joins to it, unless the mark was quoted.
+    /// The line at a position, with all lines that a `\` at its end joins to it, unless the delimiter was quoted.
     fn read_from(cursor: &'c TextCursor<'_>, from: usize, waiting: &PendingHereDoc) -> Option<Self> {
         let bytes = cursor.slice(0, cursor.len()).as_bytes();
         bytes.get(from)?;
@@ -128,7 +128,7 @@ impl<'c> HereDocLine<'c> {
             let backslashes = line.bytes().rev().take_while(|&b| b == b'\\').count();
             let goes_on = !waiting.quoted && backslashes % 2 == 1 && next > at + length;
             let part = line.get(..line.len() - usize::from(goes_on)).unwrap_or_default();
-            // Longer than the mark is enough to know that it is not the mark.
+            // A line that is longer than the delimiter is not the delimiter.
             if text.len() <= waiting.mark.len() {
                 text += part;
             }
@@ -140,7 +140,7 @@ impl<'c> HereDocLine<'c> {
     }
 }
 
-/// A mark that looks like an expansion, without its quotes.
+/// A delimiter that looks like an expansion, without its quotes.
 fn strip_quotes(raw: &str) -> String {
     let mut text = String::new();
     let mut characters = raw.chars();

@@ -7,7 +7,7 @@ use crate::parser::ShellParser;
 use crate::tokens::ShellToken;
 
 impl ShellParser<'_> {
-    /// A whole text. Bash reads and runs it line by line, so each line that is complete begins a new chance.
+    /// A whole text. Bash reads and runs it line by line, so parsing resumes after each complete line.
     pub(crate) fn parse_script(&mut self) -> ShellScript {
         let mut items = Vec::new();
         loop {
@@ -19,7 +19,7 @@ impl ShellParser<'_> {
                 ShellToken::Newline => self.consume_newline(),
                 other => {
                     self.report_unexpected(start);
-                    // What can be read as a command is worth to be seen, even if bash does not come to it.
+                    // Later commands are parsed too, even if bash does not reach them.
                     if !self.is_command_ahead() {
                         self.skip_token(other);
                     }
@@ -44,7 +44,7 @@ impl ShellParser<'_> {
         }
     }
 
-    /// A list that may go over several lines, up to what cannot begin a command.
+    /// A list over several lines, up to a token that cannot start a command.
     pub(crate) fn parse_list(&mut self) -> ShellScript {
         let mut items = Vec::new();
         loop {
@@ -56,7 +56,7 @@ impl ShellParser<'_> {
         }
     }
 
-    /// A list in which at least one command must stand.
+    /// A list with at least one command.
     pub(crate) fn parse_nonempty_list(&mut self, opened: usize) -> ShellScript {
         let script = self.parse_list();
         if script.items.is_empty() {
@@ -65,7 +65,7 @@ impl ShellParser<'_> {
         script
     }
 
-    /// What stands on one line.
+    /// The list on one line.
     fn parse_list_line(&mut self, items: &mut Vec<AndOrList>) {
         while self.is_command_ahead() {
             let pipelines = self.parse_and_or();
@@ -101,13 +101,13 @@ impl ShellParser<'_> {
         let mut pipeline = CommandPipeline {
             negated: false,
             timed: false,
-            // Most are alone, and a vector that grows makes room for four.
+            // Most lists have one item, and a growing vector allocates four.
             commands: Vec::with_capacity(1),
         };
         let prefixed = self.parse_pipeline_prefixes(&mut pipeline);
         let alone = match self.peek_token() {
             ShellToken::End | ShellToken::Newline | ShellToken::Operator(";") => true,
-            // `$(time)` is read, `$(!)` is not.
+            // `$(time)` is valid, `$(!)` is not.
             ShellToken::Operator(")") => self.in_substitution && pipeline.timed,
             _ => false,
         };
@@ -130,7 +130,7 @@ impl ShellParser<'_> {
             pipeline.commands.push(command);
             self.bump_operator(sign);
             self.skip_newlines();
-            // `time` is a program there, and `!` cannot be.
+            // Here `time` is a program, and `!` is invalid.
             if self.peek_reserved_word() == Some("!") {
                 self.report_unexpected(start);
                 self.bump_operator("!");

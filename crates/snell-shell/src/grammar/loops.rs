@@ -49,7 +49,7 @@ impl ShellParser<'_> {
         words
     }
 
-    /// `do … done`, or what the manual does not mention: `{ …; }`, where a command could begin.
+    /// `do … done`, or the undocumented `{ …; }`, in the position of a command.
     fn parse_loop_body(&mut self, start: usize, separated: bool) -> ShellScript {
         if separated && self.peek_reserved_word() == Some("{") {
             self.parse_braced_list()

@@ -5,7 +5,7 @@ use crate::parser::ShellParser;
 use crate::tokens::ShellToken;
 use crate::words::lexical_context;
 
-/// What stands before an operator, glued to it.
+/// The number or name directly before an operator.
 #[derive(Default)]
 struct RedirectPrefix {
     fd: Option<u32>,
@@ -15,7 +15,7 @@ struct RedirectPrefix {
 const OPERATORS: &[&str] = &["<", ">", ">|", ">>", "<>", "<&", ">&", "&>", "&>>", "<<", "<<-", "<<<"];
 
 impl ShellParser<'_> {
-    /// A redirection, if one stands next.
+    /// A redirection, if it is next.
     pub(crate) fn parse_redirect(&mut self) -> Option<ShellRedirect> {
         let token = self.peek_token();
         let start = self.cursor.position();
@@ -44,7 +44,7 @@ impl ShellParser<'_> {
         })
     }
 
-    /// Whether a redirection stands next.
+    /// Whether a redirection is next.
     pub(crate) fn is_redirect_ahead(&mut self) -> bool {
         match self.peek_token() {
             ShellToken::Operator(sign) => OPERATORS.contains(&sign),
@@ -53,7 +53,7 @@ impl ShellParser<'_> {
         }
     }
 
-    /// Whether a number or `{name}` stands next that belongs to an operator.
+    /// Whether a number or `{name}` of an operator is next.
     pub(crate) fn is_redirect_prefix_ahead(&mut self) -> bool {
         let start = self.cursor.position();
         let prefixed = self.parse_redirect_prefix().is_some();
@@ -63,7 +63,7 @@ impl ShellParser<'_> {
 
     fn parse_redirect_target(&mut self, sign: &str, start: usize) -> ShellWord {
         let is_word = self.peek_token() == ShellToken::Word;
-        // In `>2>x`, the number belongs to what follows it; in `>&2>x` to what stands before.
+        // In `>2>x` the number belongs to the second operator, in `>&2>x` to the first.
         let takes_number = sign.ends_with('&') && self.cursor.peek().is_some_and(|b| b.is_ascii_digit());
         if !is_word || (!takes_number && self.is_redirect_prefix_ahead()) {
             self.report_unexpected(start);
@@ -71,7 +71,7 @@ impl ShellParser<'_> {
         if is_word { self.parse_word(&lexical_context::PLAIN) } else { ShellWord::default() }
     }
 
-    /// A number or `{name}` with an operator directly behind it. If it is something else, nothing is read.
+    /// A number or `{name}` directly before an operator. Otherwise this reads nothing.
     fn parse_redirect_prefix(&mut self) -> Option<RedirectPrefix> {
         let start = self.cursor.position();
         let prefix = match self.cursor.peek()? {
@@ -93,7 +93,7 @@ impl ShellParser<'_> {
             number = number.and_then(|n| n.checked_mul(10)?.checked_add(u32::from(digit - b'0')));
             self.cursor.bump();
         }
-        // Larger numbers are words to bash.
+        // In bash, larger numbers are words.
         let fd = Some(number.filter(|&n| i32::try_from(n).is_ok())?);
         Some(RedirectPrefix { fd, variable: None })
     }
@@ -122,7 +122,7 @@ fn build_redirect_kind(sign: &str, fd: Option<u32>, target: ShellWord) -> Redire
         "&>" => RedirectKind::WriteBoth(target),
         "&>>" => RedirectKind::AppendBoth(target),
         "<<<" => RedirectKind::HereString(target),
-        // `>&` with a file is `&>`. What expands may become a number or a file: the latter is what matters.
+        // `>&` with a file is `&>`. An expansion may become a number or a file; the file matters more.
         ">&" if fd.is_none_or(|fd| fd == 1) && !is_descriptor_word(&target) => RedirectKind::WriteBoth(target),
         _ => RedirectKind::Duplicate(target),
     }

@@ -1,4 +1,4 @@
-//! Simple commands: assignments, words and redirections; and functions whose name stands before `()`.
+//! Simple commands: assignments, words and redirections; and functions with a name before `()`.
 
 use crate::ast::{AssignmentValue, ShellCommand, ShellCommandKind, ShellWord, VariableAssignment, WordPart};
 use crate::parser::ShellParser;
@@ -9,7 +9,7 @@ use crate::words::word_parts::{TextQuoting, WordBuilder};
 /// Commands after which `parse_name=(…)` is one word.
 const DECLARING: &[&str] = &["alias", "declare", "eval", "export", "let", "local", "readonly", "typeset"];
 
-/// What stands before the command's name.
+/// The tokens before the command's name.
 enum LeadingWord {
     Assignment(VariableAssignment),
     Word(ShellWord),
@@ -20,7 +20,7 @@ impl ShellParser<'_> {
         let start = self.cursor.position();
         let (mut assignments, mut words, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
         let mut end = start;
-        // After assignments and a redirection, bash takes more assignments but no arrays.
+        // After assignments and a redirection, bash accepts more assignments but no arrays.
         let mut arrays_may_follow = true;
         loop {
             if let Some(redirect) = self.parse_redirect() {
@@ -102,7 +102,7 @@ impl ShellParser<'_> {
         array
     }
 
-    /// A name that `=`, `+=` or `[` follows. Where it is not followed by one of them, nothing is read.
+    /// A name before `=`, `+=` or `[`. Otherwise this reads nothing.
     fn parse_assignment_name(&mut self) -> Option<String> {
         let start = self.cursor.position();
         let name = self.parse_name();
@@ -117,7 +117,7 @@ impl ShellParser<'_> {
         follows.then_some(name)
     }
 
-    /// A word that looked like `name[index]=` until its last sign.
+    /// A word that looked like `name[index]=` up to its last character.
     fn parse_indexed_word(&mut self, start: usize, name: &str, index: Option<ShellWord>) -> ShellWord {
         let mut pieces = WordBuilder::default();
         pieces.push_text(name, TextQuoting::Plain);
@@ -129,7 +129,7 @@ impl ShellParser<'_> {
         self.continue_word(start, pieces, &lexical_context::ARGUMENT)
     }
 
-    /// What stands after the `=` of an assignment.
+    /// The value after the `=` of an assignment.
     pub(crate) fn parse_assignment_value(&mut self) -> AssignmentValue {
         let start = self.cursor.position();
         if self.cursor.peek() != Some(b'(') {
@@ -140,7 +140,7 @@ impl ShellParser<'_> {
         if rest.parts.is_empty() {
             return AssignmentValue::Array(elements);
         }
-        // With something attached to it, it is no array but a text.
+        // With more text directly after it, it is not an array but text.
         let mut pieces = vec![WordPart::Array(elements)];
         pieces.extend(rest.parts);
         let span = self.cursor.span(start, self.cursor.position());

@@ -1,8 +1,8 @@
-//! `((…))`, `$((…))` and `$[…]`; and how `((` is told from two parentheses.
+//! `((…))`, `$((…))` and `$[…]`; and how `((` differs from two parentheses.
 //!
-//! Bash looks for the parenthesis that closes the second: if another follows directly, it is arithmetic, else these are
-//! subshells. So one has to look ahead. One look finds the ends of all parentheses on its way and they are remembered, so
-//! that `((((…` is not looked through again for each of them.
+//! Bash searches for the parenthesis that closes the second one: if another follows directly, it is arithmetic, else
+//! these are subshells. That needs lookahead. One search finds and keeps the ends of all parentheses on its way, so
+//! that `((((…` is not searched again for each of them.
 
 use super::lexical_context::{self, LexicalContext};
 use super::word_parts::WordBuilder;
@@ -11,11 +11,11 @@ use crate::cursor::TextCursor;
 use crate::limits;
 use crate::parser::ShellParser;
 
-/// Where parentheses are closed, as far as that was looked for.
+/// The known ends of parentheses.
 pub(crate) struct ParenthesisIndex {
-    /// For each position: nothing known, never closed, or where.
+    /// For each position: unknown, never closed, or closed at a position.
     pub(crate) closing: Vec<u32>,
-    /// Bytes that may still be looked at.
+    /// The number of bytes that may still be searched.
     budget: usize,
 }
 
@@ -23,7 +23,7 @@ const UNKNOWN: u32 = 0;
 const NEVER_CLOSED: u32 = 1;
 const FIRST_POSITION: u32 = 2;
 
-/// What a look ahead is inside of.
+/// A construct around the position of the search.
 #[derive(Clone, Copy, PartialEq)]
 enum OpenDelimiter {
     Parenthesis(usize),
@@ -36,7 +36,7 @@ impl ParenthesisIndex {
         Self { closing: Vec::new(), budget: limits::ARITHMETIC_PASSES * length }
     }
 
-    /// Where the parenthesis at a position is closed: `None` if the budget is spent, `Some(None)` if never.
+    /// The end of the parenthesis at a position: `None` if the budget is spent, `Some(None)` if it is never closed.
     fn find_closing(&mut self, cursor: &mut TextCursor<'_>, at: usize) -> Option<Option<usize>> {
         if self.closing.is_empty() {
             self.closing = vec![UNKNOWN; cursor.text().len()];
@@ -107,7 +107,7 @@ fn find_closing_quote(cursor: &TextCursor<'_>, at: usize, quote: u8, escapes: bo
 }
 
 impl ShellParser<'_> {
-    /// Whether `((` stands next and is arithmetic.
+    /// Whether `((` is next and is arithmetic.
     pub(crate) fn is_arithmetic_ahead(&mut self) -> bool {
         if self.cursor.peek() != Some(b'(') || self.cursor.peek_second() != Some(b'(') {
             return false;
@@ -124,12 +124,12 @@ impl ShellParser<'_> {
         }
     }
 
-    /// Behind the parenthesis that closes the one that stands next; nothing if there is none.
+    /// The position after the parenthesis that closes the next one. `None` if there is none.
     pub(crate) fn find_parenthesis_end(&mut self) -> Option<usize> {
         self.cursor.peek();
         let at = self.cursor.position();
         let closing = self.parentheses.find_closing(&mut self.cursor, at);
-        // Where it is not known because the budget is spent, all that follows may belong to it.
+        // If the budget is spent, the whole rest may belong to it.
         closing.map_or(Some(self.cursor.len()), |closing| closing.map(|at| at + 1))
     }
 
@@ -146,7 +146,7 @@ impl ShellParser<'_> {
         WordPart::Arithmetic(self.parse_arithmetic_body(start))
     }
 
-    /// What stands before `))`, which is read too.
+    /// The text before `))`, which is skipped too.
     pub(crate) fn parse_arithmetic_body(&mut self, opened: usize) -> ShellWord {
         let word = self.parse_bounded_expression();
         if !(self.cursor.eat(b')') && self.cursor.eat(b')')) {
@@ -155,8 +155,8 @@ impl ShellParser<'_> {
         word
     }
 
-    /// Bash only counts parentheses and passes over quotes until it computes: what is wrong within is not its concern
-    /// before, and nothing within goes on behind the end.
+    /// Before evaluation, bash only counts parentheses and skips quotes. So errors inside are not reported, and nothing
+    /// inside continues after the end.
     fn parse_bounded_expression(&mut self) -> ShellWord {
         let second = self.cursor.position().saturating_sub(1);
         let Some(Some(end)) = self.parentheses.find_closing(&mut self.cursor, second) else {

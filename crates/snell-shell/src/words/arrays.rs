@@ -37,7 +37,8 @@ impl ShellParser<'_> {
         }
     }
 
-    /// The one fault after which bash does not stop: it drops the line, with all that is open, and runs the next one.
+    /// The one error after which bash does not stop: it drops the line, with all open constructs, and runs the next
+    /// one.
     fn skip_broken_line(&mut self) {
         let start = self.cursor.position();
         self.cursor.take_while(|b| b != b'\n');
@@ -59,7 +60,7 @@ impl ShellParser<'_> {
         if self.cursor.eat(b'=') {
             let value = match self.parse_assignment_value() {
                 AssignmentValue::Word(word) => word,
-                // Bash does not take an array in an array, but what runs in it is to be seen.
+                // Bash rejects an array in an array, but commands in it must be visible.
                 AssignmentValue::Array(inner) => ShellWord {
                     parts: vec![WordPart::Array(inner)],
                     span: self.cursor.span(start, self.cursor.position()),
@@ -83,7 +84,7 @@ impl ShellParser<'_> {
         word
     }
 
-    /// The same up to what closes it.
+    /// The same, up to its closing bracket.
     pub(crate) fn parse_index_body(&mut self, place: &LexicalContext) -> ShellWord {
         self.cursor.bump();
         self.parse_expression(place)

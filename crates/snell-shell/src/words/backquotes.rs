@@ -1,4 +1,4 @@
-//! Command substitution with backquotes: a text within the text, with escapes of its own.
+//! Command substitution with backquotes: a nested text with its own escapes.
 
 use super::lexical_context::QuotingMode;
 use crate::ast::WordPart;
@@ -6,10 +6,10 @@ use crate::cursor::{TextCursor, TextRewriter};
 use crate::parser::ShellParser;
 
 impl ShellParser<'_> {
-    /// From one backquote to the next that is not escaped.
+    /// From one backquote to the next unescaped one.
     pub(crate) fn parse_backquotes(&mut self, quoting: QuotingMode) -> WordPart {
         let opened = self.cursor.position();
-        // Between double quotes, `\"` loses its backslash before anybody looks at the command.
+        // Between double quotes, `\"` loses its backslash before the command is parsed.
         let loses_quotes = matches!(quoting, QuotingMode::Double | QuotingMode::Inner);
         let (text, end) = unescape_backquotes(&self.cursor, opened + 1, loses_quotes);
         self.cursor.seek_to(end);
@@ -22,7 +22,7 @@ impl ShellParser<'_> {
     }
 }
 
-/// What stands between backquotes, and where it ends.
+/// The text between backquotes, and its end.
 fn unescape_backquotes(cursor: &TextCursor<'_>, start: usize, loses_quotes: bool) -> (TextCursor<'static>, usize) {
     let mut text = TextRewriter::new(cursor);
     let (mut from, mut at) = (start, start);

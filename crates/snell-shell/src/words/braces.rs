@@ -1,8 +1,8 @@
 //! Brace lists: the manual's section "Brace Expansion".
 //!
-//! Bash looks from left to right for a `{` that can be closed, and takes the first. A `}` closes it if a comma or `..` stands
-//! between at the same level; others are plain text. Where each could be closed is found from right to left, in one walk
-//! for all of them.
+//! Bash searches from left to right for a `{` that can be closed, and uses the first. A `}` closes it if a comma or
+//! `..` is between them at the same level; others are plain text. The ends of all of them are found in one pass from
+//! right to left.
 
 use super::word_parts::WordBuilder;
 use crate::ast::{ByteSpan, ShellWord, SyntaxProblemKind, WordPart};
@@ -10,13 +10,13 @@ use crate::limits;
 use crate::parser::ShellParser;
 use crate::words::word_parts::TextQuoting;
 
-/// A word, taken apart at the signs that matter.
+/// A word, split at its special characters.
 #[derive(Clone)]
 enum BraceToken {
     Open,
     Close,
     Comma,
-    /// Plain text, and whether `..` in it counts as a comma does.
+    /// Plain text, and whether `..` in it is a separator like a comma.
     Plain(String, bool),
     Other(WordPart),
 }
@@ -50,7 +50,7 @@ impl ShellParser<'_> {
         let mut units: Vec<Option<BraceToken>> = units.into_iter().map(Some).collect();
         while at < units.len() {
             let closing = match units.get(at) {
-                // `{}` at the beginning is never a list: `find` has a use for it.
+                // `{}` at the start is never a list: `find` uses it.
                 Some(Some(BraceToken::Open))
                     if at == beginning && matches!(units.get(at + 1), Some(Some(BraceToken::Close))) =>
                 {
@@ -136,7 +136,7 @@ fn tokenize_text(text: &str, units: &mut Vec<BraceToken>) {
         let plain = part.trim_end_matches(['{', '}', ',']);
         let closes = part.ends_with('}');
         if !plain.is_empty() {
-            // `..` directly before the end is no range.
+            // `..` directly before the end is not a range.
             let within = if closes { plain.strip_suffix("..").unwrap_or(plain) } else { plain };
             let dots = within.contains("..");
             units.push(BraceToken::Plain(plain.to_owned(), dots));
@@ -150,11 +150,11 @@ fn tokenize_text(text: &str, units: &mut Vec<BraceToken>) {
     }
 }
 
-/// For each `{`, where it is closed, if it is.
+/// The end of each `{`, if it is closed.
 fn find_closings(units: &[BraceToken]) -> Vec<Option<usize>> {
     let partners = match_braces(units);
     let mut closings = vec![None; units.len()];
-    // Where it would be closed from a position on, before and after something that makes it a list.
+    // Where it would be closed from a position on, before and after a separator.
     let mut before: Vec<Option<usize>> = vec![None; units.len() + 1];
     let mut after = before.clone();
     let at = |table: &[Option<usize>], index: usize| table.get(index).copied().flatten();
@@ -163,7 +163,7 @@ fn find_closings(units: &[BraceToken]) -> Vec<Option<usize>> {
             BraceToken::Comma | BraceToken::Plain(_, true) => (at(&after, index + 1), at(&after, index + 1)),
             BraceToken::Plain(_, false) | BraceToken::Other(_) => (at(&before, index + 1), at(&after, index + 1)),
             BraceToken::Close => (at(&before, index + 1), Some(index)),
-            // Braces within are passed over as a whole.
+            // Nested braces are skipped as a whole.
             BraceToken::Open => match at(&partners, index) {
                 Some(partner) => (at(&before, partner + 1), at(&after, partner + 1)),
                 None => (None, None),
@@ -179,7 +179,7 @@ fn find_closings(units: &[BraceToken]) -> Vec<Option<usize>> {
     closings
 }
 
-/// For each `{`, the `}` that it has if every pair counts.
+/// The `}` of each `{` if every pair matches.
 fn match_braces(units: &[BraceToken]) -> Vec<Option<usize>> {
     let mut partners = vec![None; units.len()];
     let mut open = Vec::new();
@@ -197,7 +197,7 @@ fn match_braces(units: &[BraceToken]) -> Vec<Option<usize>> {
     partners
 }
 
-/// `a..c`, `1..9` or `1..9..2`, if it is one.
+/// `a..c`, `1..9` or `1..9..2`, if it is such a range.
 fn parse_range(inner: &[BraceToken]) -> Option<WordPart> {
     let [BraceToken::Plain(text, _)] = inner else {
         return None;

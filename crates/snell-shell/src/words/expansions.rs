@@ -1,4 +1,4 @@
-//! What begins with `$`, and process substitution: the manual's section "Shell Expansions".
+//! Expansions with `$`, and process substitution: the manual's section "Shell Expansions".
 
 use super::lexical_context::QuotingMode;
 use super::word_parts::WordBuilder;
@@ -6,11 +6,11 @@ use crate::ast::{ParameterExpansion, ParameterOperation, ShellScript, WordPart};
 use crate::parser::ShellParser;
 use crate::tokens::ShellToken;
 
-/// Parameters of one sign.
+/// Parameters with a one-character name.
 const SPECIAL: &[u8] = b"@*#?-$!0123456789";
 
 impl ShellParser<'_> {
-    /// `$` and what follows it.
+    /// `$` and the text after it.
     pub(crate) fn parse_dollar(&mut self, quoting: QuotingMode, parts: &mut WordBuilder) {
         self.count_node();
         let quoted = quoting.is_quoted();
@@ -46,14 +46,14 @@ impl ShellParser<'_> {
         }
     }
 
-    /// Reads a piece one level deeper; an empty text if that is too deep.
+    /// Reads a part one level deeper. Returns an empty text if that is too deep.
     pub(crate) fn parse_nested_part(&mut self, read: impl FnOnce(&mut Self) -> WordPart) -> WordPart {
         let piece = self.parse_nested(|parser| Some(read(parser)));
         piece.unwrap_or(WordPart::Text { text: String::new(), quoted: false })
     }
 
-    /// `$(…)`. If it begins with another parenthesis, bash takes it for arithmetic until it runs it: it only looks where it
-    /// ends.
+    /// `$(…)`. If it starts with another parenthesis, bash treats it as arithmetic until it runs it, and only searches
+    /// for its end.
     fn parse_command_substitution(&mut self, start: usize) -> ShellScript {
         if self.cursor.peek_second() != Some(b'(') {
             return self.parse_substitution_body(start);
@@ -68,7 +68,7 @@ impl ShellParser<'_> {
         script
     }
 
-    /// Reads as if the text ended there.
+    /// Parses up to this end of the text.
     pub(crate) fn parse_up_to<T>(&mut self, end: usize, read: impl FnOnce(&mut Self) -> T) -> T {
         let line = self.line_start.take();
         let outer_end = self.cursor.set_end(end);
@@ -81,8 +81,8 @@ impl ShellParser<'_> {
 
     /// `( … )` of `$(…)`, `<(…)` and `>(…)`.
     fn parse_substitution_body(&mut self, start: usize) -> ShellScript {
-        // Here-documents of the command around it wait until its own line ends; those in it that are still waiting when it
-        // is closed join them.
+        // Here-documents of the surrounding command wait until its own line ends. Those that are still pending at the
+        // end of the substitution join them.
         self.count_node();
         let around = std::mem::take(&mut self.pending_here_docs);
         let outer = std::mem::replace(&mut self.in_substitution, true);
@@ -95,7 +95,7 @@ impl ShellParser<'_> {
         script
     }
 
-    /// A list up to its `)`. What does not belong there is passed over, so that all commands in it are seen.
+    /// A list up to its `)`. Unexpected tokens are skipped, so that all commands in it are visible.
     fn parse_list_to_parenthesis(&mut self, start: usize) -> ShellScript {
         let mut script = self.parse_list();
         loop {
@@ -119,7 +119,7 @@ impl ShellParser<'_> {
         }
     }
 
-    /// `${ …; }` and `${| …; }`: newer versions of bash run what is in it.
+    /// `${ …; }` and `${| …; }`: newer versions of bash run the commands in it.
     pub(crate) fn parse_list_to_brace(&mut self, start: usize) -> ShellScript {
         let outer = std::mem::replace(&mut self.in_substitution, false);
         let script = self.parse_list();

@@ -1,4 +1,4 @@
-//! Where a text stands decides what ends it and what has a meaning in it. One row each.
+//! The context of a text decides what ends it and which characters are special in it. One row each.
 
 use crate::tokens::is_word_delimiter;
 
@@ -20,12 +20,12 @@ pub(crate) enum QuotingMode {
 }
 
 impl QuotingMode {
-    /// Whether text is quoted by where it stands.
+    /// Whether the context quotes the text.
     pub(crate) fn is_quoted(self) -> bool {
         self != Self::Plain
     }
 
-    /// Whether a backslash takes away the meaning of a character, and goes.
+    /// Whether a backslash escapes a character, and is removed.
     pub(crate) fn can_escape(self, c: char) -> bool {
         match self {
             Self::Plain => true,
@@ -40,7 +40,7 @@ impl QuotingMode {
         matches!(self, Self::Plain | Self::Arithmetic)
     }
 
-    /// How the word of an operator like `:-` is read in `${…}` that stands here.
+    /// How the word of an operator like `:-` is read in `${…}` in this context.
     pub(crate) fn for_operand(self) -> Self {
         match self {
             Self::Plain => Self::Plain,
@@ -54,21 +54,21 @@ impl QuotingMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TildePositions {
     Nowhere,
-    /// At the beginning.
+    /// At the start.
     First,
-    /// At the beginning and after each `:`.
+    /// At the start and after each `:`.
     Value,
-    /// At the beginning; if the word looks like an assignment, also where it is one in its value.
+    /// At the start. If the word looks like an assignment, also in its value.
     Argument,
 }
 
-/// A place where text stands.
+/// The context of a text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LexicalContext {
     pub(crate) ends: fn(u8) -> bool,
-    /// Brackets between which nothing ends it.
+    /// Brackets inside which nothing ends it.
     pub(crate) nests: Option<(u8, u8)>,
-    /// What ends it also between them.
+    /// The characters that end it even inside brackets.
     pub(crate) closes: Option<u8>,
     pub(crate) quoting: QuotingMode,
     /// `{a,b}`
@@ -82,7 +82,7 @@ pub(crate) struct LexicalContext {
     pub(crate) processes: bool,
 }
 
-/// A word of which nothing is known.
+/// The base row of words.
 pub(crate) const PLAIN: LexicalContext = LexicalContext {
     ends: is_word_delimiter,
     nests: None,
@@ -98,13 +98,13 @@ pub(crate) const PLAIN: LexicalContext = LexicalContext {
 /// A command's name or argument, a word of a loop, an element of an array.
 pub(crate) const ARGUMENT: LexicalContext = LexicalContext { braces: true, tildes: TildePositions::Argument, ..PLAIN };
 
-/// An argument of `declare` and its like.
+/// An argument of `declare` and similar commands.
 pub(crate) const DECLARATION: LexicalContext = LexicalContext { arrays: true, ..ARGUMENT };
 
-/// What an assignment assigns.
+/// The value of an assignment.
 pub(crate) const VALUE: LexicalContext = LexicalContext { tildes: TildePositions::Value, ..PLAIN };
 
-/// What follows `=~` in `[[ … ]]`: blanks and bars between parentheses belong to it.
+/// The word after `=~` in `[[ … ]]`: blanks and bars between parentheses belong to it.
 pub(crate) static REGEX: LexicalContext = LexicalContext {
     ends: |b| b != b'|' && b != b'(' && is_word_delimiter(b),
     nests: Some((b'(', b')')),
@@ -113,7 +113,7 @@ pub(crate) static REGEX: LexicalContext = LexicalContext {
     ..PLAIN
 };
 
-/// The mark of a here-document.
+/// The delimiter of a here-document.
 pub(crate) const HEREDOC_MARK: LexicalContext =
     LexicalContext { patterns: false, tildes: TildePositions::Nowhere, ..PLAIN };
 
@@ -131,11 +131,11 @@ pub(crate) const DOUBLE: LexicalContext = LexicalContext {
 pub(crate) const HEREDOC_BODY: LexicalContext =
     LexicalContext { ends: |_| false, quoting: QuotingMode::Here, ..DOUBLE };
 
-/// Between single quotes that stand in `"${x:-…}"` and are plain text.
+/// Between single quotes in `"${x:-…}"`, which are plain text.
 pub(crate) const BETWEEN_SINGLE: LexicalContext =
     LexicalContext { ends: |b| b == b'\'', quoting: QuotingMode::Here, ..DOUBLE };
 
-/// One of the texts between the bars of `@(…|…)`.
+/// An alternative of `@(…|…)`.
 pub(crate) const ALTERNATIVE: LexicalContext = LexicalContext {
     ends: |b| b == b'|' || b == b')',
     nests: Some((b'(', b')')),
@@ -171,7 +171,7 @@ pub(crate) const fn build_operand_context(quoting: QuotingMode) -> LexicalContex
     }
 }
 
-/// A pattern in `${…}`: what is quoted around it does not matter.
+/// A pattern in `${…}`. Quotes around it do not matter.
 pub(crate) const OPERAND_OF_REMOVAL: LexicalContext = build_operand_context(QuotingMode::Plain);
 
 /// A pattern in `${x/…/…}`.

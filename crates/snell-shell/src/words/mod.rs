@@ -1,4 +1,4 @@
-//! Words: plain text, quotes and expansions, in one loop for all places.
+//! Words: plain text, quotes and expansions, in one loop for all contexts.
 
 pub(crate) mod arithmetic;
 pub(crate) mod arrays;
@@ -18,10 +18,10 @@ use super::parser::ShellParser;
 use crate::words::lexical_context::{LexicalContext, QuotingMode};
 use crate::words::word_parts::WordBuilder;
 
-/// Signs that begin an extended pattern, if `(` follows.
+/// Characters that start an extended pattern, if `(` follows.
 const EXTENDED: &[u8] = b"?*+@!";
 
-/// Bytes that mean nothing anywhere.
+/// Bytes that are special in no context.
 const PLAIN_BYTES: [bool; 256] = {
     let special = b"\\'\"$` \t\n|&;()<>[]}/:?*+@!";
     let mut plain = [true; 256];
@@ -33,7 +33,7 @@ const PLAIN_BYTES: [bool; 256] = {
     plain
 };
 
-/// How often signs stand in the plain text of a word.
+/// The number of special characters in the plain text of a word.
 #[derive(Default)]
 struct MetacharacterCounts {
     braces: usize,
@@ -66,24 +66,24 @@ impl MetacharacterCounts {
 }
 
 impl ShellParser<'_> {
-    /// A word of which nothing is known.
+    /// A word in the default context.
     pub(super) fn parse_plain_word(&mut self) -> ShellWord {
         self.parse_word(&lexical_context::PLAIN)
     }
 
-    /// A word that begins here.
+    /// A word that starts here.
     pub(super) fn parse_word(&mut self, place: &LexicalContext) -> ShellWord {
         self.cursor.peek();
         self.continue_word(self.cursor.position(), WordBuilder::default(), place)
     }
 
-    /// A word of which some is read already.
+    /// A word whose first part is already read.
     pub(super) fn continue_word(&mut self, start: usize, before: WordBuilder, place: &LexicalContext) -> ShellWord {
         let pieces = self.parse_parts(place, before);
         self.finish_word(pieces, place, start)
     }
 
-    /// Finds in the plain text of a word what has a meaning there.
+    /// Finds patterns, braces and tildes in the plain text of a word.
     pub(super) fn finish_word(&mut self, pieces: WordBuilder, place: &LexicalContext, start: usize) -> ShellWord {
         let span = self.cursor.span(start, self.cursor.position());
         let mut pieces = pieces.into_vec();
@@ -105,7 +105,7 @@ impl ShellParser<'_> {
         ShellWord { parts: pieces, span }
     }
 
-    /// The pieces up to what ends the place, or the end of the text.
+    /// The parts up to the end of the context, or the end of the text.
     pub(super) fn parse_parts(&mut self, place: &LexicalContext, mut parts: WordBuilder) -> WordBuilder {
         let quoted = place.quoting.is_quoted();
         let mut nested = 0_usize;
@@ -145,7 +145,7 @@ impl ShellParser<'_> {
         parts
     }
 
-    /// One character that means nothing here, and all after it that mean nothing anywhere.
+    /// One character that is not special here, and all after it that are special nowhere.
     fn parse_plain_text(&mut self, quoted: bool, parts: &mut WordBuilder) {
         if let Some(c) = self.cursor.next_char() {
             parts.push_char(c, quoted.into());
@@ -156,8 +156,7 @@ impl ShellParser<'_> {
         }
     }
 
-    /// Without `shopt -s extglob`, `@(` can only be an error, so it is taken as what it would be with it. `@()` defines a
-    /// function.
+    /// Without `shopt -s extglob`, `@(` can only be an error, so it is read as with extglob. `@()` defines a function.
     fn is_extended_pattern_ahead(&mut self) -> bool {
         let parenthesis = self.cursor.skip_line_continuations(self.cursor.position() + 1);
         self.cursor.byte_at(parenthesis) == Some(b'(')
@@ -180,7 +179,7 @@ impl ShellParser<'_> {
         WordPart::Extended(sign, alternatives)
     }
 
-    /// A variable's name, as far as it goes; empty if none stands here.
+    /// The longest variable name at this position. Empty if there is none.
     pub(super) fn parse_name(&mut self) -> String {
         let mut name = String::new();
         while let Some(byte) = self.cursor.peek() {

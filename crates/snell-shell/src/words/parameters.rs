@@ -6,10 +6,10 @@ use crate::ast::{ParameterExpansion, ParameterOperation, ShellWord, SyntaxProble
 use crate::parser::ShellParser;
 use crate::words::word_parts::TextQuoting;
 
-/// Parameters of one sign that can stand in `${…}`.
+/// Parameters with a one-character name that can be in `${…}`.
 const SPECIAL: &[u8] = b"@*#?-$!";
 
-/// Conditional expressions in an offset that are looked for: `${x:a?b:c}`.
+/// Conditional expressions that are recognized in an offset: `${x:a?b:c}`.
 const TERNARIES: usize = 16;
 
 impl ShellParser<'_> {
@@ -42,7 +42,7 @@ impl ShellParser<'_> {
         WordPart::Parameter(Box::new(parameter))
     }
 
-    /// Name, index and operation; whether they could be read.
+    /// Name, index and operation. Returns whether they are valid.
     fn parse_parameter(&mut self, parameter: &mut ParameterExpansion, quoting: QuotingMode) -> bool {
         let length = self.eat_name_prefix(b'#', SPECIAL);
         parameter.indirect = !length && self.eat_name_prefix(b'!', b"#?@*");
@@ -76,7 +76,8 @@ impl ShellParser<'_> {
         true
     }
 
-    /// `#` or `!` before a name, which may also be a parameter of their own: a name must follow, or one sign and the end.
+    /// `#` or `!` before a name, which may also be parameters themselves: a name must follow, or one character and the
+    /// end.
     fn eat_name_prefix(&mut self, sign: u8, specials: &[u8]) -> bool {
         if self.cursor.peek() != Some(sign) {
             return false;
@@ -92,7 +93,7 @@ impl ShellParser<'_> {
         before_name
     }
 
-    /// A name, a number or a sign.
+    /// A name, a number or one special character.
     fn parse_parameter_name(&mut self) -> String {
         let mut name = self.parse_name();
         while let Some(digit @ b'0'..=b'9') = self.cursor.peek() {
@@ -100,7 +101,7 @@ impl ShellParser<'_> {
             self.cursor.bump();
         }
         let sign = self.cursor.peek().filter(|byte| name.is_empty() && SPECIAL.contains(byte));
-        // `${${x}}` is wrong, but its inner part is one of its own.
+        // `${${x}}` is invalid, but its inner part is a valid expansion.
         let nested = sign == Some(b'$') && matches!(self.cursor.peek_second(), Some(b'{' | b'(' | b'['));
         if let Some(byte) = sign.filter(|_| !nested) {
             name.push(char::from(byte));
@@ -109,7 +110,7 @@ impl ShellParser<'_> {
         name
     }
 
-    /// What is done with the value; nothing if bash does not know it.
+    /// The operation on the value. `None` if bash does not know it.
     fn parse_operation(&mut self, quoting: QuotingMode) -> Option<ParameterOperation> {
         let sign = match self.cursor.peek() {
             None | Some(b'}') => return Some(ParameterOperation::None),
@@ -197,7 +198,7 @@ impl ShellParser<'_> {
         };
         let start = self.cursor.position();
         let mut pieces = WordBuilder::default();
-        // A slash at the beginning is part of the pattern: `${x////_}`.
+        // A slash at the start is part of the pattern: `${x////_}`.
         if how == Some('/') && self.cursor.eat(b'/') {
             pieces.push_text("/", TextQuoting::Plain);
         }
@@ -206,7 +207,8 @@ impl ShellParser<'_> {
         ParameterOperation::Replace { how, pattern, by }
     }
 
-    /// Bash complains when it comes to it. What stands in it is kept like a default, because other shells may run it.
+    /// Bash reports the error when it runs the expansion. Its text is kept like a default, because other shells may run
+    /// it.
     fn recover_bad_substitution(&mut self, parameter: &mut ParameterExpansion, quoting: QuotingMode, start: usize) {
         let word = self.parse_parameter_operand(quoting);
         let span = self.cursor.span(start, self.cursor.position());
@@ -220,7 +222,7 @@ impl ShellParser<'_> {
     }
 }
 
-/// Whether a `?` is open: the `:` that follows is its own.
+/// Whether a `?` is open. Then the `:` that follows belongs to it.
 fn has_open_ternary(parts: &WordBuilder) -> bool {
     let texts = parts.as_slice().iter().filter_map(|piece| match piece {
         WordPart::Text { text, .. } => Some(text),

@@ -1,12 +1,12 @@
-//! Signs that match names of files: the manual's section "Pattern Matching".
+//! Patterns for file names: the manual's section "Pattern Matching".
 
 use super::word_parts::WordBuilder;
 use crate::ast::WordPart;
 
-/// Characters that mean something between brackets.
+/// Special characters between brackets.
 const SPECIAL_IN_BRACKETS: &[char] = &['-', ']', '[', '!', '^', '\\', ':', '.', '='];
 
-/// Finds `*`, `?` and `[…]` in the plain text among pieces.
+/// Finds `*`, `?` and `[…]` in the plain text of parts.
 pub(crate) fn find_patterns(pieces: Vec<WordPart>) -> Vec<WordPart> {
     let mut found = WordBuilder::default();
     let mut run = Vec::new();
@@ -34,10 +34,10 @@ pub(crate) fn find_patterns(pieces: Vec<WordPart>) -> Vec<WordPart> {
     found.into_vec()
 }
 
-/// Text between two pieces that are none: (character, quoted).
+/// Text between two parts that are not text: (character, quoted).
 fn flush_text(run: &mut Vec<(char, bool)>, found: &mut WordBuilder) {
     let mut at = 0;
-    // If one bracket is not closed, none behind it is.
+    // If one bracket is not closed, none after it is.
     let mut closes = true;
     while let Some(&(c, quoted)) = run.get(at) {
         at += 1;
@@ -59,7 +59,7 @@ fn flush_text(run: &mut Vec<(char, bool)>, found: &mut WordBuilder) {
     run.clear();
 }
 
-/// What stands between brackets, and where it goes on; nothing if they are not closed.
+/// The text between brackets, and the position after it. `None` if they are not closed.
 fn parse_bracket(run: &[(char, bool)], start: usize) -> Option<(String, usize)> {
     let mut text = String::new();
     let mut at = start;
@@ -91,7 +91,7 @@ fn parse_bracket(run: &[(char, bool)], start: usize) -> Option<(String, usize)> 
     }
 }
 
-/// The end of `[:alpha:]` and its like. Names of classes are short.
+/// The end of `[:alpha:]` and similar classes. Their names are short.
 fn find_class_end(run: &[(char, bool)], at: usize) -> Option<usize> {
     const LONGEST: usize = 16;
     let &(sign @ (':' | '.' | '='), false) = run.get(at + 1)? else {

@@ -6,7 +6,7 @@ use crate::parser::ShellParser;
 use crate::words::word_parts::TextQuoting;
 
 impl ShellParser<'_> {
-    /// `\` and what it escapes. (A `\` at the end of a line is gone already.)
+    /// `\` and the character that it escapes. A `\` at the end of a line is already removed.
     pub(crate) fn parse_escape(&mut self, quoting: QuotingMode, parts: &mut WordBuilder) {
         self.cursor.bump();
         match self.cursor.next_char() {
@@ -19,7 +19,7 @@ impl ShellParser<'_> {
         }
     }
 
-    /// `'…'`: nothing in it has a meaning.
+    /// `'…'`: no character in it is special.
     pub(crate) fn parse_single_quotes(&mut self, parts: &mut WordBuilder) {
         let opened = self.cursor.position();
         self.cursor.bump();
@@ -32,7 +32,8 @@ impl ShellParser<'_> {
         }
     }
 
-    /// `'…'` in `"${x:-…}"`: the quotes are text and what is between them expands, but `}` between them does not close.
+    /// `'…'` in `"${x:-…}"`: the quotes are text and the text between them expands, but `}` between them does not
+    /// close.
     pub(crate) fn parse_literal_single_quotes(&mut self, parts: &mut WordBuilder) {
         let opened = self.cursor.position();
         self.cursor.bump();
@@ -46,7 +47,7 @@ impl ShellParser<'_> {
         }
     }
 
-    /// `"…"`: expansions keep their meaning.
+    /// `"…"`: expansions still work.
     pub(crate) fn parse_double_quotes(&mut self, parts: &mut WordBuilder) {
         let opened = self.cursor.position();
         self.cursor.bump();
@@ -130,7 +131,7 @@ impl ShellParser<'_> {
         vec![(value & 0xff) as u8]
     }
 
-    /// `\x41`, or `\x{41}` with any number of digits of which the last two count.
+    /// `\x41`, or `\x{41}` with any number of digits. The last two are used.
     fn parse_hex_escape(&mut self) -> Vec<u8> {
         let braces = self.cursor.peek_raw() == Some(b'{');
         if braces {

@@ -6,14 +6,14 @@ use crate::ast::{ShellWord, WordPart};
 use crate::limits;
 use crate::words::word_parts::TextQuoting;
 
-/// Finds `~` and `~name` where they stand for a directory.
+/// Finds `~` and `~name` as directories.
 pub(crate) fn find_tildes(pieces: Vec<WordPart>, where_: TildePositions) -> Vec<WordPart> {
     if where_ == TildePositions::Nowhere {
         return pieces;
     }
     let pieces = distribute_leading_tilde(distribute_trailing_tilde(pieces));
     let mut found = WordBuilder::default();
-    // A word with a brace list is no longer taken for an assignment.
+    // A word with a brace list is not an assignment.
     let has_list = pieces.iter().any(|p| matches!(p, WordPart::Braces(_) | WordPart::Range { .. }));
     let may_assign = where_ == TildePositions::Argument && !has_list;
     let mut in_value = where_ == TildePositions::Value;
@@ -22,7 +22,7 @@ pub(crate) fn find_tildes(pieces: Vec<WordPart>, where_: TildePositions) -> Vec<
     while let Some(piece) = rest.next() {
         match piece {
             WordPart::Text { text, quoted: false } => {
-                // Quotes or an expansion directly behind a name make it none; a list of names does not.
+                // Quotes or an expansion directly after a name make it plain text. A list of names does not.
                 let open_end = matches!(rest.peek(), None | Some(WordPart::Braces(_)));
                 let mut finder = TildeFinder { found: &mut found, open_end };
                 let value = find_assignment_value(&text).filter(|_| first && may_assign);
@@ -46,7 +46,7 @@ pub(crate) fn find_tildes(pieces: Vec<WordPart>, where_: TildePositions) -> Vec<
     found.into_vec()
 }
 
-/// `{,a}~` becomes `{~,a~}`: after an alternative that is empty, what follows the list is the first.
+/// `{,a}~` becomes `{~,a~}`: after an empty alternative, the text after the list comes first.
 fn distribute_trailing_tilde(mut pieces: Vec<WordPart>) -> Vec<WordPart> {
     let opens_way = |part: &WordPart| match part {
         WordPart::Braces(words) => {
@@ -57,7 +57,7 @@ fn distribute_trailing_tilde(mut pieces: Vec<WordPart>) -> Vec<WordPart> {
     let lists = pieces.iter().take_while(|piece| opens_way(piece)).count();
     let tilde_follows =
         matches!(pieces.get(lists), Some(WordPart::Text { text, quoted: false }) if text.starts_with('~'));
-    // One list after the other: those behind the first are among what it takes over.
+    // One list after the other: the first one includes those after it.
     if !tilde_follows || lists == 0 || lists > limits::LISTS_BEFORE_TILDE {
         return pieces;
     }
@@ -73,7 +73,7 @@ fn distribute_trailing_tilde(mut pieces: Vec<WordPart>) -> Vec<WordPart> {
     pieces
 }
 
-/// `~{a,b}` becomes `{~a,~b}`: each alternative goes on with the name.
+/// `~{a,b}` becomes `{~a,~b}`: each alternative continues the name.
 fn distribute_leading_tilde(mut pieces: Vec<WordPart>) -> Vec<WordPart> {
     let [WordPart::Text { text, quoted: false }, WordPart::Braces(words), ..] = pieces.as_slice() else {
         return pieces;
@@ -98,12 +98,13 @@ fn distribute_leading_tilde(mut pieces: Vec<WordPart>) -> Vec<WordPart> {
 
 struct TildeFinder<'a> {
     found: &'a mut WordBuilder,
-    /// Whether a name may go up to the end of the text.
+    /// Whether a name may extend to the end of the text.
     open_end: bool,
 }
 
 impl TildeFinder<'_> {
-    /// A text that begins where a tilde counts (`first`) or not; in a value, each `:` begins anew.
+    /// A text in which a tilde may start a directory at its start (`first`) or not. In a value, it may also after each
+    /// `:`.
     fn scan_text(&mut self, text: &str, first: bool, in_value: bool) {
         if !in_value {
             return self.scan_part(text, first, true);
@@ -129,7 +130,7 @@ impl TildeFinder<'_> {
         };
         let end = behind.find(['/', ':']).unwrap_or(behind.len());
         let (name, rest) = behind.split_at(end);
-        // A `:` ends the name, but only a `/` ends where quotes would make it none.
+        // A `:` ends the name, but quotes before the next `/` still make it plain text.
         let complete = behind.contains('/') || !last || self.open_end;
         if complete && is_user_name(name) {
             self.found.push(WordPart::Tilde(name.to_owned()));
@@ -146,7 +147,7 @@ fn is_user_name(name: &str) -> bool {
     name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'+'))
 }
 
-/// Where the value begins, if a text begins like an assignment.
+/// The start of the value, if a text starts like an assignment.
 fn find_assignment_value(text: &str) -> Option<usize> {
     let (head, _) = text.split_once('=')?;
     let variable = head.strip_suffix('+').unwrap_or(head);

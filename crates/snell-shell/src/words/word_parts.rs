@@ -1,8 +1,8 @@
-//! Pieces of a word, as they come.
+//! Collects the parts of a word.
 
 use crate::ast::{ByteSpan, ShellWord, WordPart};
 
-/// Whether a text stands in quotes.
+/// Whether a text is in quotes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextQuoting {
     Plain,
@@ -21,7 +21,7 @@ impl From<bool> for TextQuoting {
     }
 }
 
-/// Pieces in order; texts that stand beside each other and are quoted alike are one.
+/// The parts in order. Adjacent texts with the same quoting are one part.
 #[derive(Default)]
 pub(crate) struct WordBuilder {
     pieces: Vec<WordPart>,
@@ -33,7 +33,7 @@ impl WordBuilder {
         match self.pieces.last_mut() {
             Some(WordPart::Text { text: last, quoted: q }) if *q == quoted => last.push_str(text),
             _ => {
-                // Most words are one piece, and a vector that grows makes room for four.
+                // Most words have one part, and a growing vector allocates four.
                 if self.pieces.is_empty() {
                     self.pieces.reserve_exact(1);
                 }
@@ -69,7 +69,7 @@ impl WordBuilder {
         self.pieces
     }
 
-    /// Whether all there is so far is `name=` or `name+=`.
+    /// Whether the word so far is `name=` or `name+=`.
     pub(crate) fn is_assignment(&self) -> bool {
         let [WordPart::Text { text, quoted: false }] = self.pieces.as_slice() else {
             return false;

@@ -1,7 +1,7 @@
-//! The same texts, read by the bash of this machine: does it take them, and which words does it make of them?
+//! Compares the parser with the bash of this machine: does it accept the same texts, and does it make the same words?
 //!
-//! Nothing of what is tried can do anything: where a text is only read, bash runs with `-n`; where it is run, the only
-//! command that bash can find is a function that tells its arguments.
+//! The texts cannot do harm: bash runs with `-n` if a text is only parsed; otherwise the only command that bash finds
+//! is a function that prints its arguments.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::word_expansion::{predict_argv, predict_tell_output};
 /// Whether a difference is to be expected.
 type DifferencePredicate = fn(&str, &ParsedScript) -> bool;
 
-/// Texts about which bash and we differ, and why. Each is told by what it looks like.
+/// Texts on which bash and the parser differ, and why. Each is recognized by its form.
 const KNOWN_DIFFERENCES: &[(&str, DifferencePredicate)] = &[
     ("we read extended patterns, which bash takes only after `shopt -s extglob`", |text, _| {
         ["@(", "?(", "*(", "+(", "!("].iter().any(|sign| text.contains(sign))
@@ -48,13 +48,13 @@ fn is_known_difference(text: &str, parsed: &ParsedScript) -> bool {
     KNOWN_DIFFERENCES.iter().any(|(_, applies)| applies(text, parsed))
 }
 
-/// How many texts are tried: a few seconds' worth, or as many as are asked for.
+/// The number of texts: a few seconds' worth, or the requested number.
 fn read_trial_count(usual: usize) -> usize {
     let asked = std::env::var("SNELL_TRIALS").ok().and_then(|text| text.parse().ok());
     asked.unwrap_or(usual)
 }
 
-/// Whether bash takes a text. It reports faults in `[[ … ]]`, but its exit code does not tell.
+/// Whether bash accepts a text. It reports errors in `[[ … ]]`, but its exit code does not show them.
 fn is_accepted_by_bash(bash: &Path, text: &str) -> bool {
     let output = Command::new(bash)
         .args(["-n", "-c", "--", text])
@@ -95,7 +95,7 @@ fn bash_takes_what_is_to_be_mutilated() {
     }
 }
 
-/// What is told by the one command that there is: how many arguments, the arguments, and what it reads.
+/// The output of the only command: the number of arguments, the arguments, and its input.
 const STUB: &str = r#"
 set -f
 tell() {
@@ -311,7 +311,7 @@ fn bash_runs_what_stands_before_the_line_that_it_cannot_read_and_nothing_else() 
         let (before, broken, after) = texts.new_tree(&mut runner).expect("a text").current();
         let text = format!("{before}{broken}\n{after}");
         let parsed = parse(&text);
-        // What bash complains about only when it comes to it may end it too, so the first problem must be the one.
+        // Errors that bash reports only when it runs the text may end it too, so the first problem must be the one.
         let until = parsed.problems.first().and_then(|p| p.runs_until);
         let Some(until) = until.filter(|_| !is_known_difference(&text, &parsed)) else {
             continue;

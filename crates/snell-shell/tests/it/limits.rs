@@ -1,4 +1,4 @@
-//! Texts that are meant to take long, or to overflow something.
+//! Texts that would take long, or overflow a limit.
 
 use std::time::{Duration, Instant};
 
@@ -116,7 +116,7 @@ const NESTING: &[(&str, &str)] = &[
     ("cat <<E\n$(", ")\nE\n"),
 ];
 
-/// A stack that is half of what a thread usually has, and not optimised: enough for whoever calls.
+/// Half of a usual thread's stack, without optimization.
 const STACK_BYTES: usize = 1 << 20;
 
 #[test]
@@ -182,7 +182,7 @@ fn figures() {
     }
 }
 
-/// With the time that it takes to let go of the tree.
+/// Includes the time to drop the tree.
 fn time_parsing(text: &str) -> Duration {
     let start = Instant::now();
     drop(std::hint::black_box(parse(text)));

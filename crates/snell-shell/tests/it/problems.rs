@@ -1,4 +1,4 @@
-//! What is wrong with a text, and what is understood all the same.
+//! Problems of a text, and the tree that is still read.
 
 use snell_shell::{SyntaxProblemKind, parse};
 
@@ -41,7 +41,7 @@ fn bash_runs_the_lines_before_the_one_that_it_cannot_read() {
         ("a\n{ b\nc )\nd", Some(2)),
         ("a\ncat <<E\n)\nE\nb )", Some(14)),
         ("a\nif b\nthen c\nfi\nd; fi\n", Some(17)),
-        // Bash looks at these only when it runs them.
+        // Bash checks these only when it runs them.
         ("a `b )`", None),
         ("cat <<E\n$(a b )\nE", None),
         ("cat <<E\n$(a (b )\nE", None),

@@ -1,4 +1,4 @@
-//! What holds for any text.
+//! Properties of every text.
 
 use proptest::prelude::*;
 use snell_shell::{parse, parse_counting_steps};
@@ -43,7 +43,7 @@ proptest! {
     }
 }
 
-/// All places in what a tree is printed as.
+/// All positions in the printed form of a tree.
 fn parse_spans(debug: &str) -> Vec<(usize, usize)> {
     let numbers = |text: &str| {
         let (start, rest) = text.split_once("..")?;

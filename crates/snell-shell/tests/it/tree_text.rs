@@ -1,7 +1,7 @@
 //! A tree as one line of text, for people who read a failing test.
 //!
-//! Commands stand in brackets, what is made of commands in parentheses with its name first: `(if [a] [b])`. What was quoted
-//! stands in single quotes, expansions in quotes stand in double quotes.
+//! Commands are in brackets, constructs of commands in parentheses with their name first: `(if [a] [b])`. Quoted text
+//! is in single quotes, quoted expansions are in double quotes.
 
 use snell_shell::{
     AndOrList, AssignmentValue, CommandPipeline, ListConnector, ParameterExpansion, ParameterOperation, ParsedScript,

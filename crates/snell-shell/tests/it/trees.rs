@@ -1,10 +1,10 @@
-//! What bash's manual says, rule by rule: a text, and the tree that it is read into.
+//! The rules of bash's manual: a text, and its tree.
 
 use snell_shell::parse;
 
 use crate::tree_text::format_tree;
 
-/// A text is read into a tree, and nothing is wrong with it.
+/// A text has this tree, and no problems.
 fn assert_trees(table: &[(&str, &str)]) {
     for (text, tree) in table {
         assert_eq!(&format_tree(&parse(text)), tree, "{text}");

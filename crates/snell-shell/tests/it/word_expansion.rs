@@ -1,4 +1,4 @@
-//! What becomes of words without variables: brace lists are written out, patterns match nothing.
+//! The expansion of words without variables: brace lists are expanded, patterns match nothing.
 
 use snell_shell::{ParsedScript, RedirectKind, ShellCommandKind, ShellWord, WordPart};
 
@@ -12,7 +12,7 @@ pub(super) fn predict_argv(parsed: &ParsedScript) -> Vec<String> {
     words
 }
 
-/// What `tell` tells when a script runs: how many arguments, which, and what it reads.
+/// The output of `tell` when a script runs: the number of arguments, the arguments, and its input.
 pub(super) fn predict_tell_output(parsed: &ParsedScript) -> Vec<String> {
     let mut told = Vec::new();
     visit_commands(&parsed.script, &mut |command| {

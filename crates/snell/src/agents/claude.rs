@@ -1,8 +1,8 @@
 //! Claude Code.
 //!
-//! Its answers say as little as possible. An explicit "allow" would skip the user's own permission prompt, so a call
-//! without objections gets no answer at all. An answer is JSON on standard output with exit code 0: exit code 2 could only
-//! carry a reason, and no context, message or change beside it.
+//! Answers are as short as possible. An explicit "allow" would skip the user's own permission prompt, so an allowed call
+//! gets no answer at all. An answer is JSON on standard output with exit code 0: exit code 2 could only have a reason, but
+//! no context, message or change.
 
 use serde_json::{Map, Value, json};
 
@@ -73,14 +73,14 @@ const INSTALL: InstallRecipe = InstallRecipe {
     left_out: &[
         (
             "WorktreeCreate",
-            "a hook there makes the worktree itself and prints its path, so one that only looks on would break it",
+            "a hook on this event must create the worktree and print its path, so one that only observes would break it",
         ),
-        ("MessageDisplay", "it comes for every piece of text that is shown, and each would cost a process"),
+        ("MessageDisplay", "it fires for every piece of shown text, and each would start a process"),
     ],
     timeouts: &[
-        // Claude Code's limit is 30 s here, and 600 s elsewhere. How long a hook may take is said in snell.toml.
+        // Claude Code's limit is 30 s here, and 600 s for other events. snell.toml sets the timeouts of hooks.
         ("UserPromptSubmit", 600),
-        // All hooks share 1.5 s here, unless one asks for more.
+        // All hooks share 1.5 s here, unless one has a longer timeout.
         ("SessionEnd", 10),
     ],
     forwarded: &[
@@ -104,10 +104,10 @@ const INSTALL: InstallRecipe = InstallRecipe {
     transcripts: "projects",
 };
 
-/// The reason of a block for which none was given; Claude Code wants one.
+/// The reason of a block without a reason. Claude Code requires one.
 const DEFAULT_REASON: &str = "Blocked by a hook";
 
-/// What Claude Code takes as an answer to one event.
+/// The answers that Claude Code accepts for one event.
 struct ClaudeReplyRow {
     event: &'static str,
     refusal: RefusalForm,
@@ -123,7 +123,7 @@ enum RefusalForm {
     UserMessage,
     /// `decision: "block"` at the top.
     Block,
-    /// `permissionDecision`, which also knows "ask".
+    /// `permissionDecision`, which can also be "ask".
     Permission,
     /// `decision.behavior`.
     Behavior,
@@ -136,17 +136,16 @@ enum RefusalForm {
 enum ContextSupport {
     No,
     Yes,
-    /// It makes the agent go on, so it is sent once: not if the agent already goes on because of a hook.
+    /// It makes the agent continue, so Snell sends it once: not if the agent already continues because of a hook.
     ContinuesTurn,
 }
 
 use ContextSupport::{ContinuesTurn, No, Yes};
 use RefusalForm::{Behavior, Block, Decline, Permission, UserMessage};
 
-/// Events without a row take only what every event takes: a message, and the end of the turn.
+/// Events without a row accept only a message and the end of the turn.
 ///
-/// `TaskCompleted`, `TeammateIdle` and `WorktreeCreate` are refused by exit codes only, which carry nothing else; a refusal
-/// becomes a message there.
+/// Only an exit code can refuse `TaskCompleted`, `TeammateIdle` and `WorktreeCreate`, so a refusal becomes a message there.
 static REPLY_ROWS: &[ClaudeReplyRow] = &[
     reply_row("SessionStart", UserMessage, Yes, &["initialUserMessage", "sessionTitle", "watchPaths", "reloadSkills"]),
     reply_row("Setup", UserMessage, Yes, &[]),
@@ -182,11 +181,11 @@ const fn reply_row(
     ClaudeReplyRow { event, refusal, context, fields }
 }
 
-/// What an event without a row takes.
+/// The row of an event that has none.
 static DEFAULT_ROW: ClaudeReplyRow = reply_row("", UserMessage, No, &[]);
 
-/// A name of Claude Code's vocabulary is enough. The vocabulary grows by the month, so any other name in its style counts
-/// as well, if the payload or the environment shows that it is Claude Code's.
+/// A name of Claude Code's vocabulary is enough. The vocabulary grows, so another name in its style is accepted too, if the
+/// payload or the environment shows that the caller is Claude Code.
 fn is_spoken_by(caller: &CallerEvidence<'_>) -> bool {
     let Some(name) = caller.payload_text("hook_event_name") else {
         return false;
@@ -248,7 +247,7 @@ impl<'a> ClaudeReplyBuilder<'a> {
                     self.set_specific("permissionDecisionReason", reason.as_str());
                 }
             }
-            // The user is being asked.
+            // Claude Code is already asking the user.
             (Decision::Ask, Behavior) => {}
             (Decision::Ask, _) => self.messages.extend(verdict.reason.clone()),
             (Decision::Deny, Permission) => {
@@ -284,8 +283,8 @@ impl<'a> ClaudeReplyBuilder<'a> {
                 let changed = verdict.tool_input.is_some() || verdict.extra.contains_key("updatedPermissions");
                 if changed {
                     self.messages.push(
-                        "A hook changed what is asked for, which Claude Code takes only together with an approval; the \
-                         change is left out."
+                        "A hook changed a permission request, but Claude Code only accepts a change with an approval, so the \
+                         change is ignored."
                             .into(),
                     );
                 }

@@ -1,5 +1,4 @@
-//! Products that Snell can only answer with a denial. Nearly all of them take exit code 2, with the reason on standard
-//! error, for a "no".
+//! Products that Snell can only answer with a denial: for nearly all of them exit code 2, with the reason on standard error.
 
 use super::{AgentProduct, AgentReply, SupportLevel, claude, fallback_decode};
 use crate::event::Event;
@@ -8,7 +7,7 @@ use crate::verdict::{Decision, Verdict};
 /// The exit code that denies.
 const EXIT_DENIED: u8 = 2;
 
-/// The row that such products start from. Most of them follow Claude Code in what a row does not say.
+/// The base row of such products. Most of them are like Claude Code in the other fields.
 pub(super) const DENY_ONLY: AgentProduct = AgentProduct {
     name: "",
     title: "",
@@ -27,9 +26,8 @@ pub(super) const DENY_ONLY: AgentProduct = AgentProduct {
     install: None,
 };
 
-/// A product that has no row.
-pub(super) static UNKNOWN: AgentProduct =
-    AgentProduct { name: "unknown", title: "an agent that Snell does not know", ..DENY_ONLY };
+/// A product without a row.
+pub(super) static UNKNOWN: AgentProduct = AgentProduct { name: "unknown", title: "an unknown agent", ..DENY_ONLY };
 
 fn encode(product: &AgentProduct, _: &Event, verdict: &Verdict) -> AgentReply {
     let reason = verdict.reason.as_deref().unwrap_or("blocked");
@@ -44,7 +42,7 @@ fn encode(product: &AgentProduct, _: &Event, verdict: &Verdict) -> AgentReply {
 /// The reason of a denial in place of a question that the product cannot ask.
 pub(super) fn refuse_question(product: &AgentProduct, reason: &str) -> String {
     format!(
-        "{reason} The user should be asked, which {} does not let Snell do; the user can run it, or allow it in snell.toml.",
+        "{reason} Snell cannot ask the user in {}. The user can run it themselves, or allow it in snell.toml.",
         product.title
     )
 }

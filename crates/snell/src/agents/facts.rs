@@ -1,18 +1,18 @@
 //! Types of the fields of a row that the store and the command line read.
 
-/// Variables that a product, or its launcher, sets for hooks.
+/// Environment variables that a product, or its launcher, sets for hooks.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct AgentVariables {
-    /// The number of its process.
+    /// The process id of the product.
     pub pid: Option<&'static str>,
-    /// The session's id, as the launcher gives it to all that it starts.
+    /// The session's id from the launcher, which all its child processes inherit.
     pub launcher_session_id: Option<&'static str>,
-    /// The session's id, as the product itself has it.
+    /// The session's id from the product itself.
     pub session_id: Option<&'static str>,
     /// The project's directory.
     pub project_dir: Option<&'static str>,
-    /// How often in a row a hook may keep it from ending its turn; 0 means without end.
+    /// How often in a row a hook may keep the agent from stopping. 0 means no limit.
     pub stop_block_cap: Option<&'static str>,
 }
 
@@ -20,27 +20,27 @@ pub struct AgentVariables {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct NotificationKinds {
-    /// It cannot go on before its user answers.
+    /// The agent waits for an answer of its user.
     pub needs_input: &'static [&'static str],
-    /// Its user answered.
+    /// The user answered.
     pub input_given: &'static [&'static str],
-    /// It waits for a prompt.
+    /// The agent waits for a prompt.
     pub idle: &'static [&'static str],
-    /// Parts of the message of a notification without a type that asks for permission.
+    /// Parts of the message of a permission request that has no type.
     pub permission_phrases: &'static [&'static str],
 }
 
-/// A tool by which a product asks its user something.
+/// A tool with which a product asks its user something.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct QuestionTool {
     /// The tool's name.
     pub name: &'static str,
-    /// Where its input has the question.
+    /// Where the question is in its input.
     pub form: QuestionForm,
 }
 
-/// Where the input of a tool has its question.
+/// Where the question is in the input of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuestionForm {
     /// A list of objects, each with its question under `text`.

@@ -1,6 +1,6 @@
 //! Payloads with other field names than Claude Code's: the event, the tool that is about to run, and its input.
 //!
-//! Nothing here depends on the product: a field under one of these names is taken for what the name says.
+//! This does not depend on the product: a field with one of these names has the meaning of that name.
 
 use std::path::PathBuf;
 
@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 
 use crate::event::{Event, EventError, EventName, ToolCall, read_event_name, unpack_json_object};
 
-/// Where payloads have the event's name.
+/// Fields with the event's name.
 const EVENT_NAME_KEYS: &[&str] = &["hook_event_name", "event", "hookEventName", "hookName", "agent_action_name"];
-/// Where they have the tool's name.
+/// Fields with the tool's name.
 const TOOL_NAME_PATHS: &[&[&str]] =
     &[&["tool_name"], &["toolName"], &["toolCall", "name"], &["preToolUse", "toolName"]];
-/// Where they have the tool's input. Some of them write JSON into a string.
+/// Fields with the tool's input. Some products send it as a string of JSON.
 const TOOL_INPUT_PATHS: &[&[&str]] = &[
     &["tool_input"],
     &["toolInput"],
@@ -23,7 +23,7 @@ const TOOL_INPUT_PATHS: &[&[&str]] = &[
     &["tool_info", "mcp_tool_arguments"],
     &["tool_info"],
 ];
-/// Where they have the working directory.
+/// Fields with the working directory.
 const CWD_PATHS: &[&[&str]] = &[
     &["cwd"],
     &["tool_info", "cwd"],
@@ -34,10 +34,10 @@ const CWD_PATHS: &[&[&str]] = &[
     &["workspaceRoots", "0"],
     &["workspacePaths", "0"],
 ];
-/// Keys that are only there once a tool has run.
+/// Keys that exist only after a tool has run.
 const RESULT_KEYS: &[&str] = &["tool_response", "tool_output", "toolResult", "result_json"];
 
-/// Events before a tool runs, in lowercase letters only; and the tool, if the event is about one tool.
+/// Events before a tool runs, in lowercase letters only, and the tool if the event is about one tool.
 const PRE_TOOL_EVENTS: &[(&str, Option<&str>)] = &[
     ("pretooluse", None),
     ("beforetool", None),
@@ -68,7 +68,7 @@ pub(super) fn decode_foreign_event(name: Option<&str>, payload: Map<String, Valu
     Ok(event)
 }
 
-/// The event's name, if one of the known fields holds it.
+/// The event's name, if one of the known fields has it.
 pub(super) fn find_event_name(payload: &Map<String, Value>) -> Option<String> {
     let by_key = || EVENT_NAME_KEYS.iter().find_map(|key| payload.get(*key)?.as_str().map(str::to_owned));
     // Copilot sends no name at all.
@@ -91,7 +91,7 @@ pub(super) fn decode_announced_call(event: &Event) -> Option<Event> {
     Some(call)
 }
 
-/// A call that is about to happen, with canonical names; nothing if the payload does not say what is called with which input.
+/// A call that is about to run, with canonical names. `None` if the payload lacks the tool or its input.
 fn decode_tool_call(payload: &Map<String, Value>) -> Option<Event> {
     let (event, tool_of_event) = classify_pre_tool_event(payload)?;
     let name = TOOL_NAME_PATHS.iter().find_map(|path| get_nested(payload, path)?.as_str());

@@ -1,4 +1,4 @@
-//! The parts of a payload and of an environment that give a product away.
+//! The parts of a payload and of an environment that identify a product.
 
 use serde_json::{Map, Value};
 
@@ -6,31 +6,31 @@ use super::AgentProduct;
 
 /// A part of a payload that only one product sends.
 pub(super) enum PayloadMark {
-    /// All of these keys are there.
+    /// All of these keys exist.
     Keys(&'static [&'static str]),
     /// The key has one of these values.
     Values(&'static str, &'static [&'static str]),
     /// The value of the key contains this.
     Contains(&'static str, &'static str),
-    /// The event's name begins with this.
+    /// The event's name starts with this.
     EventPrefix(&'static str),
 }
 
 /// Event names that other products use as well.
 pub(super) struct AgentVocabulary {
     pub(super) is_spoken_by: fn(&CallerEvidence<'_>) -> bool,
-    /// With one of these variables, and a session id, no variable of another product counts.
+    /// With one of these variables and a session id, variables of other products are ignored.
     pub(super) confirmed_by: &'static [&'static str],
 }
 
-/// Payload and environment of a call.
+/// The payload and the environment of a call.
 pub(super) struct CallerEvidence<'a> {
     pub(super) payload: &'a Map<String, Value>,
     pub(super) environment: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl CallerEvidence<'_> {
-    /// A field of the payload, if it is a string that is not empty.
+    /// A field of the payload, if it is a string and not empty.
     pub(super) fn payload_text(&self, key: &str) -> Option<&str> {
         self.payload.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
     }

@@ -1,8 +1,8 @@
 //! Gemini CLI.
 //!
-//! It reads JSON on standard output at exit code 0. It shows standard error to its user if standard output is empty. An
-//! answer of "ask" would hang a run without a terminal, so a question becomes a denial. A changed input is merged into the
-//! call's own, so a hook cannot remove an argument.
+//! It reads JSON on standard output at exit code 0. It shows standard error to its user if standard output is empty. "ask"
+//! would hang a run without a terminal, so it becomes a denial. A changed input is merged into the original input, so a
+//! hook cannot remove an argument.
 
 use serde_json::{Map, Value};
 
@@ -58,14 +58,14 @@ pub(super) static GEMINI: AgentProduct = AgentProduct {
     ..DENY_ONLY
 };
 
-/// The reason of a denial that has none.
+/// The reason of a denial without a reason.
 const DEFAULT_REASON: &str = "Blocked by a hook";
 
 /// Events that `decision: "deny"` stops, and events whose `additionalContext` reaches the model.
 const DENIABLE_EVENTS: &[&str] = &["BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent"];
 const CONTEXT_EVENTS: &[&str] = &["SessionStart", "BeforeAgent", "AfterTool"];
 
-/// Adds what other code reads under Claude Code's names.
+/// Adds fields under Claude Code's names, which other code reads.
 fn decode(name: Option<&str>, mut payload: Map<String, Value>) -> Result<Event, EventError> {
     if let Some(last_words) = payload.get("prompt_response").filter(|text| text.is_string()).cloned() {
         payload.entry("last_assistant_message").or_insert(last_words);
@@ -87,9 +87,9 @@ fn encode(product: &AgentProduct, event: &Event, verdict: &Verdict) -> AgentRepl
         answer.specific.extend(verdict.tool_input.clone().map(|input| ("tool_input".to_owned(), input)));
     }
     if verdict.tool_output.is_some() && name == "AfterTool" {
-        answer
-            .messages
-            .push("A hook changed the tool's output, which Gemini CLI does not take; the change is left out.".into());
+        answer.messages.push(
+            "A hook changed the tool's output, but Gemini CLI does not accept that, so the change is ignored.".into(),
+        );
     }
     answer.add_context(verdict);
     if let Some(reason) = &verdict.stop {
@@ -112,8 +112,8 @@ struct GeminiAnswer<'a> {
 }
 
 impl GeminiAnswer<'_> {
-    /// Adds a denial, or its reason as a message if the event cannot be denied. The result is the reason if the verdict was no
-    /// denial but becomes one.
+    /// Adds a denial, or its reason as a message if the event cannot be denied. Returns the reason if the verdict was "ask"
+    /// and becomes a denial.
     fn add_decision(&mut self, product: &AgentProduct, event: &Event, verdict: &Verdict) -> Option<String> {
         let is_deniable = DENIABLE_EVENTS.contains(&self.name);
         let reason = || verdict.reason.clone().unwrap_or_else(|| DEFAULT_REASON.to_owned());
@@ -144,7 +144,7 @@ impl GeminiAnswer<'_> {
         refusal
     }
 
-    /// Context that an event does not take becomes a message to the user.
+    /// Context that an event does not accept becomes a message to the user.
     fn add_context(&mut self, verdict: &Verdict) {
         let texts: Vec<_> = verdict.context.iter().filter(|text| !text.is_empty()).cloned().collect();
         if !CONTEXT_EVENTS.contains(&self.name) {
@@ -172,5 +172,5 @@ fn find_removed_argument(event: &Event, verdict: &Verdict) -> Option<String> {
     let before = event.tool.as_ref()?.input.as_ref()?.as_object()?;
     let after = verdict.tool_input.as_ref()?;
     let removed = before.keys().find(|key| after.get(key.as_str()).is_none())?;
-    Some(format!("A hook removed \"{removed}\" from the tool's input, which Gemini CLI does not let hooks do."))
+    Some(format!("A hook removed \"{removed}\" from the tool's input, but Gemini CLI does not accept that."))
 }

@@ -1,24 +1,25 @@
-//! How Snell is registered in a product's settings, as data.
+//! How Snell registers itself in a product's settings, as data.
 
 use serde::{Deserialize, Serialize};
 
-/// How Snell is registered in a product's settings.
+/// How Snell registers itself in a product's settings.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct InstallRecipe {
-    /// The variable that names the product's own directory, and that directory's name in the home directory otherwise.
+    /// The variable with the product's own directory, and the name of that directory in the home directory by default.
     pub directory: (&'static str, &'static str),
     /// The files from which it reads hooks.
     pub files: &'static [AgentSettingsFile],
-    /// Events for which Snell is not registered, and why.
+    /// Events on which Snell does not register, and why.
     pub left_out: &'static [(&'static str, &'static str)],
     /// Timeouts in seconds of events for which the product's own timeout would be wrong.
     pub timeouts: &'static [(&'static str, u32)],
-    /// What a machine that only forwards sends: events, and what the receiver calls them.
+    /// The events that a forwarding machine sends, and their names at the receiver.
     pub forwarded: &'static [(&'static str, &'static str)],
-    /// The file in which it notes the directories that its user trusts, and the keys there. Hooks do not run in others.
+    /// The file in which it records trusted directories, and the keys there. Hooks do not run in others.
     pub trust: (&'static str, [&'static str; 2]),
-    /// Other products that read the same files: their titles, and a directory in the home directory that shows them.
+    /// Other products that read the same files: their titles, and a directory in the home directory that shows they are
+    /// installed.
     pub readers: &'static [(&'static str, &'static str)],
     /// The directory of its transcripts, in its own directory.
     pub transcripts: &'static str,
@@ -28,13 +29,13 @@ pub struct InstallRecipe {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct AgentSettingsFile {
-    /// Whose hooks it holds.
+    /// The scope of its hooks.
     pub scope: SettingsScope,
-    /// Its path in the directory of its scope. In a directory that ends with `.d` every JSON file counts.
+    /// Its path in the directory of its scope. If it ends with `.d`, it is a directory of JSON files.
     pub path: &'static str,
 }
 
-/// Whose hooks a file holds.
+/// The scope of a file's hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SettingsScope {

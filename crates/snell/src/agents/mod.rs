@@ -1,13 +1,13 @@
 //! The agents that Snell knows: one file and one row per product.
 //!
-//! A row holds everything that is specific to its product: how it is recognized, how its payloads become an [`Event`], how
-//! a [`Verdict`] becomes its answer, which variables it sets, and where its hook files are. All other code asks the row.
+//! A row has everything that is specific to its product: how to recognize it, how its payloads become an [`Event`], how
+//! a [`Verdict`] becomes its answer, its variables, and its hook files. All other code uses the row.
 //!
 //! ```text
 //!  payload ── identify ──► AgentProduct ── decode ──► Event ── (handlers, hooks) ──► Verdict ── encode ──► AgentReply
 //! ```
 //!
-//! - `fingerprint`: the parts of a payload and of an environment that give a product away.
+//! - `fingerprint`: the parts of a payload and of an environment that identify a product.
 //! - `deny_only`: the row that products start from which Snell can only answer with a denial.
 //! - `fallback_decode`: payloads with other field names than Claude Code's.
 //! - `facts`, `install_recipe`: the types of a row's fields.
@@ -42,7 +42,7 @@ pub use facts::{AgentVariables, NotificationKinds, QuestionForm, QuestionTool, T
 use fingerprint::{AgentVocabulary, CallerEvidence, PayloadMark};
 pub use install_recipe::{AgentSettingsFile, InstallRecipe, SettingsScope};
 
-/// Every product. If the payloads of two look alike, the one with the narrower fingerprint stands first.
+/// Every product. If the payloads of two are similar, the one with the narrower fingerprint is first.
 static PRODUCTS: &[&AgentProduct] = &[
     &cursor::CURSOR,
     &cline::CLINE,
@@ -66,11 +66,11 @@ pub struct AgentProduct {
     pub name: &'static str,
     /// Its name for people: `Claude Code`.
     pub title: &'static str,
-    /// What Snell can answer.
+    /// The answers that Snell supports.
     pub support: SupportLevel,
-    /// Parts of a payload that only it sends: any of them is a proof.
+    /// Parts of a payload that only this product sends. One of them is enough.
     payload_marks: &'static [PayloadMark],
-    /// Variables that it sets for its hooks. `CLAUDE_PROJECT_DIR` is none: half a dozen products set it.
+    /// Variables that it sets for its hooks. `CLAUDE_PROJECT_DIR` is not among them, because several products set it.
     env_marks: &'static [&'static str],
     /// Its event names, if other products use them as well.
     vocabulary: Option<AgentVocabulary>,
@@ -84,19 +84,19 @@ pub struct AgentProduct {
     pub variables: AgentVariables,
     /// Notifications that change its state.
     pub notifications: NotificationKinds,
-    /// Tools by which it asks its user something.
+    /// Tools with which it asks its user something.
     pub question_tools: &'static [QuestionTool],
     /// The format of the file that `transcript_path` names.
     pub transcript: TranscriptFormat,
-    /// The contract of its own hook files, which it runs by itself.
+    /// The contract of its own hook files, which it runs itself.
     pub contract: Option<&'static str>,
-    /// How Snell is registered in its settings, if Snell can do that.
+    /// How Snell registers itself in its settings, if Snell supports that.
     pub install: Option<InstallRecipe>,
 }
 
 type PayloadDecoder = fn(Option<&str>, Map<String, Value>) -> Result<Event, EventError>;
 
-/// What Snell can answer to a product.
+/// The answers that Snell supports for a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SupportLevel {
     /// Everything that the product understands.
@@ -117,7 +117,7 @@ pub struct AgentReply {
     pub exit_code: u8,
     /// The reason, if an ask or a changed input became a denial because the product does not support it.
     pub refusal: Option<String>,
-    /// Whether an agent that is about to stop goes on because of the answer, without being denied.
+    /// Whether an agent that is about to stop continues because of the answer, without a denial.
     pub continues_turn: bool,
 }
 
@@ -200,7 +200,7 @@ impl AgentProduct {
         named.filter(is_usable).or_else(by_variable).unwrap_or(&deny_only::UNKNOWN)
     }
 
-    /// It, if it has the event that the payload names. A variable may have been inherited from it.
+    /// Returns itself if it has the event that the payload names. A variable may be inherited from another product.
     fn or_unknown_if_event_is_foreign(&'static self, caller: &CallerEvidence<'_>) -> &'static Self {
         let name = caller.payload_text("hook_event_name");
         let is_own = self.support == SupportLevel::DenyOnly || name.is_some_and(|name| self.events.contains(&name));
@@ -212,22 +212,22 @@ impl AgentProduct {
         fallback_decode::find_event_name(payload)
     }
 
-    /// Keys of payloads by which products are recognized.
+    /// Keys of payloads that identify products.
     pub fn fingerprint_keys() -> impl Iterator<Item = &'static str> {
         PRODUCTS.iter().flat_map(|product| product.mark_keys())
     }
 
-    /// Reads a payload of this product. `name` counts if the payload names no event.
+    /// Reads a payload of this product. `name` is used if the payload has no event name.
     ///
     /// # Errors
     ///
-    /// If nothing names the event.
+    /// If the event has no name.
     pub fn decode(&self, name: Option<&str>, payload: Map<String, Value>) -> Result<Event, EventError> {
         (self.decode)(name, payload)
     }
 
-    /// The event to be judged: the event itself if the product is supported in full, else the tool call that it announces,
-    /// with canonical names. Nothing if no call is announced, or the payload does not say what is called with which input.
+    /// The event for the guard: the event itself if the product is fully supported, else the tool call that it
+    /// announces, with canonical names. `None` if it announces no call, or lacks the tool or its input.
     pub fn announced_call<'a>(&self, event: &'a Event) -> Option<Cow<'a, Event>> {
         match self.support {
             SupportLevel::Full => Some(Cow::Borrowed(event)),
@@ -235,7 +235,7 @@ impl AgentProduct {
         }
     }
 
-    /// Whether the event is about a tool call that has not run yet, whatever the product calls it.
+    /// Whether the event is about a tool call that has not run yet, under any product's name.
     pub fn is_call_announced(&self, event: &Event) -> bool {
         event.name == EventName::PreToolUse
             || (self.support == SupportLevel::DenyOnly && fallback_decode::decode_announced_call(event).is_some())

@@ -1,11 +1,11 @@
-//! Where files are looked for, which of them, and whose they are.
+//! Where Snell searches for files, which ones it reads, and who owns them.
 
 use std::path::{Path, PathBuf};
 
 use crate::agents::AgentProduct;
 use crate::contract::{self, BaseDirectory, CONTRACTS, Contract, HookFileLocation};
 
-/// Where files are looked for.
+/// The directories of configuration files.
 #[derive(Debug, Clone)]
 pub(crate) struct ConfigDirs {
     pub(crate) project: PathBuf,
@@ -16,11 +16,11 @@ pub(crate) struct ConfigDirs {
 /// Which files are read.
 #[derive(Debug, Clone)]
 pub(crate) enum FileSelection {
-    /// Those that exist of every contract.
+    /// The existing files of every contract.
     Discovered,
-    /// Our own, and those that they borrow, but for the ones that this agent runs by itself.
+    /// `snell.toml` files and the files that they borrow, except those that this agent runs itself.
     Guest(Option<&'static AgentProduct>),
-    /// These, and no others.
+    /// Only these.
     Only(Vec<ConfigFile>),
 }
 
@@ -33,17 +33,17 @@ pub struct ConfigFile {
 }
 
 impl ConfigFile {
-    /// A file whose contract is known by its place (`.wave/settings.json`) or by its shape.
+    /// A file whose contract is known from its path (`.wave/settings.json`) or its content.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), contract: None }
     }
 
-    /// The contracts that a file can be named with.
+    /// The names of contracts that a file can have.
     pub fn contract_names() -> impl Iterator<Item = &'static str> {
         contract::CONTRACTS.iter().map(|contract| contract.name)
     }
 
-    /// Reads `FILE`, or `CONTRACT:FILE` as in `whale:hooks.json`.
+    /// Parses `FILE`, or `CONTRACT:FILE` as in `whale:hooks.json`.
     pub fn parse(written: &str) -> Self {
         match written.split_once(':') {
             Some((name, path)) if contract::find_contract(name).is_some() => {
@@ -54,27 +54,27 @@ impl ConfigFile {
     }
 }
 
-/// Whose file it is, and so what it may say.
+/// The owner of a file, who determines its rights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileOwner {
     User,
     Project,
-    /// The caller named it, whoever wrote it.
+    /// The caller named it.
     Caller,
 }
 
-/// A file that may be there.
+/// A file that may exist.
 #[derive(Debug)]
 pub(super) struct CandidateFile {
     pub(super) path: PathBuf,
     pub(super) display_path: String,
-    /// Unknown where the caller named a file that lies nowhere in particular.
+    /// Unknown for a file from the caller at no contract's path.
     pub(super) contract: Option<&'static Contract>,
     pub(super) owner: FileOwner,
 }
 
 impl CandidateFile {
-    /// A contract's file at one of its places; none where the place lies in a directory that nobody named.
+    /// A contract's file at one of its locations. `None` if its base directory is unknown.
     pub(super) fn from_location(
         contract: &'static Contract,
         place: &HookFileLocation,
@@ -101,15 +101,14 @@ impl CandidateFile {
 }
 
 impl ConfigDirs {
-    /// Whether the project is the user's own place: the home directory, or the one of the user's `snell.toml`.
+    /// Whether the project is the user's home directory or the directory of the user's `snell.toml`.
     pub(super) fn is_project_user_dir(&self) -> bool {
         let project = read_directory_id(&self.project);
         let own = [self.home.as_deref(), self.config_dir.as_deref()];
         project.is_some() && own.into_iter().flatten().any(|directory| read_directory_id(directory) == project)
     }
 
-    /// The path by which a file of the project is pinned: without links on the way to the project, whichever way was
-    /// taken there, and with the file as it is named in it.
+    /// The path that is pinned for a file of the project: the project without symlinks, and the file's name in it.
     pub(super) fn resolve_pin_path(&self, path: &Path) -> PathBuf {
         match (path.strip_prefix(&self.project), self.project.canonicalize()) {
             (Ok(inside), Ok(project)) => project.join(inside),
@@ -118,14 +117,14 @@ impl ConfigDirs {
     }
 }
 
-/// Which directory it is, by whatever name.
+/// The identity of a directory, under any of its names.
 fn read_directory_id(directory: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     let metadata = std::fs::metadata(directory).ok()?;
     Some((metadata.dev(), metadata.ino()))
 }
 
-/// The contract in whose place a file lies: as one of its files, or beside them in a directory of its own.
+/// The contract of a file by its path: one of the contract's files, or a file in their directory.
 fn find_contract_by_path(path: &Path) -> Option<&'static Contract> {
     let lies_in = |directory: &Path| path.parent().is_some_and(|parent| parent.ends_with(directory));
     let placed = CONTRACTS.iter().copied().find(|contract| {
@@ -138,8 +137,7 @@ fn find_contract_by_path(path: &Path) -> Option<&'static Contract> {
     placed.or(toml.then_some(&contract::NATIVE))
 }
 
-/// The path as people are shown it: from the project, from `~`, or whole. Where everything is inside the project (it is `/`), that
-/// says nothing about a path, and without its beginning nobody would find it.
+/// The path for people: relative to the project, below `~`, or absolute. If the project is `/`, paths are absolute.
 fn format_display_path(path: &Path, around: &ConfigDirs) -> String {
     let home = around.home.as_deref();
     let project = Some(&around.project).filter(|project| project.parent().is_some());

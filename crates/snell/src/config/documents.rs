@@ -1,10 +1,10 @@
-//! A document of the user that is no hook configuration, for callers that read it by their own rules.
+//! A document of the user without hooks, for callers that read it by their own rules.
 
 use super::source::ConfigSource;
 use super::spanned::{NodeValue, SpannedNode};
 use crate::diagnostic::{Diagnostic, Severity, UserMessage};
 
-/// A parsed text, JSON (with comments and trailing commas) or TOML, in which every part knows where it stands.
+/// A parsed JSON (with comments and trailing commas) or TOML text, whose values have positions.
 #[derive(Debug)]
 pub struct SpannedDocument {
     source: ConfigSource,
@@ -19,20 +19,20 @@ pub struct DocumentValue<'d> {
 }
 
 impl SpannedDocument {
-    /// Parses JSON. `shown` is what the document is called in findings.
+    /// Parses JSON. `shown` is the name of the document in diagnostics.
     ///
     /// # Errors
     ///
-    /// When the text is no JSON: what is wrong with it, and where.
+    /// When the text is not JSON: the problem and its position.
     pub fn from_json(shown: impl Into<String>, text: impl Into<String>) -> Result<Self, Diagnostic> {
         Self::parse_source(ConfigSource::from_text(shown.into(), text.into()), SpannedNode::from_json)
     }
 
-    /// Parses TOML. `shown` is what the document is called in findings.
+    /// Parses TOML. `shown` is the name of the document in diagnostics.
     ///
     /// # Errors
     ///
-    /// When the text is no TOML: what is wrong with it, and where.
+    /// When the text is not TOML: the problem and its position.
     pub fn from_toml(shown: impl Into<String>, text: impl Into<String>) -> Result<Self, Diagnostic> {
         Self::parse_source(ConfigSource::from_text(shown.into(), text.into()), SpannedNode::from_toml)
     }
@@ -54,17 +54,17 @@ impl SpannedDocument {
 }
 
 impl<'d> DocumentValue<'d> {
-    /// What the value is, in a sentence: "a string", "an array".
+    /// The kind of the value, for a sentence: "a string", "an array".
     pub fn kind_name(self) -> &'static str {
         self.node.kind_name()
     }
 
-    /// The text, if it is one.
+    /// The text, if it is a string.
     pub fn as_text(self) -> Option<&'d str> {
         self.node.text()
     }
 
-    /// The number, if it is one.
+    /// The number, if it is a number.
     pub fn as_number(self) -> Option<f64> {
         match self.node.value {
             NodeValue::Number(number) => Some(number),
@@ -82,7 +82,7 @@ impl<'d> DocumentValue<'d> {
         Some(self.node.members()?.iter().map(move |member| (member.key.as_str(), Self { node: &member.node, ..self })))
     }
 
-    /// That something is wrong here, as a finding.
+    /// An error at this value.
     pub fn make_error(self, message: impl Into<UserMessage>) -> Diagnostic {
         self.source.make_diagnostic(Severity::Error, self.node.offset, message)
     }

@@ -1,24 +1,24 @@
-//! Hooks that the caller leaves out, because they are the caller itself.
+//! Excludes hooks that would call the caller itself.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::hook::Hook;
 
-/// Answers why a hook is left out, if it is.
+/// Returns why a hook is excluded, if it is.
 type ExclusionReasonFn = dyn Fn(&Hook) -> Option<String> + Send + Sync;
 
-/// Which hooks are left out.
+/// Which hooks are excluded.
 #[derive(Clone)]
 pub(crate) struct HookExclusion(Arc<ExclusionReasonFn>);
 
 impl HookExclusion {
-    /// Those for which this answers why.
+    /// Excludes the hooks for which this returns a reason.
     pub(crate) fn from_fn(why: impl Fn(&Hook) -> Option<String> + Send + Sync + 'static) -> Self {
         Self(Arc::new(why))
     }
 
-    /// Switches a hook off that is left out.
+    /// Disables a hook if it is excluded.
     pub(super) fn apply_to(&self, hook: &mut Hook) {
         if let Some(why) = (self.0)(hook) {
             hook.is_excluded = true;

@@ -1,4 +1,4 @@
-//! Finding the files that count here and reading them into one ordered list of hooks.
+//! Finds the configuration files and reads them into one ordered list of hooks.
 
 use std::cell::OnceCell;
 use std::os::unix::fs::MetadataExt;
@@ -17,38 +17,38 @@ use super::spanned::{DocumentSyntaxError, SpannedNode};
 use super::trust_filter::{ProjectFileTrust, TrustScope, TrustSource, UnpinnedPolicy};
 use crate::agents::AgentProduct;
 use crate::contract::{self, BaseDirectory, CONTRACTS, Contract, FileSyntax, HookFileLocation, NATIVE};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, UserMessage};
 use crate::hook::{Hook, SourceLocation};
 use crate::trust::{ProjectFile, TrustStatus, TrustStore, UntrustedFile, hash_content};
 
-/// What is to be loaded.
+/// The parameters of a load.
 #[derive(Debug)]
 pub(crate) struct LoadRequest {
     pub(crate) selection: FileSelection,
     pub(crate) dirs: ConfigDirs,
-    /// Which files of projects are trusted, where somebody asks for that.
+    /// The trusted files of projects, if trust is checked.
     pub(crate) trust_source: Option<TrustSource>,
     pub(crate) trust_scope: TrustScope,
     pub(crate) unpinned_policy: UnpinnedPolicy,
-    /// How the project is named to `snell trust`, if it has to be.
+    /// The argument of `snell trust` for this project, if it needs one.
     pub(crate) trust_command_argument: Option<String>,
-    /// Which hooks are the caller itself.
+    /// Hooks that would call the caller itself.
     pub(crate) exclusion: Option<HookExclusion>,
 }
 
-/// Everything that was read, file by file.
+/// All loaded files.
 #[derive(Debug, Default)]
 pub(crate) struct LoadedConfig {
     sources: Vec<LoadedSource>,
-    /// The home directory for which they were read.
+    /// The home directory.
     home: Option<PathBuf>,
-    /// The project for which they were read.
+    /// The project.
     project: PathBuf,
-    /// All hooks that may run, in the order in which they do.
+    /// All hooks that may run, in the order in which they run.
     pub(crate) hooks: Vec<Arc<Hook>>,
-    /// The same, and among them those that are withheld, as off.
+    /// The same, with hooks of untrusted files and excluded hooks, which are disabled.
     pub(crate) all_hooks: Vec<Arc<Hook>>,
-    /// The files as they were when they were read, those included that were not there.
+    /// The metadata of the files when they were read. Missing files are in the list too.
     stamps: Vec<(PathBuf, Option<FileStamp>)>,
 }
 
@@ -61,19 +61,19 @@ pub(super) struct LoadedSource {
     pub(super) switches: HookSwitches,
     settings: FileSettings,
     diagnostics: Vec<Diagnostic>,
-    /// Whether nothing of it could be read, and nothing is known of what it said before.
+    /// Whether the file could not be read, and its earlier content is unknown.
     is_unreadable: bool,
-    /// Where trust was asked for: what was read, and what trust says about it.
+    /// Its trust status, if trust is checked.
     file_trust: Option<ProjectFileTrust>,
 }
 
 impl LoadedSource {
-    /// Why nothing of the file counts, if so.
+    /// Why the file is not used, if so.
     pub(super) fn rejection_reason(&self) -> Option<&str> {
         self.file_trust.as_ref()?.rejection_reason.as_deref()
     }
 
-    /// What it says beside its hooks, and whose word that is. A file that the caller named is the caller's.
+    /// Its settings and their author. A file from the caller has the user's rights.
     fn authored_settings(&self) -> AuthoredSettings<'_> {
         let author = match (self.owner, self.rejection_reason()) {
             (_, Some(_)) => GuardAuthor::Untrusted,
@@ -83,7 +83,7 @@ impl LoadedSource {
         AuthoredSettings { settings: &self.settings, author }
     }
 
-    /// It, if it is the user's own file and cannot be read.
+    /// This file, if it is the user's own and cannot be read.
     fn unreadable_file(&self) -> Option<UnreadableFile> {
         let is_own = self.owner == FileOwner::User && *self.contract == NATIVE;
         let fault = self.diagnostics.first().filter(|_| self.is_unreadable && is_own)?;
@@ -98,7 +98,7 @@ impl LoadedSource {
         })
     }
 
-    /// That it borrows hooks which this agent runs by itself, if it does and counts.
+    /// Warnings about `borrow` entries for hooks that this agent runs itself.
     fn find_ineffective_borrows(&self, lender: &AgentProduct) -> Vec<Diagnostic> {
         let title = lender.title;
         let own = |borrowed: &&BorrowedContract| {
@@ -107,24 +107,24 @@ impl LoadedSource {
         let borrowed = self.settings.borrow.iter().filter(own);
         let warning = |BorrowedContract { origin, contract, .. }: &BorrowedContract| {
             origin
-                .make_warning(format!("{title} runs the hooks of \"{contract}\" by itself; they are not borrowed here"))
+                .make_warning(format!("{title} runs the hooks of \"{contract}\" itself, so Snell does not borrow them"))
         };
         borrowed.map(warning).collect()
     }
 
-    /// What is lost if nothing of it counts.
+    /// The consequence if the file is not used.
     fn describe_loss(&self) -> String {
         match self.hooks.len() {
             0 if self.settings.has_guard_settings() => {
-                "nothing in it counts but what makes the guard stricter".to_owned()
+                "its settings do not apply, except stricter guard settings".to_owned()
             }
-            0 => "nothing in it counts".to_owned(),
+            0 => "its settings do not apply".to_owned(),
             1 => "its hook does not run".to_owned(),
             several => format!("its {several} hooks do not run"),
         }
     }
 
-    /// Whether the file says anything: a hook, or about all hooks, or a setting.
+    /// Whether the file has hooks or settings.
     fn has_content(&self) -> bool {
         !self.hooks.is_empty() || self.switches != HookSwitches::default() || self.settings != FileSettings::default()
     }
@@ -135,7 +135,7 @@ impl LoadedConfig {
         self.sources.iter().flat_map(|source| source.diagnostics.iter().cloned()).collect()
     }
 
-    /// What files borrow although nobody who calls Snell could have it from them.
+    /// Warnings about `borrow` entries that have no effect for any agent.
     pub(crate) fn find_ineffective_borrows(&self) -> Vec<Diagnostic> {
         let lender = AgentProduct::non_borrowable_agent(None);
         let sources = self.sources.iter();
@@ -148,13 +148,12 @@ impl LoadedConfig {
         self.sources.iter().map(|source| source.path.as_path())
     }
 
-    /// Whether a file was changed, created or removed since. A file that another one would borrow by now is none of
-    /// them, but that other one was changed.
+    /// Whether a file was changed, created or removed since. This includes files that borrow others.
     pub(crate) fn is_out_of_date(&self) -> bool {
         self.stamps.iter().any(|(path, stamp)| FileStamp::from_probe(&PathProbe::from_path(path)) != *stamp)
     }
 
-    /// What all files that count say beside their hooks.
+    /// The merged settings of all files.
     pub(crate) fn settings(&self) -> SnellSettings {
         let said: Vec<_> = self.sources.iter().map(LoadedSource::authored_settings).collect();
         let bases = PathBases { home: self.home.as_deref(), project: &self.project };
@@ -163,7 +162,7 @@ impl LoadedConfig {
         settings
     }
 
-    /// The project's files for which trust was asked, in the order in which they were read.
+    /// The project's files whose trust was checked, in the order in which they were read.
     pub(crate) fn project_files(&self) -> Vec<ProjectFile> {
         let file = |source: &LoadedSource| {
             let judged = source.file_trust.as_ref()?;
@@ -182,7 +181,7 @@ impl LoadedConfig {
         self.sources.iter().filter_map(file).collect()
     }
 
-    /// The project's files that do not count.
+    /// The project's files that are not used.
     pub(crate) fn untrusted_files(&self) -> Vec<UntrustedFile> {
         let withheld = |source: &LoadedSource| {
             let judged = source.file_trust.as_ref().filter(|judged| judged.rejection_reason.is_some())?;
@@ -197,7 +196,7 @@ impl LoadedConfig {
     }
 }
 
-/// What a file looked like at one moment.
+/// The metadata of a file at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileStamp {
     device: u64,
@@ -222,7 +221,8 @@ impl FileStamp {
     }
 }
 
-/// Reads all files. What a file said stays in force while it cannot be read: a half-saved file must not open a guard.
+/// Reads all files. If a file becomes unreadable, its earlier content still applies: a half-saved file must not disable
+/// a guard.
 pub(crate) fn load_config(request: &LoadRequest, before: Option<&LoadedConfig>) -> LoadedConfig {
     let mut loading = ConfigLoader {
         request,
@@ -271,11 +271,11 @@ pub(crate) fn load_config(request: &LoadRequest, before: Option<&LoadedConfig>) 
 enum BorrowReach {
     /// The user borrows them.
     All,
-    /// Only the project borrows them, which has no say about files of the user.
+    /// Only the project borrows them, so files of the user are not included.
     Project,
 }
 
-/// Files being read.
+/// The state of a load.
 struct ConfigLoader<'a> {
     request: &'a LoadRequest,
     before: Option<&'a LoadedConfig>,
@@ -289,7 +289,7 @@ struct ConfigLoader<'a> {
 /// A contract and the file that it reads: device and inode.
 type ContractFileId = (Option<&'static str>, u64, u64);
 
-/// Whether a file is read for the first time, or another contract has read it before.
+/// Whether this is the first read of a file, or another contract has read it before.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FirstRead {
     Yes,
@@ -309,8 +309,8 @@ impl ConfigLoader<'_> {
     fn load_file(&mut self, candidate: &CandidateFile) {
         let look = PathProbe::from_path(&candidate.path);
         let stamp = FileStamp::from_probe(&look);
-        // Two names of one file (a link, or a project that is the home directory) are one file, unless two contracts
-        // read it: then it means something else to each.
+        // Two names of one file (a symlink, or a project that is the home directory) are one file, unless two contracts
+        // read it.
         let identity = stamp.map(|stamp| {
             let contract = candidate.contract.map(|contract| contract.name);
             (contract, stamp.device, stamp.inode)
@@ -332,16 +332,17 @@ impl ConfigLoader<'_> {
             judged.update_status(self.trust_store(), self.request.unpinned_policy);
         }
         if let Some(judged) = source.file_trust.as_ref().filter(|judged| judged.rejection_reason.is_some()) {
-            // What is wrong in a file that does not count is for whoever will trust it.
+            // Problems in the file do not matter until the user trusts it.
             let message = judged.describe_rejection(&source.describe_loss(), self.trust_store());
             source.diagnostics = vec![Diagnostic::for_file(Severity::Warning, &candidate.display_path, message)];
-            // A project must not take a file of the user out of force by a link to it.
+            // A project must not disable a file of the user by a symlink to it.
             self.seen.pop();
         }
         self.sources.push(source);
     }
 
-    /// Reads and parses a file. A file that is missing and may be yields nothing; one that is broken keeps its earlier hooks.
+    /// Reads and parses a file. A missing file is `None`, unless the caller named it. An invalid one keeps its earlier
+    /// hooks.
     fn read_candidate(&self, candidate: &CandidateFile, look: &PathProbe, read: FirstRead) -> Option<LoadedSource> {
         let source = match ConfigSource::read_probed(&candidate.path, candidate.display_path.clone(), look) {
             SourceReadResult::Missing if candidate.owner != FileOwner::Caller => return None,
@@ -356,14 +357,14 @@ impl ConfigLoader<'_> {
                 let diagnostic = source.make_diagnostic(
                     Severity::Error,
                     0,
-                    "is empty all at once; remove it to be rid of its hooks",
+                    UserMessage::new("is empty now").with_hint("delete the file to remove its hooks"),
                 );
-                // Saving a file empties it first, so an empty file may be half a save.
+                // Saving a file empties it first, so it may be only half saved.
                 build_broken_source(candidate, diagnostic, self.before)
             }
             SourceReadResult::Text(source) => match parse_source(candidate, &source) {
                 Ok(mut loaded) => {
-                    // Entries of a third contract's shape were found the first time already.
+                    // Entries for a third contract were already loaded at the first read.
                     let lane = loaded.contract.lane;
                     loaded.hooks.retain(|hook| read == FirstRead::Yes || hook.contract.lane == lane);
                     loaded.file_trust = self.build_file_trust(candidate, &source, &loaded);
@@ -378,8 +379,8 @@ impl ConfigLoader<'_> {
         Some(source)
     }
 
-    /// Takes down what is to be judged, where trust is to be asked for: the very text that was read, so that there is no
-    /// moment in which the file could become another.
+    /// Prepares the trust check, if the file needs one. It hashes the text that was read, so the file cannot change in
+    /// between.
     fn build_file_trust(
         &self,
         candidate: &CandidateFile,
@@ -396,7 +397,7 @@ impl ConfigLoader<'_> {
         })
     }
 
-    /// What is to be typed to have a file trusted.
+    /// The command that trusts a file.
     fn format_trust_command(&self, loaded: &LoadedSource) -> String {
         let all = if self.is_loaded_for_guest(loaded.contract) { "" } else { " --all" };
         let directory = self.request.trust_command_argument.as_ref().map(|name| format!(" {name}"));
@@ -408,7 +409,7 @@ impl ConfigLoader<'_> {
         self.trust.get_or_init(|| ask().unwrap_or_default())
     }
 
-    /// A file that says nothing needs no trust, and neither does one that lies in the user's own place.
+    /// A file without content needs no trust, and neither does one in the user's own directory.
     fn needs_trust(&self, candidate: &CandidateFile, loaded: &LoadedSource) -> bool {
         let of_the_project = match candidate.owner {
             FileOwner::User => false,
@@ -427,7 +428,7 @@ impl ConfigLoader<'_> {
         *contract == NATIVE || self.borrowed_contracts().iter().any(|(borrowed, _)| **borrowed == *contract)
     }
 
-    /// The contracts that are borrowed and can be, in the order in which their hooks run.
+    /// The contracts that are borrowed, in the order in which their hooks run.
     fn borrowed_contracts(&self) -> Vec<(&'static Contract, BorrowReach)> {
         let caller = match self.request.selection {
             FileSelection::Guest(agent) => agent,
@@ -454,7 +455,7 @@ impl ConfigLoader<'_> {
             .collect()
     }
 
-    /// Says that an agent's own files cannot be borrowed: it runs them by itself.
+    /// Warns that an agent's own files cannot be borrowed, because it runs them itself.
     fn warn_of_ineffective_borrows(&mut self, lender: &AgentProduct) {
         for source in &mut self.sources {
             let warnings = source.find_ineffective_borrows(lender);
@@ -470,7 +471,7 @@ fn parse_source(candidate: &CandidateFile, source: &ConfigSource) -> Result<Load
     let mut reading = ConfigReader::new(source, candidate.owner);
     reading.syntax = contract.syntax;
     contract::read_document(contract, &mut reading, &node);
-    // Several entries under one bad name are one finding; people read findings from top to bottom.
+    // Report each problem once, in the order of the file.
     let mut diagnostics = reading.diagnostics;
     diagnostics.sort_by_key(|found| (found.line, found.column));
     diagnostics.dedup();
@@ -487,7 +488,7 @@ fn parse_source(candidate: &CandidateFile, source: &ConfigSource) -> Result<Load
     })
 }
 
-/// A file that cannot be used: nothing of it, or what it said before.
+/// A file that cannot be used. Its earlier content applies, if there is any.
 fn build_broken_source(
     candidate: &CandidateFile,
     mut diagnostic: Diagnostic,
@@ -495,7 +496,7 @@ fn build_broken_source(
 ) -> LoadedSource {
     let known = find_earlier_source(candidate, before);
     if known.is_some() {
-        diagnostic.message.push_str("; what it said before stays in force");
+        diagnostic.message.push_str(" (using its last valid content)");
     }
     LoadedSource {
         path: candidate.path.clone(),
@@ -510,7 +511,7 @@ fn build_broken_source(
     }
 }
 
-/// What the file said before, if that was anything.
+/// The earlier content of the file, if there is any.
 fn find_earlier_source<'a>(candidate: &CandidateFile, before: Option<&'a LoadedConfig>) -> Option<&'a LoadedSource> {
     let same = |source: &LoadedSource| {
         source.path == candidate.path && candidate.contract.is_none_or(|contract| *contract == *source.contract)

@@ -1,4 +1,4 @@
-//! Configuration: which files there are, what they say, and what is wrong with them.
+//! Configuration: which files exist, their content, and their problems.
 
 mod discovery;
 mod documents;

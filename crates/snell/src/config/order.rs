@@ -1,4 +1,4 @@
-//! All hooks in one order, with what the files that hold them say about all hooks.
+//! Puts all hooks in one order, and applies the keys that concern all hooks.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use crate::contract::CONTRACTS;
 use crate::hook::{Hook, HookAction};
 use crate::matcher::{Glob, GlobDialect};
 
-/// All hooks in the order in which they run, with what the switches of the files of their file's lane say about them.
-/// A file that is withheld has no say about others, and its hooks are off.
+/// All hooks in the order in which they run, after the switches of their lane. The hooks of an untrusted file are
+/// disabled, and its switches have no effect.
 pub(super) fn order_hooks(sources: &[LoadedSource], left_out: Option<&HookExclusion>) -> Vec<Arc<Hook>> {
     let mut hooks = Vec::new();
     for source in sources {
@@ -31,7 +31,7 @@ pub(super) fn order_hooks(sources: &[LoadedSource], left_out: Option<&HookExclus
     hooks
 }
 
-/// What all files of a lane say together about its hooks.
+/// The merged switches of a lane.
 struct LaneSwitches {
     disabled: Option<String>,
     urls: Option<Vec<String>>,
@@ -45,7 +45,7 @@ impl LaneSwitches {
             .filter(|source| source.contract.lane == lane && source.rejection_reason().is_none())
             .map(|source| &source.switches)
             .collect();
-        // The file that is read last is the nearest one, and its word counts.
+        // The last file is the nearest one, so it overrides the others.
         let disabled = switches.iter().rev().find_map(|switches| switches.disable_all.as_ref());
         Self {
             disabled: disabled
@@ -73,7 +73,7 @@ impl LaneSwitches {
     }
 }
 
-/// A list that every file may add to; none where no file has it.
+/// A list to which every file may add. `None` if no file has it.
 fn merge_lists<'a>(lists: impl Iterator<Item = Option<&'a Vec<String>>>) -> Option<Vec<String>> {
     let lists: Vec<_> = lists.flatten().collect();
     (!lists.is_empty()).then(|| lists.into_iter().flatten().cloned().collect())

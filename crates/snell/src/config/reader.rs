@@ -1,4 +1,4 @@
-//! Reading hooks out of a document: typed fields, and a finding for whatever does not fit.
+//! Reads typed fields of a document, and reports values that do not fit.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -8,18 +8,18 @@ use super::settings::FileSettings;
 use super::source::ConfigSource;
 use super::spanned::{NodeValue, SpannedMember, SpannedNode};
 use crate::contract::FileSyntax;
-use crate::diagnostic::{Diagnostic, Severity, UserMessage, format_suggestion};
+use crate::diagnostic::{Diagnostic, Severity, UserMessage};
 use crate::event::EventName;
 use crate::hook::{Hook, HookTimeout, SourceLocation};
 
-/// Hooks never wait longer than this, whatever a file says: the clock arithmetic stays far from its limits.
+/// The longest timeout of a hook in any file. It keeps clock arithmetic far from its limits.
 pub(crate) const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Where hooks and findings of one file are gathered.
+/// Collects the hooks and the diagnostics of one file.
 #[derive(Debug)]
 pub(crate) struct ConfigReader<'a> {
     pub(crate) source: &'a ConfigSource,
-    /// The syntax it is written in.
+    /// The syntax of the file.
     pub(crate) syntax: FileSyntax,
     pub(crate) hooks: Vec<Hook>,
     pub(crate) switches: HookSwitches,
@@ -28,12 +28,12 @@ pub(crate) struct ConfigReader<'a> {
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
-/// What a file says about all hooks, beside the hooks themselves.
+/// The keys of a file that apply to all hooks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct HookSwitches {
-    /// `disableAllHooks`, and where it stands.
+    /// `disableAllHooks`, and its position.
     pub(crate) disable_all: Option<(bool, SourceLocation)>,
-    /// `allowedHttpHookUrls`: patterns of which an `http` hook's address must match one.
+    /// `allowedHttpHookUrls`: the address of an `http` hook must match one of these patterns.
     pub(crate) allowed_http_urls: Option<Vec<String>>,
     /// `httpHookAllowedEnvVars`: variables that `http` hooks may name in headers.
     pub(crate) http_env_vars: Option<Vec<String>>,
@@ -72,7 +72,7 @@ impl<'a> ConfigReader<'a> {
         SourceLocation { path: self.source.path.clone(), display_path: self.source.display_path.clone(), line, column }
     }
 
-    /// What a value is, as people of its format call it.
+    /// The kind of a value, in the words of the file's syntax.
     pub(crate) fn kind_name(&self, node: &SpannedNode) -> &'static str {
         match &node.value {
             NodeValue::Object(_) => self.table_kind_name(),
@@ -87,7 +87,7 @@ impl<'a> ConfigReader<'a> {
         }
     }
 
-    /// The members of an object, or a finding that `what` must be one.
+    /// Returns the members of an object, or reports that `what` must be one.
     pub(crate) fn read_object<'n>(&mut self, node: &'n SpannedNode, what: &str) -> Option<ObjectFields<'n>> {
         let NodeValue::Object(members) = &node.value else {
             self.add_error(
@@ -99,16 +99,14 @@ impl<'a> ConfigReader<'a> {
         let mut seen = HashSet::new();
         for member in members {
             if !seen.insert(member.key.as_str()) {
-                self.add_error(
-                    member.key_offset,
-                    format!("\"{}\" is written twice in {what}; only the last one counts", member.key),
-                );
+                let text = format!("\"{}\" appears twice in {what} (using the last one)", member.key);
+                self.add_error(member.key_offset, UserMessage::new(text).with_hint("remove one of them"));
             }
         }
         Some(ObjectFields { offset: node.offset, members })
     }
 
-    /// The items of an array, or a finding that `what` must be one.
+    /// Returns the items of an array, or reports that `what` must be one.
     pub(crate) fn read_array<'n>(&mut self, node: &'n SpannedNode, what: &str) -> Option<&'n [SpannedNode]> {
         match &node.value {
             NodeValue::Array(items) => Some(items),
@@ -119,7 +117,7 @@ impl<'a> ConfigReader<'a> {
         }
     }
 
-    /// The same, and a warning of every key that is not in `known`.
+    /// Like [`Self::read_object`], and warns of every key that is not in `known`.
     pub(crate) fn read_table<'n>(
         &mut self,
         node: &'n SpannedNode,
@@ -135,25 +133,27 @@ impl<'a> ConfigReader<'a> {
     pub(crate) fn warn_of_unknown_keys(&mut self, fields: &ObjectFields<'_>, known: &[&str], what: &str) {
         for member in fields.members {
             if !known.contains(&member.key.as_str()) {
-                let near = format_suggestion(&member.key, known.iter().copied());
-                self.add_warning(
-                    member.key_offset,
-                    format!("unknown key \"{}\" in {what}{near}; it has no effect", member.key),
-                );
+                let message = UserMessage::new(format!("unknown key \"{}\" in {what}", member.key));
+                self.add_warning(member.key_offset, message.with_suggestion(&member.key, known.iter().copied()));
             }
         }
     }
 
-    /// A text that must be there and say something.
+    /// A string that must exist and must not be blank.
     pub(crate) fn read_required_text(&mut self, fields: &ObjectFields<'_>, key: &str, what: &str) -> Option<String> {
         let Some(node) = fields.get(key) else {
-            self.add_error(fields.offset, format!("{what} has no \"{key}\"; add \"{key}\": \"…\""));
+            let message = UserMessage::new(format!("{what} has no \"{key}\""));
+            self.add_error(fields.offset, message.with_hint(format!("add \"{key}\": \"…\"")));
             return None;
         };
         let text = self.expect_text(node, key)?;
         if text.trim().is_empty() {
-            let missing = if key == "event" { "name an event" } else { "write what to run" };
-            self.add_error(node.offset, format!("\"{key}\" is empty; {missing}"));
+            let hint = match key {
+                "event" => "write the name of an event",
+                "url" => "write the address to call",
+                _ => "write the command to run",
+            };
+            self.add_error(node.offset, UserMessage::new(format!("\"{key}\" is empty")).with_hint(hint));
             return None;
         }
         Some(text)
@@ -167,7 +167,7 @@ impl<'a> ConfigReader<'a> {
     pub(crate) fn expect_text(&mut self, node: &SpannedNode, key: &str) -> Option<String> {
         match &node.value {
             NodeValue::String(text) if text.contains('\0') => {
-                self.add_error(node.offset, format!("\"{key}\" holds a NUL character, which no process can be handed"));
+                self.add_error(node.offset, format!("\"{key}\" must not contain a NUL character"));
                 None
             }
             NodeValue::String(text) => Some(text.clone()),
@@ -178,14 +178,14 @@ impl<'a> ConfigReader<'a> {
         }
     }
 
-    /// A shell condition. One that cannot be read is reported, and withholds nothing.
+    /// A shell condition. An invalid one is reported, and the hook runs without it.
     pub(crate) fn read_condition(&mut self, fields: &ObjectFields<'_>, key: &str) -> Option<String> {
         let node = fields.get(key)?;
         if let NodeValue::String(_) = node.value {
             return self.expect_text(node, key);
         }
         let kind = self.kind_name(node);
-        self.add_error(node.offset, format!("\"{key}\" must be a string, not {kind}; the hook always runs"));
+        self.add_error(node.offset, format!("\"{key}\" must be a string, not {kind} (the hook always runs)"));
         None
     }
 
@@ -200,7 +200,7 @@ impl<'a> ConfigReader<'a> {
         }
     }
 
-    /// The texts of a list that restricts something: what cannot be read is reported and allows nothing.
+    /// The strings of a list that restricts something. An invalid list is reported and allows nothing.
     pub(crate) fn read_restriction(&mut self, fields: &ObjectFields<'_>, key: &str) -> Option<Vec<String>> {
         let node = fields.get(key)?;
         let items = self.read_array(node, &format!("\"{key}\"")).unwrap_or_default();
@@ -214,7 +214,7 @@ impl<'a> ConfigReader<'a> {
         texts.map(|(index, item)| self.expect_text(item, &format!("{key}[{index}]"))).collect()
     }
 
-    /// A timeout in the format's unit. A fault is reported and the default counts: it never switches a hook off.
+    /// A timeout in the format's unit. If it is invalid, this reports it and uses the default: it never disables a hook.
     pub(crate) fn read_timeout(
         &mut self,
         fields: &ObjectFields<'_>,
@@ -242,22 +242,24 @@ impl<'a> ConfigReader<'a> {
         match unit {
             TimeoutUnit::Seconds if number >= 1000.0 => self.add_warning(
                 node.offset,
-                format!("\"timeout\" is in seconds here; for {number} milliseconds write {}", number / 1000.0),
+                UserMessage::new(format!("\"timeout\" is in seconds, so {number} may be too long"))
+                    .with_hint(format!("for {number} milliseconds, write {}", number / 1000.0)),
             ),
             TimeoutUnit::Milliseconds if number < 100.0 => self.add_warning(
                 node.offset,
-                format!("\"timeout\" is in milliseconds here; for {number} seconds write {}", number * 1000.0),
+                UserMessage::new(format!("\"timeout\" is in milliseconds, so {number} may be too short"))
+                    .with_hint(format!("for {number} seconds, write {}", number * 1000.0)),
             ),
             _ => {}
         }
         self.cap_timeout(node.offset, wanted, cap)
     }
 
-    /// A timeout that was written, or the most that counts, and a finding that says so.
+    /// Limits a timeout to `cap`, with a warning if it was longer.
     pub(crate) fn cap_timeout(&mut self, at: usize, wanted: Duration, cap: Duration) -> HookTimeout {
         if wanted > cap {
             let cap = format_duration(cap);
-            self.add_warning(at, format!("\"timeout\" is more than the {cap} that this format allows; {cap} counts"));
+            self.add_warning(at, format!("\"timeout\" is longer than this format allows (using the limit, {cap})"));
         }
         HookTimeout::Written(wanted.min(cap))
     }
@@ -268,13 +270,10 @@ impl<'a> ConfigReader<'a> {
             TimeoutUnit::Milliseconds => ("milliseconds", "5000"),
         };
         let default = format_duration(default);
-        self.add_error(
-            node.offset,
-            format!(
-                "\"timeout\" must be a number of {unit} above 0, not {shown}; write \"timeout\": {example} (the default of \
-                 {default} counts)"
-            ),
-        );
+        let text =
+            format!("\"timeout\" must be a number of {unit} above 0, not {shown} (using the default, {default})");
+        let hint = format!("write \"timeout\": {example}");
+        self.add_error(node.offset, UserMessage::new(text).with_hint(hint));
     }
 
     /// The event of this name; in a closed vocabulary an unknown name is an error, in an open one a warning.
@@ -284,18 +283,18 @@ impl<'a> ConfigReader<'a> {
         }
         match vocabulary {
             EventVocabulary::Closed => {
-                let mut near = format_suggestion(name, EventName::all_names());
-                if near.is_empty() {
-                    let known: Vec<_> = EventName::canonical_names().collect();
-                    near = format!("; write one of {}", known.join(", "));
-                }
-                self.add_error(at, format!("unknown event \"{name}\"{near}; its hooks are not loaded"));
+                let known: Vec<_> = EventName::canonical_names().collect();
+                let message = UserMessage::new(format!("unknown event \"{name}\" (its hooks are ignored)"))
+                    .with_hint(format!("use one of {}", known.join(", ")))
+                    .with_suggestion(name, EventName::all_names());
+                self.add_error(at, message);
                 None
             }
             EventVocabulary::Open(known) => {
                 if !known.contains(&name) {
-                    let near = format_suggestion(name, EventName::all_names().chain(known.iter().copied()));
-                    self.add_warning(at, format!("unknown event \"{name}\"{near}; its hooks are kept under that name"));
+                    let message = UserMessage::new(format!("unknown event \"{name}\" (its hooks are still loaded)"));
+                    let names = EventName::all_names().chain(known.iter().copied());
+                    self.add_warning(at, message.with_suggestion(name, names));
                 }
                 Some(EventName::Other(name.to_owned()))
             }
@@ -306,9 +305,9 @@ impl<'a> ConfigReader<'a> {
 /// Whether a format's event names are a finished list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum EventVocabulary {
-    /// A name that no row knows is a mistake.
+    /// An unknown name is an error.
     Closed,
-    /// The format grows; these names are known beside the canonical ones, and others are kept.
+    /// The format grows: these names are known too, and hooks with other names still load.
     Open(&'static [&'static str]),
 }
 
@@ -320,7 +319,7 @@ pub(crate) struct ObjectFields<'n> {
 }
 
 impl<'n> ObjectFields<'n> {
-    /// The last value of this key, as JSON readers have it.
+    /// The last value of this key, as in most JSON parsers.
     pub(crate) fn get(&self, key: &str) -> Option<&'n SpannedNode> {
         self.members.iter().rev().find(|member| member.key == key).map(|member| &member.node)
     }
@@ -329,7 +328,7 @@ impl<'n> ObjectFields<'n> {
         self.get(key).is_some()
     }
 
-    /// The members, of which the last one of each key counts.
+    /// The members, with only the last one of each key.
     pub(crate) fn distinct_members(&self) -> impl Iterator<Item = &'n SpannedMember> {
         let mut seen = HashSet::new();
         let mut members: Vec<_> = self.members.iter().rev().filter(|member| seen.insert(member.key.as_str())).collect();

@@ -1,4 +1,4 @@
-//! One configuration file: how it is read, named to people, and pointed into.
+//! One configuration file: its text, its name in messages, and positions in it.
 
 use std::cell::OnceCell;
 use std::fs::{self, Metadata};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::diagnostic::{Diagnostic, Severity, UserMessage};
 use crate::regular_file::{FileAccess, RegularFile};
 
-/// A larger file is no hook configuration; reading it would only cost time and memory.
+/// A larger file is not a configuration file.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The text of a configuration file and the name it has in messages.
@@ -17,7 +17,7 @@ pub(crate) struct ConfigSource {
     pub(crate) path: PathBuf,
     pub(crate) display_path: String,
     pub(crate) text: String,
-    /// Places whose line and column are known, so that finding one does not read the file from its beginning.
+    /// Offsets with a known line and column, so that a search does not start at the beginning of the file.
     checkpoints: OnceCell<Vec<LineCheckpoint>>,
 }
 
@@ -28,10 +28,10 @@ struct LineCheckpoint {
     column: usize,
 }
 
-/// About how many bytes lie between two checkpoints.
+/// The approximate distance between two checkpoints.
 const CHECKPOINT_INTERVAL_BYTES: usize = 1024;
 
-/// What became of looking for a file.
+/// The result of reading a file.
 #[derive(Debug)]
 pub(crate) enum SourceReadResult {
     Missing,
@@ -39,11 +39,11 @@ pub(crate) enum SourceReadResult {
     Text(ConfigSource),
 }
 
-/// What is at a path, seen with as few looks as possible: most places hold nothing.
+/// The file at a path, if any. Most paths are missing, so this takes as few system calls as possible.
 #[derive(Debug)]
 pub(crate) enum PathProbe {
     Missing,
-    /// A link that leads nowhere.
+    /// A symlink to a missing file.
     DanglingSymlink,
     Failed(io::Error),
     Present(Metadata),
@@ -63,26 +63,26 @@ impl PathProbe {
 }
 
 impl ConfigSource {
-    /// A text that somebody else has read, and the name it has in messages.
+    /// A text that the caller has read, and its name in messages.
     pub(crate) fn from_text(display_path: String, text: String) -> Self {
         Self { path: PathBuf::from(&display_path), display_path, text, checkpoints: OnceCell::new() }
     }
 
-    /// Reads the file that was seen at `path`. A missing file is nothing to talk about; an unreadable one is.
+    /// Reads the file at `path`. A missing file is not an error.
     ///
-    /// Having looked before opening keeps a pipe or a device of that name from holding us up.
+    /// The probe before keeps a FIFO or a device of that name from blocking us.
     pub(crate) fn read_probed(path: &Path, shown: String, look: &PathProbe) -> SourceReadResult {
         let unreadable =
             |message: String| SourceReadResult::Unreadable(Diagnostic::for_file(Severity::Error, &shown, message));
         match look {
             PathProbe::Missing => return SourceReadResult::Missing,
             PathProbe::DanglingSymlink => {
-                let dangling = Diagnostic::for_file(Severity::Warning, &shown, "is a link to nothing");
+                let dangling = Diagnostic::for_file(Severity::Warning, &shown, "is a symlink to a missing file");
                 return SourceReadResult::Unreadable(dangling);
             }
             PathProbe::Failed(error) => return unreadable(format!("cannot be read: {error}")),
             PathProbe::Present(metadata) if !metadata.is_file() => {
-                return unreadable("is not a regular file; it is left out".into());
+                return unreadable("is not a regular file".into());
             }
             PathProbe::Present(metadata) if metadata.len() > MAX_BYTES => {
                 return unreadable(format_too_large(metadata.len()));
@@ -104,7 +104,7 @@ impl ConfigSource {
             Err(error) => {
                 let valid = error.utf8_error().valid_up_to();
                 let readable = Self::from_text(shown, String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned());
-                let message = "is not UTF-8 text; save it as UTF-8";
+                let message = UserMessage::new("is not UTF-8 text").with_hint("save it as UTF-8");
                 SourceReadResult::Unreadable(readable.make_diagnostic(Severity::Error, valid, message))
             }
         }
@@ -130,16 +130,16 @@ impl ConfigSource {
     }
 }
 
-/// A path that does not lead to a file: nothing there, or a file where a directory should be.
+/// Whether the path does not exist, also because a part of it is a file instead of a directory.
 fn is_missing_file(error: &std::io::Error) -> bool {
     matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
 fn format_too_large(bytes: u64) -> String {
-    format!("is too large to be a hook configuration ({bytes} bytes; the limit is {MAX_BYTES}); it is left out")
+    format!("is too large for a configuration file ({bytes} bytes, the limit is {MAX_BYTES})")
 }
 
-/// There is always one, at the beginning.
+/// The first checkpoint is always at the beginning.
 fn build_checkpoints(text: &str) -> Vec<LineCheckpoint> {
     let mut last = LineCheckpoint { offset: 0, line: 1, column: 1 };
     let mut checkpoints = vec![last];
@@ -155,7 +155,7 @@ fn build_checkpoints(text: &str) -> Vec<LineCheckpoint> {
     checkpoints
 }
 
-/// The line and column behind a text that begins at a checkpoint.
+/// The line and column after a text that starts at a checkpoint.
 fn advance_position(from: LineCheckpoint, text: &str) -> (usize, usize) {
     let line = from.line + text.bytes().filter(|byte| *byte == b'\n').count();
     match text.rfind('\n') {

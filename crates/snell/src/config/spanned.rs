@@ -1,4 +1,4 @@
-//! A parsed document, JSON or TOML, in which every value knows where it was written.
+//! A parsed JSON or TOML document whose values have positions.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,12 +9,12 @@ use toml::de::{DeTable, DeValue};
 
 use crate::event::replace_lone_surrogates;
 
-/// A value, and the byte offsets between which it is written.
+/// A value, and its byte offsets in the text.
 #[derive(Debug, Clone)]
 pub struct SpannedNode {
-    /// Where it begins.
+    /// The offset of its first byte.
     pub offset: usize,
-    /// Where it ends: the offset behind its last byte.
+    /// The offset after its last byte.
     pub end: usize,
     /// The value.
     pub value: NodeValue,
@@ -44,7 +44,7 @@ pub enum NodeValue {
 pub struct SpannedMember {
     /// The key.
     pub key: String,
-    /// Where the key begins.
+    /// The offset of the key.
     pub key_offset: usize,
     /// The value.
     pub node: SpannedNode,
@@ -62,12 +62,12 @@ impl SpannedMember {
 pub struct DocumentSyntaxError {
     /// The byte offset.
     pub offset: usize,
-    /// What is wrong there.
+    /// The problem.
     pub message: String,
 }
 
 impl SpannedNode {
-    /// The bytes of the text that it takes.
+    /// The byte range of the value in the text.
     pub fn span(&self) -> Range<usize> {
         self.offset..self.end
     }
@@ -77,7 +77,7 @@ impl SpannedNode {
         if let NodeValue::Object(members) = &self.value { Some(members) } else { None }
     }
 
-    /// The value of the member with this key. Of several the last one counts, as it does for agents.
+    /// The value of the last member with this key. Agents use the last one too.
     pub fn get(&self, key: &str) -> Option<&SpannedNode> {
         self.members()?.iter().rfind(|member| member.key == key).map(|member| &member.node)
     }
@@ -115,14 +115,14 @@ impl SpannedNode {
         }
     }
 
-    /// Parses JSON with comments and trailing commas; nothing for a text without a value. The parser refuses what is nested
-    /// more than 512 levels deep.
+    /// Parses JSON with comments and trailing commas. Returns `None` for a text without a value. The parser rejects documents
+    /// that are nested more than 512 levels deep.
     ///
     /// # Errors
     ///
     /// When the text is not JSON. The message is the parser's own.
     pub fn parse_json(text: &str) -> Result<Option<Self>, DocumentSyntaxError> {
-        // Same length, so that every position stays true.
+        // The text keeps its length, so positions stay correct.
         let text = &replace_lone_surrogates(text);
         let options = ParseOptions {
             allow_comments: true,
@@ -141,16 +141,19 @@ impl SpannedNode {
         Ok(parsed.value.map(convert_json))
     }
 
-    /// Parses JSON with comments and trailing commas, as [`SpannedNode::parse_json`] does; there must be a value.
+    /// Parses JSON with comments and trailing commas, as [`SpannedNode::parse_json`] does. There must be a value.
     pub(crate) fn from_json(text: &str) -> Result<Self, DocumentSyntaxError> {
         let node = Self::parse_json(text).map_err(|error| DocumentSyntaxError {
             message: format!("is not valid JSON: {}", lowercase_first(&error.message)),
             ..error
         })?;
-        node.ok_or_else(|| DocumentSyntaxError { offset: 0, message: "is empty; write {} or remove it".into() })
+        node.ok_or_else(|| DocumentSyntaxError {
+            offset: 0,
+            message: "is empty instead of a JSON object such as {}".into(),
+        })
     }
 
-    /// Parses TOML. The parser refuses what is nested more than 80 levels deep.
+    /// Parses TOML. The parser rejects documents that are nested more than 80 levels deep.
     pub(crate) fn from_toml(text: &str) -> Result<Self, DocumentSyntaxError> {
         let table = DeTable::parse(text).map_err(|error| DocumentSyntaxError {
             offset: error.span().map_or(0, |span| span.start),
@@ -211,7 +214,7 @@ fn convert_toml_table(table: &DeTable<'_>) -> Vec<SpannedMember> {
             node: convert_toml(value.span(), value.get_ref()),
         })
         .collect();
-    // The parser's map is sorted by key; people expect findings in the order of the file.
+    // The parser sorts by key, but people expect diagnostics in the order of the file.
     members.sort_by_key(|member| member.key_offset);
     members
 }

@@ -1,12 +1,13 @@
-//! Files of a project that are held against trust, and what becomes of them.
+//! Whether a project's files are trusted, and whether they are used.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::diagnostic::UserMessage;
 use crate::trust::{TrustStatus, TrustStore};
 
-/// Where pins come from. They are asked for only when a file is there to be judged.
+/// Loads the pins, only when there is a file to check.
 #[derive(Clone)]
 pub(crate) struct TrustSource(pub(crate) Arc<dyn Fn() -> TrustStore + Send + Sync>);
 
@@ -16,60 +17,62 @@ impl fmt::Debug for TrustSource {
     }
 }
 
-/// Which files of a project are judged.
+/// Which files of a project are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TrustScope {
-    /// Those that count for a guest: our own, and those that are borrowed.
+    /// The files that a guest reads: `snell.toml` and borrowed files.
     Guest,
-    /// Those of every contract.
+    /// The files of every contract.
     All,
 }
 
-/// What becomes of a project's file that is not pinned as it is.
+/// The handling of a project's file whose content is not pinned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnpinnedPolicy {
-    /// It counts: whoever calls has a trust decision of its own.
+    /// It is used: the caller decides about trust itself.
     Accept,
-    /// It is withheld, and that is said.
+    /// It is not used, with a warning.
     Reject,
 }
 
-/// A file that is held against trust: what was read, and what trust says about it.
+/// A project's file, and its trust status.
 #[derive(Debug, Clone)]
 pub(super) struct ProjectFileTrust {
-    /// The path by which it is pinned.
+    /// The path that is pinned.
     pub(super) path: PathBuf,
     pub(super) display_path: String,
     pub(super) sha256: String,
     pub(super) status: TrustStatus,
-    /// What is to be typed to have it trusted.
+    /// The command that trusts it.
     pub(super) command: String,
-    /// Why nothing of the file counts, if so.
+    /// Why the file is not used, if so.
     pub(super) rejection_reason: Option<String>,
 }
 
 impl ProjectFileTrust {
-    /// Judges what was read, now or before: trust may have been revoked since.
+    /// Updates the status. Trust may have been revoked since the file was read.
     pub(super) fn update_status(&mut self, trust: &TrustStore, unpinned: UnpinnedPolicy) {
         self.status = trust.check_hash(&self.path, &self.sha256);
-        let counts = self.status == TrustStatus::Trusted || unpinned == UnpinnedPolicy::Accept;
-        self.rejection_reason =
-            (!counts).then(|| format!("its file {}; run: {}", self.describe_status(), self.command));
+        let is_accepted = self.status == TrustStatus::Trusted || unpinned == UnpinnedPolicy::Accept;
+        self.rejection_reason = (!is_accepted).then(|| {
+            let message = UserMessage::new(format!("its file {}", self.describe_status()));
+            message.with_hint(format!("run `{}`", self.command)).to_string()
+        });
     }
 
-    /// That a file is withheld, what is lost by it, and what to do about it.
-    pub(super) fn describe_rejection(&self, lost: &str, trust: &TrustStore) -> String {
+    /// The message about a rejected file: its status, what does not run, and the command to trust it.
+    pub(super) fn describe_rejection(&self, lost: &str, trust: &TrustStore) -> UserMessage {
         let fault = trust.fault().map(|fault| format!(" ({fault})")).unwrap_or_default();
-        let (state, command) = (self.describe_status(), &self.command);
-        format!("{state}{fault}, so {lost}; look at it, then run: {command}")
+        let message = UserMessage::new(format!("{}{fault}, so {lost}", self.describe_status()));
+        message.with_hint(format!("review the file, then run `{}`", self.command))
     }
 
-    /// What trust says about it, after its name.
+    /// The status as a predicate, to follow the name of the file.
     fn describe_status(&self) -> &'static str {
         match self.status {
             TrustStatus::Trusted => "is trusted",
             TrustStatus::Untrusted => "is not trusted",
-            TrustStatus::Changed => "was changed since it was trusted",
+            TrustStatus::Changed => "has changed since you trusted it",
         }
     }
 }

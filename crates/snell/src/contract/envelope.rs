@@ -1,14 +1,14 @@
-//! Variables that a hook is handed: never as text in its command, and never more than a kernel takes.
+//! The environment variables of a hook, within the limits of the kernel.
 
 use std::path::Path;
 
 use super::Envelope;
 use crate::runner::{EnvVariable, SpilledVariable};
 
-/// Linux refuses a `NAME=value` of more bytes than this, its end mark included.
+/// The maximum size of `NAME=value` on Linux, with the NUL at its end.
 const MAX_STRING_BYTES: usize = 131_072;
 
-/// Variables in the making.
+/// Collects the variables of a hook.
 #[derive(Debug, Default)]
 pub(super) struct EnvelopeBuilder {
     variables: Vec<EnvVariable>,
@@ -17,13 +17,13 @@ pub(super) struct EnvelopeBuilder {
 }
 
 impl EnvelopeBuilder {
-    /// Takes variables away that a hook must not inherit.
+    /// Removes variables that a hook must not inherit.
     pub(super) fn without_vars(mut self, names: &[&str]) -> Self {
         self.variables.extend(names.iter().map(|name| EnvVariable { name: (*name).to_owned(), value: None }));
         self
     }
 
-    /// What a hook receives: this on standard input, and these variables.
+    /// The finished input of a hook.
     pub(super) fn into_envelope(self, stdin: Option<String>) -> Envelope {
         Envelope {
             stdin: stdin.map(Into::into),
@@ -33,7 +33,7 @@ impl EnvelopeBuilder {
         }
     }
 
-    /// Sets a variable, if there is a value. NUL characters are left out; a value too long is cut and marked.
+    /// Sets a variable, if there is a value. NUL characters are removed. A value that is too long is cut and marked.
     pub(super) fn set_var<'v>(mut self, name: &str, value: impl Into<Option<&'v str>>) -> Self {
         if let Some(value) = value.into() {
             self.push_var(name, value);
@@ -41,33 +41,33 @@ impl EnvelopeBuilder {
         self
     }
 
-    /// Sets a variable, if there is a value; one too long is also put whole into a file that `NAME_FILE` names.
+    /// Sets a variable, if there is a value. If it is too long, all of it is in the file that `NAME_FILE` names.
     pub(super) fn set_or_spill<'v>(mut self, name: &str, value: impl Into<Option<&'v str>>) -> Self {
         if let Some(value) = value.into()
             && self.push_var(name, value)
         {
             self.truncations.pop();
             self.truncations
-                .push(format!("{name} was cut, because the environment takes no more; the whole is in {name}_FILE"));
+                .push(format!("{name} is too long for a variable and was cut (all of it is in {name}_FILE)"));
             self.spills.push(SpilledVariable { variable: format!("{name}_FILE"), content: value.to_owned() });
         }
         self
     }
 
-    /// Sets a variable to a path, which need not be text.
+    /// Sets a variable to a path, which may not be UTF-8.
     pub(super) fn set_path(mut self, name: &str, path: &Path) -> Self {
         self.variables.push(EnvVariable { name: name.to_owned(), value: Some(path.as_os_str().to_owned()) });
         self
     }
 
-    /// Whether the value had to be cut.
+    /// Returns whether the value had to be cut.
     fn push_var(&mut self, name: &str, value: &str) -> bool {
         let whole_bytes = value.len();
         let value: String = value.chars().filter(|c| *c != '\0').collect();
         let room = MAX_STRING_BYTES - name.len() - "=\0".len();
         let cut = value.len() > room;
         if cut {
-            self.truncations.push(format!("{name} was cut, because the environment takes no more"));
+            self.truncations.push(format!("{name} is too long for a variable and was cut"));
         }
         let value = if cut { truncate_with_mark(&value, room, whole_bytes) } else { value };
         self.variables.push(EnvVariable { name: name.to_owned(), value: Some(value.into()) });

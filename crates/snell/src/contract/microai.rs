@@ -13,6 +13,7 @@ use super::{
     react_to_name_or_failed_tool,
 };
 use crate::config::{ConfigReader, MAX_TIMEOUT, NodeValue, ObjectFields, SpannedNode, TimeoutUnit};
+use crate::diagnostic::UserMessage;
 use crate::event::{Event, EventName};
 use crate::hook::{FailurePolicy, Hook, HookAction, HookCondition};
 use crate::matcher::Matcher;
@@ -23,8 +24,8 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_millis(5000);
 
 const KEYS: &[&str] = &["matcher", "command", "timeout", "continueOnFailure", "condition"];
 
-/// Every variable that the specification names. Those it does not list for an event are taken away there, so that a
-/// value of somebody else's is never mistaken for ours.
+/// All variables of the specification. Those that it does not list for an event are removed there, so that a hook never
+/// reads a value from another program.
 const VARIABLES: &[&str] = &[
     "TOOL_NAME",
     "INPUT",
@@ -88,34 +89,39 @@ fn read_entry(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &Span
     });
 }
 
-/// The entry's matcher, or nothing if the entry cannot be loaded.
+/// The entry's matcher, or `None` if the entry is ignored.
 fn read_matcher(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, fields: &ObjectFields<'_>) -> Option<Matcher> {
     let Some(node) = fields.get("matcher") else {
         return Some(Matcher::match_all(None));
     };
     let written = reader.expect_text(node, "matcher")?;
     if !key.event.is_tool_event() {
-        reader.add_warning(node.offset, format!("\"matcher\" has no meaning for {}; it is ignored", key.event));
+        reader.add_warning(node.offset, format!("\"matcher\" has no effect on {}", key.event));
         return Some(Matcher::match_all(None));
     }
     let tool = written.split('(').next().unwrap_or_default().trim();
     if tool.contains('|') {
         reader.add_warning(
             node.offset,
-            format!("\"{tool}\" is one tool's name here, not a list; write one entry per tool"),
+            UserMessage::new(format!("\"{tool}\" is one tool name in this format, not a list"))
+                .with_hint("write one entry per tool"),
         );
     } else if tool != "*" && tool.contains(['*', '?']) {
         reader.add_warning(
             node.offset,
-            format!("\"{tool}\" is one tool's name here, not a pattern; only \"*\" alone means every tool"),
+            UserMessage::new(format!("\"{tool}\" is one tool name in this format, not a pattern"))
+                .with_hint("write \"*\" alone for every tool"),
         );
     }
     Matcher::from_tool_pattern(written)
-        .map_err(|fault| reader.add_error(node.offset, format!("\"matcher\" {fault} (the entry is not loaded)")))
+        .map_err(|fault| {
+            let message = fault.map_text(|text| format!("\"matcher\" {text} (the entry is ignored)"));
+            reader.add_error(node.offset, message);
+        })
         .ok()
 }
 
-/// A guard whose declaration cannot be read is taken at its strictest, and its author is told.
+/// An invalid value is reported and read as the strictest one.
 fn read_continue_on_failure(
     reader: &mut ConfigReader<'_>,
     key: &HookEventKey<'_>,
@@ -131,13 +137,12 @@ fn read_continue_on_failure(
             let kind = node.kind_name();
             reader.add_error(
                 node.offset,
-                format!("\"continueOnFailure\" must be true or false, not {kind}; false counts"),
+                format!("\"continueOnFailure\" must be true or false, not {kind} (using false)"),
             );
         }
     }
     if !(MICROAI.can_block)(&key.event) {
-        reader
-            .add_warning(node.offset, format!("a failure cannot block {}; only PreToolUse can be blocked", key.event));
+        reader.add_warning(node.offset, format!("a failure cannot block {}, only PreToolUse", key.event));
     }
     FailurePolicy::Block
 }
@@ -192,7 +197,7 @@ fn read_answer(hook: &Hook, event: &Event, outcome: &Outcome) -> HookAnswer {
     answer
 }
 
-/// What the hook has to say: its standard error, else what it printed, else how it ended.
+/// The hook's standard error, else its standard output, else how it ended.
 fn format_block_reason(hook: &Hook, outcome: &Outcome) -> String {
     match outcome.end {
         RunEnd::TimedOut(_) => format!("\"{}\" {}", hook.command_summary(), outcome.describe_end()),

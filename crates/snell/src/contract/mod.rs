@@ -1,8 +1,8 @@
-//! Contracts: how a hook is spoken to and how its answer is read. One file per source system, one row per contract.
+//! Contracts: the input of a hook and the meaning of its answer. One file per source system, one row per contract.
 //!
-//! What varies is data where it can be (files, order, working directory, what a failure is shown as, which events can be
-//! blocked) and code where it cannot: reading a file or an entry of one, choosing what a matcher compares, building what
-//! the hook receives, and reading what it answers.
+//! Differences are data if possible (files, order, working directory, how failures are shown, which events can be
+//! blocked) and functions otherwise: reading a file or an entry, choosing what a matcher compares, building the input
+//! of the hook, and reading its answer.
 
 mod claude;
 mod envelope;
@@ -36,34 +36,34 @@ pub(crate) use native::NATIVE;
 pub(crate) static CONTRACTS: &[&Contract] =
     &[&NATIVE, &wave::WAVE, &microai::MICROAI, &claude::CLAUDE, &claude::CLAUDE_OS, &whale::WHALE];
 
-/// How the hooks of one source system are found, run, spoken to and understood.
+/// How the hooks of one source system are found and run.
 pub(crate) struct Contract {
-    /// What it is called in files, options and results.
+    /// Its name in files, options and results.
     pub(crate) name: &'static str,
-    /// Contracts of one lane run together; lanes run one after the other in the order of [`CONTRACTS`].
+    /// Contracts of one lane run together. Lanes run one after the other in the order of [`CONTRACTS`].
     pub(crate) lane: &'static str,
     /// Its files, in the order in which their hooks run.
     pub(crate) locations: &'static [HookFileLocation],
-    /// The language of its files.
+    /// The syntax of its files.
     pub(crate) syntax: FileSyntax,
-    /// Which kinds of entry in a `settings.json` are its own.
+    /// The kinds of entries in a `settings.json` that belong to it.
     pub(crate) shapes: &'static [EntryShape],
-    /// Which names of events its files may use beside the ones that every contract knows.
+    /// The event names of its files beyond the canonical ones.
     pub(crate) vocabulary: EventVocabulary,
-    /// Reads what a settings file of its own says about all hooks.
+    /// Reads the keys of its settings file that apply to all hooks.
     pub(crate) read_switches: fn(&mut ConfigReader<'_>, &ObjectFields<'_>),
-    /// Whether hooks that match run one after the other or together.
+    /// Whether matching hooks run one after the other or together.
     pub(crate) execution_mode: fn(&EventName) -> ExecutionMode,
-    /// Whether its later hooks run after one that blocked.
+    /// Whether later hooks run after a block.
     pub(crate) after_block: AfterBlock,
-    /// What a condition means that gave no answer: it timed out, or died.
+    /// The meaning of a condition that timed out or was killed.
     pub(crate) condition_failure: ConditionFailure,
-    /// Whether hooks that would do the same run once or each.
+    /// Whether duplicate hooks run once or each.
     pub(crate) dedup: DedupPolicy,
-    /// Whether a second change to the input or output counts.
+    /// Whether a second change to the input or output applies.
     pub(crate) changes: ChangePolicy,
     pub(crate) working_directory: WorkingDirectoryPolicy,
-    /// The variable by which its hooks know the project.
+    /// The environment variable with the project.
     pub(crate) project_variable: Option<&'static str>,
     /// Where a hook's own failure is shown.
     pub(crate) failure_display: FailureDisplay,
@@ -71,20 +71,19 @@ pub(crate) struct Contract {
     pub(crate) can_block: fn(&EventName) -> bool,
     /// Whether a hook written for this event reacts to that one.
     pub(crate) find_reaction: fn(&EventName, &Event) -> EventReaction,
-    /// Whether a permission rule (`if`) can hold on the event.
+    /// Whether a permission rule (`if`) works on the event.
     pub(crate) accepts_rules: fn(&EventName) -> bool,
     /// Reads a file, or one entry for an event of a `settings.json`.
     pub(crate) reader: ContractReader,
-    /// What a matcher is held against; nothing on events where a matcher has no meaning.
+    /// The value that a matcher compares. `None` on events without matchers.
     pub(crate) build_subject: for<'a> fn(&'a Event) -> Option<MatchSubject<'a>>,
-    /// What a hook receives.
+    /// The input of a hook.
     pub(crate) build_envelope: fn(&Event, &HookContext<'_>) -> Envelope,
-    /// What a hook's answer means.
+    /// The meaning of a hook's answer.
     pub(crate) read_answer: fn(&Hook, &Event, &Outcome) -> HookAnswer,
 }
 
-/// The row that contracts start from, with what most of them share. Each row names what differs, and at least its name,
-/// lane, reader, envelope and answer.
+/// The base row. Each contract sets its differences, and at least its name, lane, reader, envelope and answer.
 const BASE_CONTRACT: Contract = Contract {
     name: "",
     lane: "",
@@ -129,7 +128,7 @@ pub(crate) struct HookFileLocation {
     pub(crate) path: &'static str,
 }
 
-/// Where a place's path begins.
+/// The base directory of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BaseDirectory {
     Home,
@@ -138,7 +137,7 @@ pub(crate) enum BaseDirectory {
     Config,
 }
 
-/// The language of a contract's files.
+/// The syntax of a contract's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileSyntax {
     /// JSON, with comments and trailing commas.
@@ -146,7 +145,7 @@ pub(crate) enum FileSyntax {
     Toml,
 }
 
-/// The kinds of entry that a `settings.json` may hold for an event.
+/// The kinds of entries that a `settings.json` may have for an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryShape {
     /// `{matcher?, hooks: […]}`.
@@ -173,17 +172,17 @@ pub(crate) enum ExecutionMode {
     InOrder,
     /// All at once.
     Together {
-        /// How long all of them may take, however long each may.
+        /// The time that all of them share.
         budget: Option<SharedTimeBudget>,
     },
-    /// Started, and not awaited.
+    /// In the background.
     Unattended,
 }
 
-/// Time that all hooks of an event share: this much, or the longest timeout that a file gives, up to a limit.
+/// The time that all hooks of an event share: this much, or the longest timeout in a file, up to a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SharedTimeBudget {
-    /// A variable that says otherwise, in milliseconds.
+    /// The environment variable that overrides it, in milliseconds.
     pub(crate) variable: &'static str,
     pub(crate) at_least: Duration,
     pub(crate) at_most: Duration,
@@ -195,35 +194,35 @@ pub(crate) enum AfterBlock {
     Stop,
 }
 
-/// What a condition means that gave no answer.
+/// The meaning of a condition that could not be evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConditionFailure {
-    /// It does not hold.
+    /// The condition is false.
     No,
-    /// The hook has failed, with what that means for it.
+    /// The hook has failed.
     Failure,
 }
 
-/// What becomes of hooks that would do the same for one event.
+/// The handling of duplicate hooks of one event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DedupPolicy {
-    /// One run serves all.
+    /// Only one of them runs.
     RunOnce,
     RunEach,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChangePolicy {
-    /// The first one stands.
+    /// Only the first change applies.
     First,
-    /// Each one counts, in configured order.
+    /// Every change applies, in configured order.
     All,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WorkingDirectoryPolicy {
     Project,
-    /// The event's, else the project.
+    /// The event's directory, else the project.
     Event,
 }
 
@@ -238,11 +237,11 @@ pub(crate) enum FailureDisplay {
 pub(crate) enum EventReaction {
     Yes,
     No,
-    /// The names agree, but the contract has a reason not to.
+    /// The names are equal, but the contract excludes the event for this reason.
     Excluded(&'static str),
 }
 
-/// What is known around an event while its hooks run.
+/// The surroundings of an event while its hooks run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HookContext<'a> {
     pub(crate) project: &'a Path,
@@ -251,31 +250,32 @@ pub(crate) struct HookContext<'a> {
     pub(crate) runner: &'a HookRunner,
 }
 
-/// What a hook receives.
+/// The input of a hook.
 #[derive(Debug, Default)]
 pub(crate) struct Envelope {
-    /// Shared, because many hooks may receive the same.
+    /// Shared, because many hooks may receive the same input.
     pub(crate) stdin: Option<Arc<str>>,
     pub(crate) variables: Vec<EnvVariable>,
     pub(crate) spills: Vec<SpilledVariable>,
-    /// What had to be cut, in words.
+    /// Warnings about values that had to be cut.
     pub(crate) truncations: Vec<String>,
 }
 
-/// Whether an event of this name is known to any contract, though it is not in the canonical vocabulary.
+/// Whether any contract knows an event of this name beyond the canonical ones.
 pub(crate) fn is_known_event(name: &str) -> bool {
     CONTRACTS
         .iter()
         .any(|contract| matches!(contract.vocabulary, EventVocabulary::Open(names) if names.contains(&name)))
 }
 
-/// The contract of this name; our own also answers to "native".
+/// The contract of this name. The native one also has the name "native".
 pub(crate) fn find_contract(name: &str) -> Option<&'static Contract> {
     let name = if name == "native" { NATIVE.name } else { name };
     CONTRACTS.iter().copied().find(|contract| contract.name == name)
 }
 
-/// The contract whose entry this shape is in a file of `home`: its own where it has such entries, else the usual one.
+/// The contract of an entry with this shape in a file of `home`: `home` itself if it has such entries, else the usual
+/// one.
 pub(crate) fn find_contract_for_shape(home: &'static Contract, shape: EntryShape) -> &'static Contract {
     if home.shapes.contains(&shape) {
         return home;
@@ -287,7 +287,7 @@ pub(crate) fn find_contract_for_shape(home: &'static Contract, shape: EntryShape
     }
 }
 
-/// The contract of a document that lies nowhere in particular, by what it looks like.
+/// The contract of a document at an unknown path, by its content.
 pub(crate) fn find_contract_for_document(node: &SpannedNode) -> &'static Contract {
     match node.value {
         NodeValue::Array(_) => &whale::WHALE,
@@ -303,7 +303,7 @@ pub(crate) fn read_document(contract: &'static Contract, reader: &mut ConfigRead
     }
 }
 
-/// Whether the event announces something that can still be kept from happening.
+/// Whether the event can still be prevented.
 fn is_preventable(event: &EventName) -> bool {
     matches!(
         event,
@@ -315,7 +315,7 @@ fn is_preventable(event: &EventName) -> bool {
     )
 }
 
-/// Hooks react to the event they are written for, and to no other.
+/// Hooks react only to the event that they are written for.
 fn react_to_same_name(written: &EventName, event: &Event) -> EventReaction {
     if *written == event.name { EventReaction::Yes } else { EventReaction::No }
 }
@@ -326,7 +326,7 @@ fn react_to_name_or_failed_tool(written: &EventName, event: &Event) -> EventReac
     if after_any_tool { EventReaction::Yes } else { react_to_same_name(written, event) }
 }
 
-/// The tool's name is what a matcher is held against.
+/// A matcher compares the tool's name.
 fn build_tool_subject(event: &Event) -> Option<MatchSubject<'_>> {
     event.name.is_tool_event().then(|| MatchSubject {
         what: "tool",
@@ -335,14 +335,14 @@ fn build_tool_subject(event: &Event) -> Option<MatchSubject<'_>> {
     })
 }
 
-/// The answer of a hook whose output is plain text: context, where the event takes any.
+/// The answer of a hook with plain text output: context, if the event accepts any.
 fn build_text_answer(event: &Event, text: &str) -> HookAnswer {
     let is_context = matches!(event.name, EventName::SessionStart | EventName::UserPromptSubmit);
     let context = nonblank_text(text).filter(|_| is_context).into_iter().collect();
     HookAnswer { context, ..HookAnswer::default() }
 }
 
-/// A hook's own failure: no opinion, unless the hook is declared to fail closed.
+/// The answer of a failed hook: no decision, unless the hook is configured to fail closed.
 fn build_failure_answer(hook: &Hook, outcome: &Outcome) -> HookAnswer {
     let status = if outcome.has_timed_out() { HookRunStatus::TimedOut } else { HookRunStatus::Failed };
     build_failure_answer_with(hook, status, format_failure(hook, outcome))
@@ -376,18 +376,18 @@ fn format_failure(hook: &Hook, outcome: &Outcome) -> String {
     )
 }
 
-/// The reason of a hook that blocks and gives none.
+/// The reason of a block without a reason.
 fn default_block_reason(hook: &Hook) -> String {
     format!("Blocked by hook: {}", hook.command_summary())
 }
 
-/// What a hook printed, without what surrounds it: blanks, and the mark that some editors and shells put before it.
+/// The output of a hook, without surrounding blanks and without a byte order mark.
 fn trim_stdout(outcome: &Outcome) -> &str {
     let text = outcome.stdout.trim_start();
     text.strip_prefix('\u{feff}').unwrap_or(text).trim()
 }
 
-/// A text that says something, without the line end that every command leaves.
+/// The text without its line end, if it is not blank.
 fn nonblank_text(text: &str) -> Option<String> {
     let text = text.trim_end();
     (!text.trim().is_empty()).then(|| text.to_owned())

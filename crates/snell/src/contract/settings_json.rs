@@ -1,11 +1,11 @@
-//! `settings.json`: the file that several agents share in form, `hooks.EVENT[]`, read entry by entry.
+//! Reads `settings.json`, whose form several agents share: `hooks.EVENT[]`.
 
 use super::{Contract, ContractReader, EntryShape, find_contract_for_shape};
 use crate::config::{ConfigReader, NodeValue, SpannedMember, SpannedNode};
-use crate::diagnostic::format_suggestion;
+use crate::diagnostic::UserMessage;
 use crate::event::EventName;
 
-/// The event under which an entry stands.
+/// The key of an entry.
 #[derive(Debug)]
 pub(crate) struct HookEventKey<'a> {
     /// The name as it was written.
@@ -13,8 +13,8 @@ pub(crate) struct HookEventKey<'a> {
     pub(crate) event: EventName,
 }
 
-/// Reads the hooks of a settings file that lies where `home`'s files lie. They stand under `hooks`, or, as the flat
-/// specification also prints them, under the names of events at the root. Every other key belongs to the agent.
+/// Reads the hooks of a settings file at a path of the contract `home`. They are under `hooks`, or, as in the flat
+/// specification, under event names at the root. Every other key belongs to the agent.
 pub(super) fn read_settings_json(home: &'static Contract, reader: &mut ConfigReader<'_>, node: &SpannedNode) {
     let Some(root) = reader.read_object(node, "a settings file") else {
         return;
@@ -31,11 +31,11 @@ pub(super) fn read_settings_json(home: &'static Contract, reader: &mut ConfigRea
         if EventName::parse_known(&member.key).is_some() {
             read_event(home, reader, member);
         } else if !root.contains_key("hooks") && matches!(member.node.value, NodeValue::Object(_)) {
-            // All other keys are the agent's, but one that looks like a slip of the pen would cost every hook.
-            let near = format_suggestion(&member.key, ["hooks"]);
-            if !near.is_empty() {
-                reader
-                    .add_warning(member.key_offset, format!("no \"hooks\" in this file, but \"{}\"{near}", member.key));
+            // Other keys belong to the agent, but a typo of "hooks" would disable every hook.
+            let message = UserMessage::new(format!("this file has \"{}\" but no \"hooks\"", member.key));
+            let message = message.with_suggestion(&member.key, ["hooks"]);
+            if message.hint.is_some() {
+                reader.add_warning(member.key_offset, message);
             }
         }
     }
@@ -46,7 +46,7 @@ fn read_event(home: &'static Contract, reader: &mut ConfigReader<'_>, member: &S
         return;
     };
     if entries.is_empty() {
-        // Nothing is lost, but a name that nobody knows is still a mistake.
+        // Report an unknown event even if it has no entries.
         reader.read_event_name(member.key_offset, &member.key, home.vocabulary);
     }
     for entry in entries {
@@ -65,19 +65,17 @@ fn read_entry(
             NodeValue::Object(members) => members.as_slice(),
             _ => &[],
         };
-        let near = keys.iter().map(|member| format_suggestion(&member.key, ["hooks", "command"]));
-        let near = near.max_by_key(String::len).unwrap_or_default();
-        reader.add_error(
-            entry.offset,
-            format!(
-                "an entry for \"{written}\" must be a group with \"hooks\", a hook with \"command\", or the path of a \
-                 script, not {}{near}",
-                match &entry.value {
-                    NodeValue::Object(_) => "an object with neither key",
-                    _ => entry.kind_name(),
-                }
-            ),
-        );
+        let kind = match &entry.value {
+            NodeValue::Object(_) => "an object with neither key",
+            _ => entry.kind_name(),
+        };
+        let message = UserMessage::new(format!(
+            "an entry for \"{written}\" must be a group with \"hooks\", a hook with \"command\", or the path of a script, \
+             not {kind}"
+        ));
+        let suggest =
+            |message: UserMessage, key: &SpannedMember| message.with_suggestion(&key.key, ["hooks", "command"]);
+        reader.add_error(entry.offset, keys.iter().fold(message, suggest));
         return;
     };
     let contract = find_contract_for_shape(home, shape);

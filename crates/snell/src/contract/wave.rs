@@ -11,7 +11,7 @@ use super::{
     HookFileLocation, build_failure_answer, build_text_answer, default_block_reason, nonblank_text,
 };
 use crate::config::{ConfigReader, ObjectFields, SpannedNode, TimeoutUnit};
-use crate::diagnostic::format_suggestion;
+use crate::diagnostic::UserMessage;
 use crate::event::{Event, EventName};
 use crate::hook::{Hook, HookAction};
 use crate::matcher::Matcher;
@@ -61,17 +61,16 @@ fn read_group(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &Span
         return;
     };
     if hooks.is_empty() {
-        reader.add_error(
-            group.offset,
-            format!("{what} has no hooks; add {{\"type\": \"command\", \"command\": \"…\"}} to \"hooks\""),
-        );
+        let message = UserMessage::new(format!("{what} has no hooks"));
+        let hint = "add {\"type\": \"command\", \"command\": \"…\"} to \"hooks\"";
+        reader.add_error(group.offset, message.with_hint(hint));
     }
     for hook in hooks {
         read_command(reader, key, &matcher, hook);
     }
 }
 
-/// The matcher that the event calls for, or nothing if the entry cannot be loaded.
+/// The entry's matcher, or `None` if the entry is ignored.
 fn read_matcher(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, group: &ObjectFields<'_>) -> Option<Matcher> {
     let written = match group.get("matcher") {
         None => None,
@@ -81,26 +80,19 @@ fn read_matcher(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, group: &O
         (Some((at, written)), true) => {
             if written.contains(".*") {
                 let meant = written.replace(".*", "*");
-                reader.add_warning(
-                    at,
-                    format!("\"{written}\" is a wildcard pattern here, in which a dot is a dot; write \"{meant}\""),
-                );
+                let text = format!("\"{written}\" is a wildcard pattern in this format, so a dot only matches a dot");
+                reader.add_warning(at, UserMessage::new(text).with_hint(format!("write \"{meant}\"")));
             }
             Some(Matcher::from_caseless_globs(written))
         }
         (Some((at, _)), false) => {
-            reader.add_warning(at, format!("\"matcher\" has no meaning for {}; it is ignored", key.event));
+            reader.add_warning(at, format!("\"matcher\" has no effect on {}", key.event));
             Some(Matcher::match_all(None))
         }
         (None, _) if matches!(key.event, EventName::PreToolUse | EventName::PostToolUse) => {
-            reader.add_error(
-                group.offset,
-                format!(
-                    "an entry for \"{}\" needs a \"matcher\"; write \"matcher\": \"*\" for every tool (the entry is not \
-                     loaded)",
-                    key.written
-                ),
-            );
+            let text = format!("an entry for \"{}\" has no \"matcher\" (the entry is ignored)", key.written);
+            let hint = "write \"matcher\": \"*\" for every tool";
+            reader.add_error(group.offset, UserMessage::new(text).with_hint(hint));
             None
         }
         (None, _) => Some(Matcher::match_all(None)),
@@ -112,15 +104,14 @@ fn read_command(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher: 
         return;
     };
     let Some(kind) = fields.get("type") else {
-        reader.add_error(fields.offset, "a hook has no \"type\"; add \"type\": \"command\"");
+        let message = UserMessage::new("a hook has no \"type\"");
+        reader.add_error(fields.offset, message.with_hint("add \"type\": \"command\""));
         return;
     };
     if kind.text() != Some("command") {
-        let shown = match kind.text() {
-            Some(kind) => format!("\"{kind}\"{}", format_suggestion(kind, ["command"])),
-            None => kind.kind_name().to_owned(),
-        };
-        reader.add_error(kind.offset, format!("\"type\" must be \"command\", not {shown}; the hook is not loaded"));
+        let written = kind.text().map_or_else(|| kind.kind_name().to_owned(), |text| format!("\"{text}\""));
+        let text = format!("\"type\" must be \"command\", not {written} (the hook is ignored)");
+        reader.add_error(kind.offset, text);
         return;
     }
     let Some(command) = reader.read_required_text(&fields, "command", "a command hook") else {
@@ -145,7 +136,7 @@ fn build_envelope(event: &Event, scene: &HookContext<'_>) -> Envelope {
         .into_envelope(Some(format!("{:#}\n", build_payload(event, scene))))
 }
 
-/// The document's object, keys in its order. What is not known is left out, but for the four keys that are always there.
+/// The object of Wave's documentation, with keys in its order. Only the four keys that are always present have defaults.
 fn build_payload(event: &Event, scene: &HookContext<'_>) -> Value {
     let session_id = event.session_id.as_deref().filter(|id| !id.is_empty());
     let transcript = match (&event.transcript_path, session_id) {
@@ -169,13 +160,13 @@ fn build_payload(event: &Event, scene: &HookContext<'_>) -> Value {
     }
     if let (EventName::UserPromptSubmit, Some(prompt)) = (&event.name, &event.prompt) {
         object.insert("prompt".into(), prompt.as_str().into());
-        // What Wave itself sends today, under the name it sends it.
+        // Wave itself sends this name today.
         object.insert("user_prompt".into(), prompt.as_str().into());
     }
     Value::Object(object)
 }
 
-/// Where Wave keeps a session, by its id: `wave_session_abc_xyz` is in `session_xyz.json`.
+/// The path of Wave's file for a session: `wave_session_abc_xyz` is in `session_xyz.json`.
 fn session_file_path(id: &str, scene: &HookContext<'_>) -> String {
     let short = id.rsplit('_').next().unwrap_or(id);
     scene.home.map_or_else(String::new, |home| {

@@ -10,6 +10,7 @@ use super::{
     default_block_reason, react_to_name_or_failed_tool, to_json_line, trim_stdout,
 };
 use crate::config::{ConfigReader, EventVocabulary, MAX_TIMEOUT, SpannedNode, TimeoutUnit};
+use crate::diagnostic::UserMessage;
 use crate::event::{Event, EventName, parse_json};
 use crate::hook::{Hook, HookAction};
 use crate::matcher::Matcher;
@@ -32,7 +33,7 @@ pub(super) static WHALE: Contract = Contract {
     changes: ChangePolicy::First,
     failure_display: FailureDisplay::Warning,
     can_block: |event| matches!(event, EventName::PreToolUse | EventName::PermissionRequest),
-    // `AfterTool` is told whether the tool succeeded.
+    // `AfterTool` has a field for the success of the tool.
     find_reaction: react_to_name_or_failed_tool,
     reader: ContractReader::File(read_hook_file),
     build_envelope,
@@ -79,15 +80,13 @@ fn read_entry(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
                 return;
             };
             if pattern.contains('|') || pattern.contains(".*") {
-                reader.add_warning(
-                    node.offset,
-                    format!("\"{pattern}\" is one wildcard pattern here; write * and ?, and one entry per name"),
-                );
+                let message = UserMessage::new(format!("\"{pattern}\" is one wildcard pattern in this format"));
+                reader.add_warning(node.offset, message.with_hint("use * and ?, and write one entry per name"));
             }
             if event.is_tool_event() {
                 Matcher::from_glob(pattern)
             } else {
-                reader.add_warning(node.offset, format!("\"pattern\" has no meaning for {written}; it is ignored"));
+                reader.add_warning(node.offset, format!("\"pattern\" has no effect on {written}"));
                 Matcher::match_all(None)
             }
         }
@@ -127,7 +126,7 @@ fn build_payload(event: &Event) -> Value {
     Value::Object(object)
 }
 
-/// whale's outputs are texts; another value is handed over as its JSON.
+/// In whale an output is a string. Other values are sent as their JSON.
 fn into_text(value: Value) -> String {
     match value {
         Value::String(text) => text,
@@ -140,9 +139,9 @@ fn read_answer(hook: &Hook, event: &Event, outcome: &Outcome) -> HookAnswer {
         return build_failure_answer(hook, outcome);
     }
     let text = trim_stdout(outcome);
-    let said = match parse_json(text) {
-        Ok(Value::Object(said)) => said,
-        // Text is no answer and no fault; what was meant to be an answer and cannot be read is one.
+    let fields = match parse_json(text) {
+        Ok(Value::Object(fields)) => fields,
+        // Plain text is allowed. Invalid JSON is a failure.
         Err(fault) if text.starts_with('{') => {
             let text =
                 format!("whale hook failed: the answer of \"{}\" cannot be read: {fault}", hook.command_summary());
@@ -151,37 +150,38 @@ fn read_answer(hook: &Hook, event: &Event, outcome: &Outcome) -> HookAnswer {
         _ => return HookAnswer::default(),
     };
     let mut answer = HookAnswer::default();
-    if said.get("allow").is_some_and(|allow| !(allow.is_boolean() || allow.is_null())) {
+    if fields.get("allow").is_some_and(|allow| !(allow.is_boolean() || allow.is_null())) {
         let command = hook.command_summary();
-        answer.warnings.push(format!("\"allow\" of \"{command}\" is left out: it must be true or false"));
+        answer.warnings.push(format!("\"allow\" of \"{command}\" must be true or false (it is ignored)"));
     }
-    if said.get("allow") == Some(&Value::Bool(false)) {
-        let message = said.get("message").and_then(Value::as_str).filter(|message| !message.is_empty());
+    if fields.get("allow") == Some(&Value::Bool(false)) {
+        let message = fields.get("message").and_then(Value::as_str).filter(|message| !message.is_empty());
         answer.status = Some(HookRunStatus::Blocked);
         answer.decision = Decision::Deny;
         answer.reason = Some(message.map_or_else(|| default_block_reason(hook), str::to_owned));
     }
-    let input = said.get("modified_input").filter(|value| value.is_object());
-    let output = said.get("modified_output").filter(|value| value.is_string());
+    let input = fields.get("modified_input").filter(|value| value.is_object());
+    let output = fields.get("modified_output").filter(|value| value.is_string());
     match whale_event_name(&event.name) {
         "BeforeTool" if answer.decision != Decision::Deny => answer.tool_input = input.cloned(),
-        // Here nothing is left to allow or not, so the change counts whatever `allow` says.
+        // The tool has already run, so `allow` does not matter here.
         "AfterTool" => answer.tool_output = output.cloned(),
         _ => {}
     }
     for (key, unfit) in [("modified_input", input.is_none()), ("modified_output", output.is_none())] {
-        if unfit && said.get(key).is_some_and(|value| !value.is_null()) {
+        if unfit && fields.get(key).is_some_and(|value| !value.is_null()) {
             let kind = if key == "modified_input" { "an object" } else { "a string" };
-            answer.warnings.push(format!("\"{key}\" of \"{}\" is left out: it must be {kind}", hook.command_summary()));
+            answer.warnings.push(format!("\"{key}\" of \"{}\" must be {kind} (it is ignored)", hook.command_summary()));
         }
     }
     let changes = answer.tool_input.is_some() || answer.tool_output.is_some();
     if changes && !hook.may_modify {
         answer.tool_input = None;
         answer.tool_output = None;
-        answer
-            .warnings
-            .push(format!("\"{}\" answered with a change, which needs \"allowModify\": true", hook.command_summary()));
+        answer.warnings.push(format!(
+            "\"{}\" changed the call without \"allowModify\": true (the change is ignored)",
+            hook.command_summary()
+        ));
     }
     answer
 }

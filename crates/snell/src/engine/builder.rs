@@ -1,4 +1,4 @@
-//! What an engine needs to know: it asks neither the environment nor the home directory by itself.
+//! The inputs of an engine, which reads neither the environment nor the home directory itself.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -40,7 +40,7 @@ pub struct EngineBuilder {
 
 impl std::fmt::Debug for EngineBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The environment holds secrets; it has no place in a debug print.
+        // The environment has secrets, so it is not part of debug output.
         f.debug_struct("EngineBuilder")
             .field("project", &self.project)
             .field("home", &self.home)
@@ -51,22 +51,22 @@ impl std::fmt::Debug for EngineBuilder {
 }
 
 impl EngineBuilder {
-    /// The project's root: where its hook files are, and where most hooks run. Default: the current directory.
+    /// The project's root, with its hook files, in which most hooks run. Default: the current directory.
     #[must_use]
     pub fn project(mut self, directory: impl Into<PathBuf>) -> Self {
         self.project = Some(directory.into());
         self
     }
 
-    /// Leaves hooks out for which this answers why: those that are the caller itself, and would tell it everything twice. They
-    /// are [listed](Engine::hooks) as disabled.
+    /// Excludes the hooks for which this returns a reason: those that would call the caller itself. They are
+    /// [listed](Engine::hooks) as disabled.
     #[must_use]
     pub fn exclude_hooks(mut self, why: impl Fn(&Hook) -> Option<String> + Send + Sync + 'static) -> Self {
         self.exclusion = Some(HookExclusion::from_fn(why));
         self
     }
 
-    /// The user's home directory, for `~/.claude/settings.json` and its like. Without it no such file is read.
+    /// The user's home directory, for files such as `~/.claude/settings.json`. Without it Snell does not read them.
     #[must_use]
     pub fn home(mut self, directory: impl Into<PathBuf>) -> Self {
         self.home = Some(directory.into());
@@ -80,52 +80,52 @@ impl EngineBuilder {
         self
     }
 
-    /// Reads these files and no others.
+    /// Reads only these files.
     #[must_use]
     pub fn files(mut self, files: impl IntoIterator<Item = ConfigFile>) -> Self {
         self.selection = Some(FileSelection::Only(files.into_iter().collect()));
         self
     }
 
-    /// Reads what counts where Snell is a guest of this agent: the `snell.toml` of the user and of the project, and what
-    /// they borrow. The agent's own files are never read, because it runs them by itself. Trust is required.
+    /// Reads the files for Snell as a guest of this agent: the `snell.toml` of the user and of the project, and the
+    /// files that they borrow. The agent's own files are never read, because it runs them itself. Trust is required.
     #[must_use]
     pub fn guest(mut self, agent: &'static AgentProduct) -> Self {
         self.selection = Some(FileSelection::Guest(Some(agent)));
         self.require_trust()
     }
 
-    /// Reads what would count where Snell is a guest of any agent, if everything were trusted. It is for those who are
-    /// about to trust: [`Engine::project_files`] then says what there is. Fire nothing on such an engine.
+    /// Reads the files for Snell as a guest of any agent, as if all were trusted. It is for a user who is about to
+    /// trust files: [`Engine::project_files`] then lists them. Do not fire events on such an engine.
     #[must_use]
     pub fn survey(mut self) -> Self {
         self.selection = Some(FileSelection::Guest(None));
         self
     }
 
-    /// As [`EngineBuilder::survey`], for what would count in a host that requires trust: files of every contract.
+    /// As [`EngineBuilder::survey`], for a host that requires trust: files of every contract.
     #[must_use]
     pub fn survey_all(mut self) -> Self {
         self.trust_scope = Some(TrustScope::All);
         self
     }
 
-    /// Which files of projects are trusted. Without [`EngineBuilder::require_trust`] it changes nothing but what
-    /// [`Engine::project_files`] answers.
+    /// The trusted files of projects. Without [`EngineBuilder::require_trust`] this only changes the result of
+    /// [`Engine::project_files`].
     #[must_use]
     pub fn trust(self, trust: TrustStore) -> Self {
         self.trust_from(move || trust.clone())
     }
 
-    /// As [`EngineBuilder::trust`], from somewhere that is asked only when there is a file to be judged: at most once
-    /// for each time that files are read.
+    /// As [`EngineBuilder::trust`], with a function that is called only if there is a file to check, at most once per
+    /// load.
     #[must_use]
     pub fn trust_from(mut self, pins: impl Fn() -> TrustStore + Send + Sync + 'static) -> Self {
         self.trust_source = Some(TrustSource(Arc::new(pins)));
         self
     }
 
-    /// Lets hooks in files of the project run only where these files are trusted. Without pins none is.
+    /// Runs hooks in files of the project only if these files are trusted. Without pins no file is trusted.
     #[must_use]
     pub fn require_trust(mut self) -> Self {
         self.requires_trust = true;
@@ -133,17 +133,17 @@ impl EngineBuilder {
         self
     }
 
-    /// How the project is to be named to `snell trust`, where whoever is told to run it is somewhere else.
+    /// The argument of `snell trust` for this project, if the user is in another directory.
     #[must_use]
     pub fn trust_command_argument(mut self, directory: impl Into<String>) -> Self {
         self.trust_command_argument = Some(directory.into());
         self
     }
 
-    /// The environment that hooks start from, usually `std::env::vars_os()`.
+    /// The environment of hooks, usually `std::env::vars_os()`.
     ///
     /// Without it hooks inherit the environment of this process, variables in the headers of `http` hooks are empty,
-    /// and hooks that fire hooks are not counted.
+    /// and there is no depth limit for hooks that fire hooks.
     #[must_use]
     pub fn env<K, V>(mut self, variables: impl IntoIterator<Item = (K, V)>) -> Self
     where
@@ -155,39 +155,39 @@ impl EngineBuilder {
         self
     }
 
-    /// Stops the clock at this time, for tests and replays. Durations are still measured.
+    /// A fixed clock, for tests and replays. Durations are still measured.
     #[must_use]
     pub fn now(mut self, now: Timestamp) -> Self {
         self.now = Some(now);
         self
     }
 
-    /// Where hooks run that are started and not awaited.
+    /// Where background hooks run.
     #[must_use]
     pub fn background(mut self, background: BackgroundMode) -> Self {
         self.background = background;
         self
     }
 
-    /// Is told of each hook that ended in the background of this process.
+    /// Called for each background hook that ended in this process.
     #[must_use]
     pub fn on_background_finished(mut self, observer: impl Fn(BackgroundResult) + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
         self
     }
 
-    /// How many hooks may run at the same time. Default: 128, or fewer where this process may open few files.
+    /// How many hooks may run at the same time. Default: 128, or fewer if this process may open few files.
     #[must_use]
     pub fn max_running(mut self, hooks: usize) -> Self {
         self.max_running = Some(hooks);
         self
     }
 
-    /// Reads the configuration. There is always an engine: what is wrong with a file is told in the diagnostics, and
-    /// everything else works.
+    /// Reads the configuration. There is always an engine: problems of a file are in the diagnostics, and everything
+    /// else works.
     pub fn load(self) -> (Engine, Vec<Diagnostic>) {
         let project = self.project.unwrap_or_else(|| PathBuf::from("."));
-        // Hooks are promised absolute paths; a directory that cannot be made absolute is left as it was named.
+        // Hooks expect absolute paths. A directory that cannot be made absolute stays as it is.
         let project = std::path::absolute(&project).unwrap_or(project);
         let config_dir = self.config_dir.or_else(|| self.home.as_ref().map(|home| home.join(".config/snell")));
         let around = ConfigDirs { project, home: self.home, config_dir };
@@ -208,7 +208,7 @@ impl EngineBuilder {
         let depth = variable(DEPTH_VARIABLE)
             .and_then(|depth| depth.to_str())
             .filter(|depth| !depth.is_empty() && depth.bytes().all(|byte| byte.is_ascii_digit()))
-            // A number that is too great to be read is too deep in any case.
+            // A number that is too large to parse is above the limit.
             .map_or(0, |depth| depth.parse().unwrap_or(u32::MAX));
         let loaded = config::load_config(&request, None);
         let diagnostics = loaded.diagnostics();

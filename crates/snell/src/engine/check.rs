@@ -1,7 +1,6 @@
-//! What stands in the way of hooks that are well written: scripts and programs that are not there, or may not be run.
+//! Finds hooks that cannot run: their scripts or programs are missing or not executable.
 //!
-//! A guard whose script is gone fails open; one whose interpreter exits with 2 because of that blocks everything. Both
-//! can be seen before they happen.
+//! A hook whose script is missing fails open. If its interpreter exits with 2 because of that, it blocks everything.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -9,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Engine;
 use super::prepare::{expand_project_variable, resolve_program, resolve_script, strip_project_variable};
 use crate::contract::HookContext;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, UserMessage};
 use crate::hook::{Hook, HookAction};
 use crate::matcher::SubcommandList;
 
@@ -18,8 +17,7 @@ const INTERPRETERS: &[&str] =
     &["bash", "bun", "dash", "deno", "node", "perl", "php", "python", "python3", "ruby", "sh", "zsh"];
 
 impl Engine {
-    /// What stands in the way of hooks that are well written: scripts and programs that are not there, or may not be run, and
-    /// files that nobody can borrow.
+    /// Reports hooks whose scripts or programs are missing or not executable, and `borrow` entries without effect.
     pub fn check_hooks(&self) -> Vec<Diagnostic> {
         let scene = self.hook_context();
         let hooks = self.hooks();
@@ -33,12 +31,12 @@ fn check_hook(hook: &Hook, scene: &HookContext<'_>) -> Option<Diagnostic> {
     Some(hook.command_origin.as_ref().unwrap_or(&hook.origin).make_warning(message))
 }
 
-fn check_action(hook: &Hook, scene: &HookContext<'_>) -> Result<(), String> {
+fn check_action(hook: &Hook, scene: &HookContext<'_>) -> Result<(), UserMessage> {
     match &hook.action {
         HookAction::Script { path } => check_executable(&resolve_script(hook, path, scene)).map_err(|fault| {
-            let hint = "; a string is the path of a script and nothing else, for a command line write a group";
-            let hint = if path.trim().contains(' ') { hint } else { "" };
-            format!("{fault}{hint}")
+            let is_command_line = path.trim().contains(' ');
+            let hint = "a string is the path of a script; write a group with \"hooks\" for a command line";
+            if is_command_line { fault.with_hint(hint) } else { fault }
         }),
         HookAction::Exec { program, .. } if program.contains('/') => {
             check_executable(Path::new(&resolve_program(expand_project_variable(hook, program, scene), scene.project)))
@@ -48,22 +46,23 @@ fn check_action(hook: &Hook, scene: &HookContext<'_>) -> Result<(), String> {
     }
 }
 
-/// Whether a file is there and may be run.
-fn check_executable(path: &Path) -> Result<(), String> {
+/// Whether a file exists and is executable.
+fn check_executable(path: &Path) -> Result<(), UserMessage> {
     let shown = path.display();
     match std::fs::metadata(path) {
-        Err(error) => Err(format!("{shown} cannot be found: {error}")),
-        Ok(metadata) if !metadata.is_file() => Err(format!("{shown} is not a file")),
+        Err(error) => Err(format!("cannot find {shown}: {error}").into()),
+        Ok(metadata) if !metadata.is_file() => Err(format!("{shown} is not a file").into()),
         Ok(metadata) if metadata.permissions().mode() & 0o111 == 0 => {
-            Err(format!("{shown} is not executable; run chmod +x on it"))
+            let message = UserMessage::new(format!("{shown} is not executable"));
+            Err(message.with_hint(format!("run `chmod +x {shown}`")))
         }
         Ok(_) => Ok(()),
     }
 }
 
-/// Looks at the first command of a line, where it says plainly which file it runs.
-fn check_command_line(hook: &Hook, line: &str, scene: &HookContext<'_>) -> Result<(), String> {
-    // What a substitution runs would come first, and is not what the line runs.
+/// Checks the first command of a line, if the file that it runs is plain to see.
+fn check_command_line(hook: &Hook, line: &str, scene: &HookContext<'_>) -> Result<(), UserMessage> {
+    // The first command could be inside the substitution.
     if line.contains("$(") || line.contains('`') {
         return Ok(());
     }
@@ -80,13 +79,13 @@ fn check_command_line(hook: &Hook, line: &str, scene: &HookContext<'_>) -> Resul
     let script = argument.filter(|word| !word.starts_with('-') && word.contains(['/', '.']));
     match script.and_then(|script| resolve_word(hook, script, scene)) {
         Some(path) if INTERPRETERS.contains(&program) && !path.exists() => {
-            Err(format!("{} cannot be found, so {program} will fail", path.display()))
+            Err(format!("cannot find {}, so {program} will fail", path.display()).into())
         }
         _ => Ok(()),
     }
 }
 
-/// The file that a word names; nothing if only a shell can tell.
+/// The file that a word names. `None` if the shell would expand it.
 fn resolve_word(hook: &Hook, word: &str, scene: &HookContext<'_>) -> Option<PathBuf> {
     let path = match (strip_project_variable(hook, word), word.strip_prefix("~/")) {
         (Some(rest), _) => scene.project.join(rest),

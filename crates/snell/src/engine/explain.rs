@@ -9,7 +9,7 @@ use crate::contract::{EventReaction, HookContext};
 use crate::event::Event;
 use crate::hook::{Hook, HookCondition};
 
-/// What one configured hook would do with an event, and why.
+/// Whether one configured hook would run for an event, and why.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HookExplanation {
@@ -17,12 +17,12 @@ pub struct HookExplanation {
     pub hook: Arc<Hook>,
     /// Whether it would run.
     pub fires: bool,
-    /// Why, in words: what was compared with what.
+    /// The reason, with the values that were compared.
     pub why: String,
 }
 
 impl Engine {
-    /// Says for every configured hook whether the event would make it run, and why. Nothing is run.
+    /// Explains for every configured hook whether it would run for the event. It runs nothing.
     pub fn explain(&self, event: &Event) -> Vec<HookExplanation> {
         let scene = self.hook_context();
         let event = &self.with_absolute_cwd(event.clone());
@@ -32,7 +32,7 @@ impl Engine {
             let twin = explained.iter().find(|earlier| earlier.fires && is_duplicate_hook(&earlier.hook, &hook));
             let (fires, why) = match (selection, twin) {
                 (HookSelection::Fire, Some(twin)) => {
-                    (false, format!("it is the same as {}", twin.hook.origin.to_string_with_column()))
+                    (false, format!("it is a duplicate of {}", twin.hook.origin.to_string_with_column()))
                 }
                 (HookSelection::Fire, None) => (true, explain_match(&hook, event, &scene)),
                 (HookSelection::Skip(reason) | HookSelection::Withhold(reason), _) => (false, reason),
@@ -44,12 +44,12 @@ impl Engine {
     }
 }
 
-/// What was compared, in the order in which it is compared.
+/// The comparisons, in the order in which they happen.
 fn explain_match(hook: &Hook, event: &Event, scene: &HookContext<'_>) -> String {
     match find_reaction(hook, event) {
         EventReaction::No => {
             let names: Vec<_> = hook.events.iter().map(|event| event.as_str()).collect();
-            return format!("it is for {}, not for {}", names.join(", "), event.name);
+            return format!("it runs on {}, not on {}", names.join(", "), event.name);
         }
         EventReaction::Excluded(reason) => return reason.to_owned(),
         EventReaction::Yes => {}
@@ -57,7 +57,7 @@ fn explain_match(hook: &Hook, event: &Event, scene: &HookContext<'_>) -> String 
     let subject = (hook.contract.build_subject)(event);
     let mut parts = vec![match &subject {
         Some(subject) => hook.matcher.explain(subject),
-        None => format!("it is for every {}", event.name),
+        None => format!("it runs on every {}", event.name),
     }];
     let matched = subject.is_none_or(|subject| hook.matcher.matches(&subject));
     match &hook.condition {
@@ -67,7 +67,7 @@ fn explain_match(hook: &Hook, event: &Event, scene: &HookContext<'_>) -> String 
             parts.push(format!("if \"{}\" {verb} the call", rule.source_text()));
         }
         Some(HookCondition::Shell(command)) if matched => {
-            parts.push(format!("it runs only if \"{command}\" exits with 0 (not tried here)"));
+            parts.push(format!("it runs only if \"{command}\" exits with 0 (not run here)"));
         }
         _ => {}
     }

@@ -20,7 +20,7 @@ use crate::runner::{BackgroundJob, HookTask, TaskEnd};
 use crate::verdict::{Decision, Fold, HookAnswer, HookRun, HookRunStatus, Verdict};
 
 impl Engine {
-    /// Fires an event: runs every hook that it concerns and folds their answers into one verdict.
+    /// Fires an event: runs every hook that matches and folds the answers into one verdict.
     ///
     /// A hook's failure is data in the verdict, never an error. If the returned future is dropped before it is done,
     /// the hooks that it awaits are killed.
@@ -51,16 +51,16 @@ struct EventFiring<'a> {
     event: Event,
 }
 
-/// What has happened in a lane so far.
+/// The state of a lane.
 #[derive(Default)]
 struct LaneProgress {
-    /// A hook blocked, and its contract lets no later one run.
+    /// A hook blocked, and its contract then skips later hooks.
     is_blocked: bool,
     /// A hook changed the input or the output.
     is_changed: bool,
 }
 
-/// A hook that runs together with others, and how far it is.
+/// A hook that runs together with others, and its state.
 struct ParallelHook {
     hook: Arc<Hook>,
     state: ParallelHookState,
@@ -139,7 +139,7 @@ impl EventFiring<'_> {
                 (HookSelection::Withhold(why), _) => ParallelHookState::Ended(withheld_end(why)),
                 (HookSelection::Fire, Some(twin)) => ParallelHookState::NotRun(
                     HookRunStatus::Skipped,
-                    format!("it is the same as {}", twin.hook.origin.to_string_with_column()),
+                    format!("it is a duplicate of {}", twin.hook.origin.to_string_with_column()),
                 ),
                 (HookSelection::Fire, None) => {
                     let made = envelopes.iter().position(|(contract, _)| *contract == hook.contract);
@@ -147,7 +147,7 @@ impl EventFiring<'_> {
                         envelopes.push((hook.contract, self.build_envelope(hook.contract)));
                         envelopes.len() - 1
                     });
-                    // What nobody waits for does not use up the time that the others share.
+                    // Background hooks do not share the time of the others.
                     let shared = shared.filter(|_| !hook.background);
                     let timeout = shared.map_or(hook.timeout(), |shared| shared.min(hook.timeout()));
                     let envelope = &envelopes[index].1;
@@ -170,14 +170,14 @@ impl EventFiring<'_> {
         }
     }
 
-    /// Starts all that wait, the unattended ones first, and waits for the others.
+    /// Starts all waiting hooks, and waits for those that are not in the background.
     async fn run_parallel_hooks(&mut self, companions: &mut [ParallelHook]) {
         let mut jobs = Vec::new();
         let mut unattended = Vec::new();
         let mut running = JoinSet::new();
         for (index, companion) in companions.iter_mut().enumerate() {
-            // What stays here if its task should die: a failure of the hook, with what that means for it.
-            let unawaited = not_started_state("it could not be awaited");
+            // This state remains if the task panics: then the hook has failed.
+            let unawaited = not_started_state("Snell could not wait for it");
             match std::mem::replace(&mut companion.state, unawaited) {
                 ParallelHookState::Waiting(task) if companion.hook.background => {
                     jobs.push(build_job(*task, &companion.hook, &self.event, self.engine.shared.now));
@@ -227,7 +227,7 @@ impl EventFiring<'_> {
         self.engine.select_hook(hook, &self.event, &self.context)
     }
 
-    /// Whether the hook runs; one that matches and does not is noted with the reason.
+    /// Whether the hook runs. If it matches and does not run, this records the reason.
     fn should_fire(&mut self, hook: &Arc<Hook>, lane: &mut LaneProgress) -> bool {
         match self.select_hook(hook) {
             HookSelection::OtherEvent | HookSelection::NoMatch => false,
@@ -243,7 +243,7 @@ impl EventFiring<'_> {
         }
     }
 
-    /// What hooks of this contract receive. What had to be cut is no secret.
+    /// The input of hooks of this contract. Adds a warning for each value that had to be cut.
     fn build_envelope(&mut self, contract: &Contract) -> Envelope {
         let envelope = (contract.build_envelope)(&self.event, &self.context);
         for cut in &envelope.truncations {
@@ -252,7 +252,7 @@ impl EventFiring<'_> {
         envelope
     }
 
-    /// Prepares a hook; one that cannot be prepared has failed.
+    /// Prepares a hook. If that fails, the hook has failed.
     fn prepare_task(
         &mut self,
         hook: &Arc<Hook>,
@@ -273,7 +273,7 @@ impl EventFiring<'_> {
         self.fold.record_run(HookRun { hook: Arc::clone(hook), status, outcome: None, why: Some(why) });
     }
 
-    /// Reads a hook's answer, folds it in, and lets the event and the lane know.
+    /// Reads a hook's answer, adds it to the verdict, and updates the event and the lane.
     fn conclude_hook(&mut self, hook: &Arc<Hook>, ended: TaskEnd, lane: &mut LaneProgress) {
         let outcome = match ended {
             TaskEnd::Ran(outcome) => outcome,
@@ -289,7 +289,7 @@ impl EventFiring<'_> {
             answer.tool_input = None;
             answer.tool_output = None;
             let command = hook.command_summary();
-            answer.warnings.push(format!("the change by \"{command}\" is left out: an earlier hook's stands"));
+            answer.warnings.push(format!("the change by \"{command}\" is ignored because an earlier hook made one"));
         }
         lane.is_changed |= changes;
         if let Some(tool) = &mut self.event.tool {
@@ -302,8 +302,8 @@ impl EventFiring<'_> {
         self.fold.add_answer(hook, outcome, answer);
     }
 
-    /// A hook whose condition did not hold is skipped. A condition that gave no answer at all is a failure, which a
-    /// hook that must not fail open turns into one of its own.
+    /// Skips a hook whose condition is false. If the condition could not run and the hook must not fail open, the hook has
+    /// failed.
     fn handle_unmet_condition(&mut self, hook: &Arc<Hook>, condition: &Outcome) -> Option<Outcome> {
         let written = match &hook.condition {
             Some(HookCondition::Shell(command)) => command.as_str(),
@@ -313,7 +313,7 @@ impl EventFiring<'_> {
             RunEnd::NotStarted(why) => (why.clone(), false),
             end => {
                 let why = format!("its condition \"{written}\" {}", condition.describe_end());
-                // These are how a shell says that there was nothing it could run.
+                // With these codes a shell reports that it could not run the command.
                 (why, matches!(end, RunEnd::Exited(code) if !matches!(code, 126 | 127)))
             }
         };
@@ -330,9 +330,9 @@ impl EventFiring<'_> {
         None
     }
 
-    /// How long all hooks may take that share their time.
+    /// The time that hooks with a shared budget may take together.
     fn compute_shared_time<'h>(&self, budget: SharedTimeBudget, hooks: impl Iterator<Item = &'h Hook>) -> Duration {
-        let told = self
+        let configured = self
             .context
             .runner
             .env_var(budget.variable)
@@ -342,7 +342,7 @@ impl EventFiring<'_> {
             HookTimeout::Written(timeout) => Some(timeout),
             HookTimeout::Default(_) => None,
         });
-        told.unwrap_or_else(|| longest.max().unwrap_or_default().clamp(budget.at_least, budget.at_most))
+        configured.unwrap_or_else(|| longest.max().unwrap_or_default().clamp(budget.at_least, budget.at_most))
     }
 }
 
@@ -351,12 +351,12 @@ fn not_started_state(why: impl Into<String>) -> ParallelHookState {
     ParallelHookState::Ended(TaskEnd::Ran(Outcome::not_started(why, Duration::ZERO)))
 }
 
-/// A hook that matches and that something other than its condition keeps from running.
+/// A hook that matches and does not run, for another reason than its condition.
 fn withheld_end(why: String) -> TaskEnd {
     TaskEnd::Withheld(Outcome::not_started(why, Duration::ZERO))
 }
 
-/// Whether one run serves both hooks: they would do the same, and their contract has it so.
+/// Whether one run is enough for both hooks: they are the same, and their contract removes duplicates.
 pub(super) fn is_duplicate_hook(a: &Hook, b: &Hook) -> bool {
     b.contract.dedup == DedupPolicy::RunOnce
         && a.action == b.action

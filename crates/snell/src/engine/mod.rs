@@ -15,7 +15,7 @@ use jiff::Timestamp;
 
 use crate::config::{self, LoadRequest, LoadedConfig, SnellSettings};
 use crate::contract::{self, HookContext};
-use crate::diagnostic::{Diagnostic, format_suggestion};
+use crate::diagnostic::{Diagnostic, UserMessage};
 use crate::event::{Event, EventName};
 use crate::hook::Hook;
 use crate::runner::{BackgroundLauncher, HookRunner};
@@ -25,10 +25,10 @@ pub use builder::EngineBuilder;
 pub use explain::HookExplanation;
 pub use watch::ConfigWatch;
 
-/// The variable that counts how deep hooks have fired hooks.
+/// The environment variable with the depth of hooks that fire hooks.
 pub(crate) const DEPTH_VARIABLE: &str = "SNELL_DEPTH";
 
-/// Hooks fired by hooks go no deeper than this.
+/// The maximum depth of hooks that fire hooks.
 pub(crate) const MAX_DEPTH: u32 = 8;
 
 /// A hooks engine: hooks read from files, ready to judge events.
@@ -65,23 +65,22 @@ impl Engine {
         self.loaded_config().all_hooks.clone()
     }
 
-    /// What the files say beside their hooks.
+    /// The merged settings of the files.
     pub fn settings(&self) -> SnellSettings {
         self.loaded_config().settings()
     }
 
-    /// Whether no hook runs because hooks have called hooks too often, as `SNELL_DEPTH` says.
+    /// Whether hooks have fired hooks too deeply, by `SNELL_DEPTH`. Then no hook runs.
     pub fn is_too_deep(&self) -> bool {
         self.shared.depth >= MAX_DEPTH
     }
 
-    /// The project's files whose hooks do not run, because they are not trusted as they are. Tell the user of them.
+    /// The project's files whose hooks do not run because they are not trusted. The caller should report them to the user.
     pub fn untrusted_files(&self) -> Vec<UntrustedFile> {
         self.loaded_config().untrusted_files()
     }
 
-    /// The project's files that run hooks only where they are trusted, and what trust says about each. There are none
-    /// where the engine was given no pins.
+    /// The project's files whose hooks need trust, and their status. Empty if the engine has no pins.
     pub fn project_files(&self) -> Vec<ProjectFile> {
         self.loaded_config().project_files()
     }
@@ -93,9 +92,9 @@ impl Engine {
 
     /// Reads all files again. Each one's hooks are replaced, never appended.
     ///
-    /// A file that cannot be read or parsed any more keeps the hooks it had, and a diagnostic says so: a half-saved file
-    /// must not open a guard. A file that is gone takes its hooks with it. Where trust is required, pins are asked for
-    /// again, and a file that says something else than it is pinned for takes its hooks with it as well.
+    /// A file that can no longer be read or parsed keeps its hooks, with a diagnostic: a half-saved file must not disable a
+    /// guard. A deleted file loses its hooks. If trust is required, pins are loaded again, and a file with another content
+    /// than its pin loses its hooks as well.
     pub fn reload(&self) -> Vec<Diagnostic> {
         let _one_at_a_time = self.lock_reload();
         self.reload_now()
@@ -112,29 +111,29 @@ impl Engine {
         diagnostics
     }
 
-    /// Reloads if a file was changed, created or removed since the last load, and answers the diagnostics if so.
+    /// Reloads if a file was changed, created or removed since the last load, and returns the diagnostics if so.
     ///
-    /// This looks at each file's metadata and costs microseconds, so a host may well call it before every event.
+    /// This reads each file's metadata and takes microseconds, so a host can call it before every event.
     pub fn reload_if_changed(&self) -> Option<Vec<Diagnostic>> {
         let _one_at_a_time = self.lock_reload();
         self.loaded_config().is_out_of_date().then(|| self.reload_now())
     }
 
-    /// What is odd about an event: a name that looks like a slip of the pen, a tool event without its tool. It is fired
-    /// all the same; the verdict carries these remarks among its warnings.
+    /// Warnings about an event: a misspelled name, a tool event without its tool. The event fires anyway, and its verdict has
+    /// these warnings too.
     pub fn check_event(&self, event: &Event) -> Vec<Diagnostic> {
-        let mut remarks = Vec::new();
+        let mut remarks: Vec<UserMessage> = Vec::new();
         if let EventName::Other(name) = &event.name {
             let known =
                 contract::is_known_event(name) || self.hooks().iter().any(|hook| hook.events.contains(&event.name));
-            let near = format_suggestion(name, EventName::all_names());
-            if !known && !near.is_empty() {
-                remarks.push(format!("no hook is for \"{name}\", and it is no event that Snell knows{near}"));
-            }
+            let message = UserMessage::new(format!("unknown event \"{name}\", and no hook runs on it"));
+            let message = message.with_suggestion(name, EventName::all_names());
+            remarks.extend((!known && message.hint.is_some()).then_some(message));
         }
         if event.name.is_tool_event() && event.tool_name().is_none() {
             let name = &event.name;
-            remarks.push(format!("a {name} event without \"tool_name\"; only hooks for every tool can match it"));
+            let text = format!("the {name} event has no \"tool_name\", so only hooks for every tool match it");
+            remarks.push(text.into());
         }
         remarks.into_iter().map(Diagnostic::for_event).collect()
     }
@@ -144,7 +143,7 @@ impl Engine {
         self.shared.launcher.wait_until_idle().await;
     }
 
-    /// Held while files are read and their hooks put in place, so that an older state never replaces a newer one.
+    /// Held during a reload, so that an older state never replaces a newer one.
     fn lock_reload(&self) -> MutexGuard<'_, ()> {
         self.shared.reloading.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -156,7 +155,7 @@ impl Engine {
         }
     }
 
-    /// The event with the agent's directory in full: every hook and every rule then understands it alike.
+    /// The event with an absolute working directory, so that every hook and rule reads it the same way.
     fn with_absolute_cwd(&self, mut event: Event) -> Event {
         event.cwd = event.cwd.map(|cwd| self.shared.request.dirs.project.join(cwd));
         event

@@ -1,4 +1,4 @@
-//! From a hook and an event to something that can be run.
+//! Builds a runnable task from a hook and an event.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,11 @@ use crate::matcher::RuleRoots;
 use crate::report::HookLabel;
 use crate::runner::{BackgroundJob, EnvVariable, HookHttpRequest, HookRunner, HookTask, HookWork, ProcessRequest};
 
-/// How long a condition may take.
+/// The timeout of a condition.
 const CONDITION_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Engine {
-    /// Prepares a hook, or says why it cannot be run.
+    /// Prepares a hook, or returns why it cannot run.
     pub(super) fn prepare_task(
         &self,
         hook: &Hook,
@@ -33,9 +33,9 @@ impl Engine {
                 let request = build_http_request(call, envelope, context.runner, timeout);
                 return Ok(HookTask { condition: None, work: HookWork::Http(request) });
             }
-            // Never selected; whoever asks all the same is told.
+            // Such hooks are never selected.
             HookAction::Unsupported { kind, .. } => {
-                return Err(format!("there is no way to run a hook of type \"{kind}\""));
+                return Err(format!("Snell cannot run hooks of type \"{kind}\""));
             }
             HookAction::Shell { shell, command } => build_shell_argv(*shell, command),
             HookAction::Exec { program, args } => {
@@ -84,7 +84,7 @@ impl Engine {
     }
 }
 
-/// A task to be run by somebody else, who tells of it afterwards.
+/// A task for a background process, which reports its outcome.
 pub(super) fn build_job(task: HookTask, hook: &Hook, event: &Event, now: Option<Timestamp>) -> BackgroundJob {
     BackgroundJob {
         now,
@@ -95,12 +95,12 @@ pub(super) fn build_job(task: HookTask, hook: &Hook, event: &Event, now: Option<
     }
 }
 
-/// Where the paths of a permission rule begin.
+/// The base directories for paths of a permission rule.
 pub(super) fn build_rule_roots<'a>(event: &'a Event, context: &HookContext<'a>) -> RuleRoots<'a> {
     RuleRoots { cwd: event.cwd.as_deref().unwrap_or(context.project), project: context.project, home: context.home }
 }
 
-/// The event's directory where the contract says so and it is still there, else the project.
+/// The event's directory if the contract uses it and it exists, else the project.
 fn choose_working_directory(hook: &Hook, event: &Event, context: &HookContext<'_>) -> PathBuf {
     match hook.contract.working_directory {
         WorkingDirectoryPolicy::Project => context.project.to_owned(),
@@ -120,12 +120,12 @@ fn build_shell_argv(shell: HookShell, command: &str) -> (OsString, Vec<OsString>
     (program.into(), args.collect())
 }
 
-/// A program named by a relative path is found from where it runs, on every system.
+/// A relative path of a program starts in its working directory, on every system.
 pub(super) fn resolve_program(program: OsString, cwd: &Path) -> OsString {
     if program.as_encoded_bytes().contains(&b'/') { cwd.join(program).into() } else { program }
 }
 
-/// The script that a string entry names, from the project.
+/// The script of a string entry, relative to the project.
 pub(super) fn resolve_script(hook: &Hook, written: &str, context: &HookContext<'_>) -> PathBuf {
     let path = written.trim();
     let path = strip_project_variable(hook, path).unwrap_or(path);
@@ -135,7 +135,7 @@ pub(super) fn resolve_script(hook: &Hook, written: &str, context: &HookContext<'
     }
 }
 
-/// What follows the project in a word that begins with the contract's variable for it, `$NAME/…` or `${NAME}/…`.
+/// The rest of a word that starts with the contract's variable for the project, `$NAME/…` or `${NAME}/…`.
 pub(super) fn strip_project_variable<'a>(hook: &Hook, word: &'a str) -> Option<&'a str> {
     let name = hook.contract.project_variable?;
     let rest = word.strip_prefix('$')?;
@@ -146,8 +146,8 @@ pub(super) fn strip_project_variable<'a>(hook: &Hook, word: &'a str) -> Option<&
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
-/// Puts the project in place of the variable for it, which no shell does where none is used: only where a word is
-/// nothing but a path that begins with it. In any other text the project's name might come to mean something.
+/// Replaces the variable for the project if no shell does: only in a word that is just a path starting with it. In
+/// other texts the project's path could be read as code.
 pub(super) fn expand_project_variable(hook: &Hook, word: &str, context: &HookContext<'_>) -> OsString {
     let is_plain = |rest: &&str| rest.chars().all(|c| c.is_alphanumeric() || "/._-+@".contains(c));
     match strip_project_variable(hook, word).filter(is_plain) {
@@ -157,7 +157,7 @@ pub(super) fn expand_project_variable(hook: &Hook, word: &str, context: &HookCon
     }
 }
 
-/// Whether the word after this one is code to an interpreter, as after `sh -c` or `perl -e`.
+/// Whether the next word is code for an interpreter, as after `sh -c` or `perl -e`.
 fn is_code_flag(word: &str) -> bool {
     word.starts_with('-') && !word.starts_with("--") && word.contains(['c', 'e'])
 }
@@ -181,7 +181,7 @@ fn build_http_request(
     }
 }
 
-/// Puts values in place of `$NAME` and `${NAME}`.
+/// Replaces `$NAME` and `${NAME}` by values.
 fn expand_variables(text: &str, value_of: impl Fn(&str) -> String) -> String {
     let mut expanded = String::new();
     let mut rest = text;

@@ -7,27 +7,27 @@ use crate::event::Event;
 use crate::hook::{Hook, HookAction, HookCondition};
 use crate::matcher::PermissionRule;
 
-/// What a hook makes of an event, as far as that can be known without running anything.
+/// Whether a hook runs for an event, without its shell condition.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum HookSelection {
-    /// It is for another event.
+    /// It runs on another event.
     OtherEvent,
-    /// It is for this event and looks for something else.
+    /// It runs on this event, but its matcher does not match.
     NoMatch,
-    /// It matches and does not run; the text says why.
+    /// It matches and does not run, for this reason.
     Skip(String),
-    /// It matches and cannot run, which is a failure of the hook; the text says why.
+    /// It matches and cannot run, for this reason. That is a failure of the hook.
     Withhold(String),
-    /// It runs (if its shell condition, where it has one, holds).
+    /// It runs, if its shell condition is true.
     Fire,
 }
 
 impl Engine {
-    /// What the hook makes of the event here: hooks fired by hooks go only so deep.
+    /// Whether the hook runs for the event, within the depth limit.
     pub(super) fn select_hook(&self, hook: &Hook, event: &Event, scene: &HookContext<'_>) -> HookSelection {
         match select_by_match(hook, event, scene) {
             HookSelection::Fire if self.is_too_deep() => {
-                HookSelection::Withhold(format!("hooks fired by hooks stop at depth {MAX_DEPTH}"))
+                HookSelection::Withhold(format!("hooks that fire hooks stop at depth {MAX_DEPTH}"))
             }
             selection => selection,
         }
@@ -63,13 +63,13 @@ fn select_by_match(hook: &Hook, event: &Event, scene: &HookContext<'_>) -> HookS
     }
 }
 
-/// Whether the event is a tool call that falls under the hook's rule. Where its contract has no rules, none holds.
+/// Whether the event is a tool call that the hook's rule covers. Without rules in its contract, it is not.
 pub(super) fn is_covered_by_rule(hook: &Hook, rule: &PermissionRule, event: &Event, scene: &HookContext<'_>) -> bool {
     let tool = event.tool.as_ref().filter(|_| (hook.contract.accepts_rules)(&event.name));
     tool.is_some_and(|tool| rule.covers(tool, build_rule_roots(event, scene)))
 }
 
-/// Whether any of the events it was written for is this one, in its contract's eyes.
+/// Whether the event is one of the hook's events, by its contract.
 pub(super) fn find_reaction(hook: &Hook, event: &Event) -> EventReaction {
     let mut answer = EventReaction::No;
     for written in &hook.events {

@@ -1,4 +1,4 @@
-//! Following changes of the configuration files while a host runs.
+//! Watches the configuration files while a host runs.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tokio::task::AbortHandle;
 use super::Engine;
 use crate::diagnostic::Diagnostic;
 
-/// Follows changes as long as it lives.
+/// Watches the files until it is dropped.
 #[derive(Debug)]
 #[must_use = "watching ends when this is dropped"]
 pub struct ConfigWatch {
@@ -21,11 +21,11 @@ impl Drop for ConfigWatch {
 }
 
 impl Engine {
-    /// Looks at the configuration files at this interval, reloads when one was changed, created or removed, and hands
-    /// the diagnostics of the new state over.
+    /// Checks the configuration files at this interval, reloads if one was changed, created or removed, and passes the
+    /// diagnostics of the new state on.
     ///
-    /// Looking costs one `stat` per file. It works on every file system and needs no handle that could run out; a host
-    /// that wants to be sure before each event calls [`Engine::reload_if_changed`] instead.
+    /// A check is one `stat` per file. It works on every file system and needs no file handle. A host that needs the
+    /// newest state before each event calls [`Engine::reload_if_changed`] instead.
     pub fn watch(&self, every: Duration, on_reload: impl Fn(Vec<Diagnostic>) + Send + 'static) -> ConfigWatch {
         let engine = self.clone();
         let task = tokio::spawn(async move {

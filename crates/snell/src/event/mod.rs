@@ -1,4 +1,4 @@
-//! What happened in an agent's session: the model type that contracts and matchers look at.
+//! Events of an agent's session: the type that contracts and matchers read.
 
 mod name;
 mod tool_class;
@@ -18,72 +18,73 @@ pub use wire::{
 };
 pub(crate) use wire::{parse_json, read_event_name};
 
-/// Something that happened in an agent's session.
+/// An event of an agent's session.
 ///
-/// Every field but the name may be missing: a host sends what it knows, and no hook is withheld because of a gap.
+/// Every field but the name may be missing: a host sends what it has, and no hook is skipped because of a missing
+/// field.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Event {
-    /// What happened.
+    /// The name of the event.
     pub name: EventName,
-    /// The session it happened in.
+    /// The session.
     pub session_id: Option<String>,
-    /// The directory the agent works in at this moment.
+    /// The agent's working directory.
     pub cwd: Option<PathBuf>,
-    /// The project's root as the host has it. It is passed on; the engine's own project is what counts.
+    /// The project's root according to the host. It is passed on, but the engine uses its own project.
     pub project_dir: Option<PathBuf>,
-    /// The file that holds the conversation.
+    /// The transcript of the conversation.
     pub transcript_path: Option<PathBuf>,
-    /// When it happened, by the host's clock. It is passed on; hooks are told the engine's time.
+    /// The time of the event by the host's clock. It is passed on, but hooks get the engine's time.
     pub timestamp: Option<Timestamp>,
-    /// The tool call, on events about one.
+    /// The tool call, if the event is about one.
     pub tool: Option<ToolCall>,
-    /// What the user wrote.
+    /// The user's prompt.
     pub prompt: Option<String>,
-    /// What the agent tells the user (`Notification`).
+    /// The agent's message to the user (`Notification`).
     pub message: Option<String>,
-    /// What started the session (`startup`, `resume`, `clear`, `compact` …).
+    /// How the session started (`startup`, `resume`, `clear`, `compact` …).
     pub source: Option<String>,
     /// Why the session ended, or why a tool was refused.
     pub reason: Option<String>,
-    /// Whether the agent is already going on because a `Stop` hook asked it to.
+    /// Whether the agent already continues because of a `Stop` hook.
     pub stop_hook_active: Option<bool>,
-    /// The subagent it happened in.
+    /// The sub-agent, if the event is inside one.
     pub subagent: Option<SubagentIdentity>,
     /// The model in use.
     pub model: Option<String>,
     /// The agent's permission mode.
     pub permission_mode: Option<String>,
-    /// Where the agent's terminal is, under tmux.
+    /// The agent's terminal in tmux.
     pub tmux: Option<TmuxLocation>,
     /// The user's name.
     pub user_name: Option<String>,
-    /// The active agent's name, where a product has several.
+    /// The active agent's name, if a product has several.
     pub agent_name: Option<String>,
     /// The product that fired the event.
     pub platform: Option<String>,
-    /// Every field as the host sent it, the ones above included.
+    /// Every field as the host sent it, also the ones above.
     pub raw: Map<String, Value>,
 }
 
 /// One tool call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolCall {
-    /// The tool's name as the agent calls it.
+    /// The agent's name of the tool.
     pub name: String,
     /// The arguments.
     pub input: Option<Value>,
-    /// What the tool answered, once it ran.
+    /// The output of the tool, after it ran.
     pub output: Option<Value>,
-    /// Whether it succeeded, where the host says so.
+    /// Whether it succeeded, if the host reports that.
     pub success: Option<bool>,
     /// The call's id.
     pub use_id: Option<String>,
-    /// How long it ran.
+    /// How long it ran, in milliseconds.
     pub duration_ms: Option<u64>,
 }
 
-/// The subagent an event happened in.
+/// The sub-agent of an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SubagentIdentity {
     /// Its id.
@@ -92,7 +93,7 @@ pub struct SubagentIdentity {
     pub kind: Option<String>,
 }
 
-/// Where an agent's terminal is, under tmux.
+/// An agent's terminal in tmux.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TmuxLocation {
     /// The pane's id (`%3`).
@@ -102,7 +103,7 @@ pub struct TmuxLocation {
 }
 
 impl Event {
-    /// An event of which only the name is known.
+    /// An event with only a name.
     pub fn new(name: EventName) -> Self {
         Self {
             name,
@@ -128,7 +129,7 @@ impl Event {
         }
     }
 
-    /// A `PreToolUse` event: the tool is about to run with this input.
+    /// A `PreToolUse` event for a tool with this input.
     pub fn pre_tool_use(tool: impl Into<String>, input: Value) -> Self {
         Self::new(EventName::PreToolUse).with_tool(tool, input)
     }
@@ -138,14 +139,14 @@ impl Event {
         Self { prompt: Some(prompt.into()), ..Self::new(EventName::UserPromptSubmit) }
     }
 
-    /// The same event, about this tool call.
+    /// The same event with this tool call.
     #[must_use]
     pub fn with_tool(mut self, name: impl Into<String>, input: Value) -> Self {
         self.tool = Some(ToolCall { name: name.into(), input: Some(input), ..self.tool.unwrap_or_default() });
         self
     }
 
-    /// The same event, with what the tool answered when it succeeded.
+    /// The same event with the output of a tool that succeeded.
     #[must_use]
     pub fn with_tool_output(mut self, output: Value) -> Self {
         let tool = self.tool.get_or_insert_default();
@@ -154,7 +155,7 @@ impl Event {
         self
     }
 
-    /// The same event, with what the tool answered when it failed.
+    /// The same event with the output of a tool that failed.
     #[must_use]
     pub fn with_tool_failure(mut self, output: Value) -> Self {
         let tool = self.tool.get_or_insert_default();
@@ -163,14 +164,14 @@ impl Event {
         self
     }
 
-    /// The same event, in this session.
+    /// The same event with this session.
     #[must_use]
     pub fn in_session(mut self, session_id: impl Into<String>) -> Self {
         self.session_id = Some(session_id.into());
         self
     }
 
-    /// The same event, with the agent in this directory.
+    /// The same event with this working directory.
     #[must_use]
     pub fn in_directory(mut self, cwd: impl Into<PathBuf>) -> Self {
         self.cwd = Some(cwd.into());
@@ -182,13 +183,13 @@ impl Event {
         self.tool.as_ref().map(|tool| tool.name.as_str()).filter(|name| !name.is_empty())
     }
 
-    /// Whether the tool failed: the event says so, or the host did.
+    /// Whether the tool failed, by the event's name or its fields.
     pub fn has_tool_failed(&self) -> bool {
         self.name == EventName::PostToolUseFailure || self.tool.as_ref().and_then(|tool| tool.success) == Some(false)
     }
 }
 
-/// Which input field says what a tool call is about, by tool.
+/// The principal input field of each tool.
 const PRINCIPAL_ARGUMENTS: &[(&[&str], &str)] = &[
     (&["Bash"], "command"),
     (&["Read", "Write", "Edit"], "file_path"),
@@ -197,12 +198,12 @@ const PRINCIPAL_ARGUMENTS: &[(&[&str], &str)] = &[
     (&["WebSearch"], "query"),
 ];
 
-/// For a tool that the table does not name, the first of these that its input has.
+/// For other tools, the first of these fields that the input has.
 const PRINCIPAL_FALLBACK: &[&str] = &["command", "file_path", "path", "url", "pattern", "query"];
 
 impl ToolCall {
-    /// The argument that says what the call is about: a shell tool's command, a file tool's path. A list of words, as
-    /// some agents send a command, is read as one text.
+    /// The principal argument: a shell tool's command, a file tool's path. A list of words, as some agents send a
+    /// command, is joined.
     pub fn principal_argument(&self) -> Option<Cow<'_, str>> {
         let text = |field: &str| join_text(self.input.as_ref()?.get(field)?);
         match PRINCIPAL_ARGUMENTS.iter().find(|(tools, _)| tools.contains(&self.name.as_str())) {
@@ -216,7 +217,7 @@ impl ToolCall {
         join_text(self.input.as_ref()?.get("command")?)
     }
 
-    /// The file that the call is about.
+    /// The file of a file tool.
     pub fn file_path(&self) -> Option<&str> {
         let input = self.input.as_ref()?;
         ["file_path", "notebook_path", "path"].iter().find_map(|field| input.get(field)?.as_str())

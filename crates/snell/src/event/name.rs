@@ -1,11 +1,11 @@
-//! The canonical vocabulary of events, and every alias of it, as one table.
+//! The canonical event names and their aliases, as one table.
 
 use std::fmt;
 
-/// Something that can happen in an agent's session.
+/// The name of an event.
 ///
-/// Canonical names are Claude Code's, because most hook files in the world use them. Anything else an agent sends is
-/// kept as [`EventName::Other`]: it is matched by name, and never rejected.
+/// Canonical names are Claude Code's, because most hook files use them. Any other name is kept as [`EventName::Other`]:
+/// hooks can match it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EventName {
     /// A session begins, resumes, or starts over after a compaction.
@@ -20,11 +20,11 @@ pub enum EventName {
     PostToolUse,
     /// A tool ran and failed.
     PostToolUseFailure,
-    /// The agent tells the user something.
+    /// The agent has a message for the user.
     Notification,
-    /// A subagent begins.
+    /// A sub-agent starts.
     SubagentStart,
-    /// A subagent ends its turn.
+    /// A sub-agent ends its turn.
     SubagentStop,
     /// The agent ends its turn.
     Stop,
@@ -34,7 +34,7 @@ pub enum EventName {
     PostCompact,
     /// A session ends.
     SessionEnd,
-    /// An event that no row of the table knows, under the name it came with.
+    /// An event that is not in the table, with its original name.
     Other(String),
 }
 
@@ -70,17 +70,17 @@ const fn event_name_row(event: EventName, name: &'static str, aliases: &'static 
 }
 
 impl EventName {
-    /// Reads a canonical name or an alias; any other name becomes [`EventName::Other`].
+    /// Parses a canonical name or an alias. Any other name becomes [`EventName::Other`].
     pub fn parse(name: &str) -> Self {
         Self::parse_known(name).unwrap_or_else(|| Self::Other(name.to_owned()))
     }
 
-    /// Reads a canonical name or an alias, or answers nothing for a name that no row knows.
+    /// Parses a canonical name or an alias. Returns `None` for an unknown name.
     pub fn parse_known(name: &str) -> Option<Self> {
         EVENT_NAME_ROWS.iter().find(|row| row.name == name || row.aliases.contains(&name)).map(|row| row.event.clone())
     }
 
-    /// The canonical name, or the name an unknown event came with.
+    /// The canonical name, or the original name of an unknown event.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Other(name) => name,
@@ -88,12 +88,12 @@ impl EventName {
         }
     }
 
-    /// Every name that [`EventName::parse_known`] reads, canonical names first in each row.
+    /// Every name that [`EventName::parse_known`] accepts, canonical names first in each row.
     pub fn all_names() -> impl Iterator<Item = &'static str> {
         EVENT_NAME_ROWS.iter().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))
     }
 
-    /// The name that was probably meant by one that is in no vocabulary.
+    /// The known name that is nearest to an unknown one.
     pub fn suggest_name(name: &str) -> Option<&'static str> {
         if crate::contract::is_known_event(name) {
             return None;

@@ -1,6 +1,6 @@
-//! Tools by what they do, whatever an agent calls them.
+//! Classes of tools, over the tool names of all agents.
 
-/// A class of tools that every agent has under its own names.
+/// A class of tools. Every agent has its own names for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolClass {
     /// Runs a shell command.
@@ -11,9 +11,9 @@ pub enum ToolClass {
     FileWrite,
     /// Finds files or text.
     Search,
-    /// Reaches the web.
+    /// Accesses the web.
     Web,
-    /// Starts a subagent.
+    /// Starts a sub-agent.
     Agent,
     /// A tool of an MCP server.
     Mcp,
@@ -98,11 +98,11 @@ const TOOL_CLASS_ROWS: [ToolClassRow; 7] = [
     ToolClassRow { class: ToolClass::Mcp, name: "mcp", tools: &["mcp_tool_use"] },
 ];
 
-/// What the names of MCP tools begin with.
+/// The start of the names of MCP tools.
 const MCP_PREFIXES: &[&str] = &["mcp__", "mcp_", "MCP:", "@"];
 
 impl ToolClass {
-    /// Reads a class's name as `snell.toml` writes it.
+    /// Parses the name of a class in `snell.toml`.
     pub fn parse(name: &str) -> Option<Self> {
         TOOL_CLASS_ROWS.iter().find(|row| row.name == name).map(|row| row.class)
     }
@@ -112,12 +112,12 @@ impl ToolClass {
         TOOL_CLASS_ROWS.iter().map(|row| row.name)
     }
 
-    /// The class's name as `snell.toml` writes it.
+    /// The name of the class in `snell.toml`.
     pub fn as_str(self) -> &'static str {
         TOOL_CLASS_ROWS.iter().find(|row| row.class == self).map_or("", |row| row.name)
     }
 
-    /// Whether a tool of this name is of the class.
+    /// Whether a tool of this name is in the class.
     pub fn contains(self, tool: &str) -> bool {
         let is_listed = TOOL_CLASS_ROWS.iter().any(|row| row.class == self && row.tools.contains(&tool));
         is_listed || (self == Self::Mcp && MCP_PREFIXES.iter().any(|prefix| tool.starts_with(prefix)))

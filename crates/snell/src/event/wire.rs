@@ -1,11 +1,11 @@
-//! What a host sends, read with tolerance: `Event` from JSON.
+//! Reads an `Event` from the JSON of a host, with tolerance.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
 use super::{Event, EventName, SubagentIdentity, TmuxLocation, ToolCall};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, UserMessage};
 
 /// Why a text could not be read as JSON.
 #[derive(Debug, thiserror::Error)]
@@ -17,17 +17,16 @@ pub enum JsonError {
     /// It is nested so deeply that reading it could exhaust the stack.
     #[error("it is nested more than {MAX_JSON_DEPTH} levels deep")]
     TooDeep,
-    /// It holds so many values that reading it could exhaust the memory.
-    #[error("it holds more than {MAX_JSON_VALUES} values")]
+    /// It has so many values that reading it could exhaust the memory.
+    #[error("it has more than {MAX_JSON_VALUES} values")]
     TooManyValues,
 }
 
-/// How deeply JSON from elsewhere may be nested. Reading, writing and dropping recurse.
+/// How deeply JSON from other programs may be nested. Reading, writing and dropping it recurse.
 pub const MAX_JSON_DEPTH: usize = 256;
 
-/// How many values JSON from elsewhere may hold. Each takes up to 800 bytes while an event is judged and recorded, however
-/// short it is written, so this bounds the memory for them to 80 MB. Payloads of agents hold some thousand at most: what is long in
-/// them is text.
+/// How many values JSON from other programs may have. Each value takes up to 800 bytes while Snell handles an event, so
+/// this limits the memory to 80 MB. Payloads of agents have some thousand values at most.
 pub const MAX_JSON_VALUES: usize = 100_000;
 
 /// Why a payload is not an event at all.
@@ -38,32 +37,31 @@ pub enum EventError {
     #[error("the event is not valid JSON")]
     NotJson(#[source] JsonError),
     /// The text is JSON, but no object.
-    #[error("the event must be a JSON object, not {0}; write {{\"tool_name\": …}}")]
+    #[error("the event must be a JSON object such as {{\"tool_name\": …}}, not {0}")]
     NotAnObject(&'static str),
-    /// Nothing says which event it is.
-    #[error("the event has no name; name it (PreToolUse, Stop …) or add \"hook_event_name\"")]
+    /// It has no event name.
+    #[error("the event has no name: pass one such as PreToolUse, or add \"hook_event_name\"")]
     NoName,
 }
 
 impl Event {
     /// Reads an event from the JSON text of a host.
     ///
-    /// `name` is what the host called the event; without it the payload's `hook_event_name` or `event` counts. Empty
-    /// text is an event without details. A field of the wrong type is left out and reported; it stays in
-    /// [`Event::raw`].
+    /// `name` is the host's name of the event. Without it, the payload's `hook_event_name` or `event` is used. Empty text is
+    /// an event without details. A field of the wrong type is ignored and reported; it stays in [`Event::raw`].
     ///
     /// # Errors
     ///
-    /// When the text is no JSON object, or nothing names the event.
+    /// When the text is not a JSON object, or the event has no name.
     pub fn from_json(name: Option<&str>, text: &[u8]) -> Result<(Self, Vec<Diagnostic>), EventError> {
         Self::from_object(name, parse_payload_object(text)?)
     }
 
-    /// As [`Event::from_json`], from an object that is read already.
+    /// As [`Event::from_json`], from a parsed object.
     ///
     /// # Errors
     ///
-    /// When nothing names the event.
+    /// When the event has no name.
     pub fn from_object(name: Option<&str>, raw: Map<String, Value>) -> Result<(Self, Vec<Diagnostic>), EventError> {
         let mut fields = PayloadFields { raw: &raw, notes: Vec::new() };
         let own_name = fields.read_text(EVENT_NAME_FIELDS);
@@ -71,7 +69,7 @@ impl Event {
             && EventName::parse(name) != EventName::parse(own_name)
         {
             fields.add_note(format!(
-                "the payload calls itself \"{own_name}\" but was handed over as \"{name}\"; it is treated as \"{name}\""
+                "the payload has the event name \"{own_name}\" instead of \"{name}\" (using \"{name}\")"
             ));
         }
         let name =
@@ -103,13 +101,13 @@ impl Event {
         Ok((event, notes))
     }
 
-    /// The event as JSON, under the names that [`Event::from_json`] reads; what else the host sent stays beside them.
+    /// The event as JSON, with the names that [`Event::from_json`] reads and the host's other fields.
     pub fn to_json(&self) -> Value {
         let path = |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| Value::from(path.to_string_lossy()));
         let text = |value: Option<&String>| value.map(|text| Value::from(text.as_str()));
         let tmux = self.tmux.as_ref();
         let mut object = self.raw.clone();
-        // Other names of what the model holds: it may have changed since.
+        // Remove aliases of modelled fields, whose values may have changed.
         for alias in ["tool_output", "user_prompt", "working_directory"] {
             object.shift_remove(alias);
         }
@@ -134,7 +132,7 @@ impl Event {
         Value::Object(object)
     }
 
-    /// A field by the name it has on the wire: from the model where it has one, else as the host sent it.
+    /// A field by its wire name: from the model if it has one, else as the host sent it.
     pub(crate) fn wire_field(&self, name: &str) -> Option<Value> {
         let text = |value: &Option<String>| value.clone().map(Value::String);
         let tool = self.tool.as_ref();
@@ -172,7 +170,7 @@ pub(crate) fn read_event_name(raw: &Map<String, Value>) -> Option<String> {
 ///
 /// # Errors
 ///
-/// When the text is no JSON object.
+/// When the text is not a JSON object.
 pub fn parse_payload_object(text: &[u8]) -> Result<Map<String, Value>, EventError> {
     let text = String::from_utf8_lossy(text);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
@@ -185,7 +183,7 @@ pub fn parse_payload_object(text: &[u8]) -> Result<Map<String, Value>, EventErro
     }
 }
 
-/// The fields that [`Event::wire_field`] answers from the model.
+/// The fields that [`Event::wire_field`] takes from the model.
 const MODELLED_FIELDS: &[&str] = &[
     "session_id",
     "tool_name",
@@ -208,18 +206,18 @@ fn either_present(a: Option<String>, b: Option<String>) -> Option<(Option<String
     (a.is_some() || b.is_some()).then_some((a, b))
 }
 
-/// Typed reading of the payload's fields; what does not fit is noted.
+/// Reads typed fields of a payload, and notes those of the wrong type.
 struct PayloadFields<'a> {
     raw: &'a Map<String, Value>,
     notes: Vec<Diagnostic>,
 }
 
 impl PayloadFields<'_> {
-    fn add_note(&mut self, message: String) {
+    fn add_note(&mut self, message: impl Into<UserMessage>) {
         self.notes.push(Diagnostic::for_event(message));
     }
 
-    /// The first of `names` that is there as text. A number or a boolean is read as its text.
+    /// The first of `names` that is a string, a number or a boolean.
     fn read_text(&mut self, names: &[&str]) -> Option<String> {
         for name in names {
             match self.raw.get(*name) {
@@ -228,7 +226,7 @@ impl PayloadFields<'_> {
                 Some(value @ (Value::Number(_) | Value::Bool(_))) => return Some(value.to_string()),
                 Some(other) => {
                     let kind = json_kind_name(other);
-                    self.add_note(format!("\"{name}\" must be a string, not {kind}; it is left out"));
+                    self.add_note(format!("\"{name}\" must be a string, not {kind} (it is ignored)"));
                 }
             }
         }
@@ -241,7 +239,7 @@ impl PayloadFields<'_> {
             Some(Value::Bool(value)) => Some(*value),
             Some(other) => {
                 let kind = json_kind_name(other);
-                self.add_note(format!("\"{name}\" must be true or false, not {kind}; it is left out"));
+                self.add_note(format!("\"{name}\" must be true or false, not {kind} (it is ignored)"));
                 None
             }
         }
@@ -251,7 +249,8 @@ impl PayloadFields<'_> {
         let text = self.read_text(&["timestamp"])?;
         let parsed = text.parse().ok();
         if parsed.is_none() {
-            self.add_note(format!("\"timestamp\" is not an RFC 3339 time: \"{text}\"; write 2025-12-31T10:30:00Z"));
+            let message = UserMessage::new(format!("\"timestamp\" must be an RFC 3339 time, not \"{text}\""));
+            self.add_note(message.with_hint("write a time such as 2025-12-31T10:30:00Z"));
         }
         parsed
     }
@@ -262,7 +261,7 @@ impl PayloadFields<'_> {
         if let Some(other) = input.as_ref().filter(|input| !(input.is_object() || input.is_null())) {
             let kind = json_kind_name(other);
             self.add_note(format!(
-                "\"tool_input\" should be an object, not {kind}; matchers that look at an argument cannot match it"
+                "\"tool_input\" must be an object, not {kind} (matchers for an argument do not match it)"
             ));
         }
         let output = ["tool_response", "tool_output"].iter().find_map(|name| self.raw.get(*name).cloned());
@@ -280,7 +279,7 @@ impl PayloadFields<'_> {
     }
 }
 
-/// What a JSON value is, in a sentence.
+/// The kind of a JSON value, for a sentence.
 fn json_kind_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -294,8 +293,8 @@ fn json_kind_name(value: &Value) -> &'static str {
 
 /// Reads JSON, with each lone surrogate escape (`\ud800`) taken as U+FFFD, and numbers as they are written.
 ///
-/// Agents written in JavaScript send such escapes when they cut a text in the middle of a character. A strict reader
-/// would reject the whole payload, and with it the chance to judge it.
+/// Agents written in JavaScript send such escapes when they cut a text in the middle of a character. A strict parser
+/// would reject the whole payload.
 pub(crate) fn parse_json(text: &str) -> Result<Value, JsonError> {
     let extent = JsonExtent::measure(text.as_bytes());
     if extent.depth > MAX_JSON_DEPTH {
@@ -305,15 +304,15 @@ pub(crate) fn parse_json(text: &str) -> Result<Value, JsonError> {
         return Err(JsonError::TooManyValues);
     }
     deserialize_json(text).or_else(|error| {
-        let mended = replace_lone_surrogates(text);
-        if mended == text {
+        let repaired = replace_lone_surrogates(text);
+        if repaired == text {
             return Err(error.into());
         }
-        Ok(deserialize_json(&mended)?)
+        Ok(deserialize_json(&repaired)?)
     })
 }
 
-/// The object that a JSON string holds as text, else the value itself. Some agents send what a tool is given in this form.
+/// The object inside a JSON string, else the value itself. Some agents send a tool's input as such a string.
 pub fn unpack_json_object(value: &Value) -> Cow<'_, Value> {
     let text = value.as_str().filter(|text| text.trim_start().starts_with('{'));
     let object = text.and_then(|text| parse_json(text).ok()).filter(Value::is_object);
@@ -322,19 +321,19 @@ pub fn unpack_json_object(value: &Value) -> Cow<'_, Value> {
 
 fn deserialize_json(text: &str) -> Result<Value, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_str(text);
-    // The depth is known already, and may be greater than what serde_json allows by itself.
+    // The depth was checked before. It may be greater than the limit of serde_json.
     reader.disable_recursion_limit();
     let value = serde::Deserialize::deserialize(&mut reader)?;
     reader.end()?;
     Ok(value)
 }
 
-/// How deeply brackets outside strings are nested in a text of JSON.
+/// The nesting depth of brackets outside strings in a JSON text.
 pub fn measure_json_depth(text: &str) -> usize {
     JsonExtent::measure(text.as_bytes()).depth
 }
 
-/// Tells the bytes of JSON's own syntax from those within strings.
+/// Separates bytes of JSON syntax from bytes in strings.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JsonStringScanner {
     in_string: bool,
@@ -342,7 +341,7 @@ pub struct JsonStringScanner {
 }
 
 impl JsonStringScanner {
-    /// Takes the next byte of a text. Answers whether it stands outside strings; a quotation mark does not.
+    /// Takes the next byte of a text. Returns whether it is outside strings. A quotation mark is not.
     pub fn is_outside_string(&mut self, byte: u8) -> bool {
         match byte {
             _ if self.escaped => self.escaped = false,
@@ -354,12 +353,12 @@ impl JsonStringScanner {
     }
 }
 
-/// How large a text of JSON is for a program that reads it.
+/// The depth and size of a JSON text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct JsonExtent {
-    /// How deeply brackets outside strings are nested.
+    /// The nesting depth of brackets outside strings.
     depth: usize,
-    /// The brackets and commas outside strings: at least half as many as there are values.
+    /// The number of brackets and commas outside strings: at least half the number of values.
     values: usize,
 }
 
@@ -384,7 +383,7 @@ impl JsonExtent {
     }
 }
 
-/// The text with each lone surrogate escape replaced by that of U+FFFD, which is as long.
+/// The text with each lone surrogate escape replaced by that of U+FFFD, which has the same length.
 pub fn replace_lone_surrogates(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
     let mut rest = text;
@@ -398,7 +397,7 @@ pub fn replace_lone_surrogates(text: &str) -> String {
                 rest = &rest[6..];
                 continue;
             }
-            // Any other escape: the backslash and the character after it belong together.
+            // Any other escape: skip the backslash and the character after it.
             _ => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
         };
         mended.push_str(&rest[..taken]);
@@ -462,8 +461,8 @@ mod tests {
         assert_eq!(
             messages,
             [
-                "\"session_id\" must be a string, not an array; it is left out",
-                "\"tool_success\" must be true or false, not a string; it is left out",
+                "\"session_id\" must be a string, not an array (it is ignored)",
+                "\"tool_success\" must be true or false, not a string (it is ignored)",
             ]
         );
     }

@@ -1,13 +1,13 @@
-//! Wildcard patterns, in the dialects of the sources.
+//! Wildcard patterns, in the dialects of the contracts.
 //!
-//! A pattern is a handful of tokens that need no compilation: loading a hundred hooks must cost microseconds, which
-//! rules out turning each pattern into a regular expression first. Matching is the usual two-pointer walk with one
-//! point to go back to per kind of star, so it never takes more than pattern × text steps.
+//! A pattern is a few tokens that need no compilation: loading a hundred hooks must take microseconds, so patterns do
+//! not become regular expressions. Matching is the usual two-pointer walk with one point to return to per kind of star,
+//! so it takes at most pattern × text steps.
 
-/// What a pattern may say and what a star reaches.
+/// The syntax of a pattern, and what a star matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GlobDialect {
-    /// `[a-z]` and `\` have a meaning; an unclosed `[` stands for itself.
+    /// `[a-z]` and `\` are special. An unclosed `[` is a literal.
     pub(crate) classes: bool,
     pub(crate) ignore_case: bool,
     /// `*` and `?` stop at `/`, and `**` does not.
@@ -15,13 +15,13 @@ pub(crate) struct GlobDialect {
 }
 
 impl GlobDialect {
-    /// `*` and `?`, nothing else.
+    /// Only `*` and `?`.
     pub(crate) const PLAIN: Self = Self { classes: false, ignore_case: false, paths: false };
-    /// The same, and letters match whatever their case.
+    /// The same, in any case.
     pub(crate) const PLAIN_CASELESS: Self = Self { ignore_case: true, ..Self::PLAIN };
     /// Also `[a-z]`.
     pub(crate) const CLASSES: Self = Self { classes: true, ..Self::PLAIN };
-    /// Also `[a-z]`, and letters match whatever their case.
+    /// Also `[a-z]`, in any case.
     pub(crate) const CASELESS: Self = Self { ignore_case: true, ..Self::CLASSES };
     /// File paths, as in `.gitignore`.
     pub(crate) const PATHS: Self = Self { paths: true, ..Self::CLASSES };
@@ -48,12 +48,12 @@ enum GlobToken {
 }
 
 impl Glob {
-    /// A pattern for the name of a file: `*`, `?`, `[a-z]`, and `\` before a character that stands for itself.
+    /// A pattern for a file name: `*`, `?`, `[a-z]`, and `\` before a literal character.
     pub fn for_file_names(pattern: &str) -> Self {
         Self::new(pattern, GlobDialect::CLASSES)
     }
 
-    /// The only text that it matches, if there is no more than one.
+    /// The only text that it matches, if there is exactly one.
     pub fn literal(&self) -> Option<String> {
         let only = |token: &GlobToken| match token {
             GlobToken::Char(c) if !self.dialect.ignore_case => Some(*c),
@@ -71,7 +71,7 @@ impl Glob {
             let token = match c {
                 '*' if dialect.paths && characters.get(at) == Some(&'*') => {
                     at += 1;
-                    // `**/` also stands for no directory at all.
+                    // `**/` also matches no directory at all.
                     if characters.get(at) == Some(&'/') {
                         at += 1;
                     }
@@ -97,11 +97,11 @@ impl Glob {
         Self { tokens, dialect }
     }
 
-    /// Whether it matches the whole of a text.
+    /// Whether it matches the whole text.
     pub fn matches(&self, text: &str) -> bool {
         let text: Vec<char> = text.chars().collect();
         let (mut token, mut at) = (0, 0);
-        // Where to go on after the last star of each kind, if what follows it does not fit here.
+        // Where to continue after the last star of each kind, if the rest does not match here.
         let mut shallow: Option<(usize, usize)> = None;
         let mut deep: Option<(usize, usize)> = None;
         loop {
@@ -155,11 +155,11 @@ impl Glob {
     }
 }
 
-/// A `[…]` of which `rest` begins after the bracket: the token, and how many characters it took.
+/// A `[…]`, where `rest` starts after the bracket: the token and its length in characters.
 fn parse_class(rest: &[char]) -> Option<(GlobToken, usize)> {
     let negated = matches!(rest.first(), Some('!' | '^'));
     let start = usize::from(negated);
-    // A `]` in first place is a member, as in every shell.
+    // A `]` in first place is a literal, as in every shell.
     let end = start + 1 + rest.get(start + 1..)?.iter().position(|c| *c == ']')?;
     let body = &rest[start..end];
     let mut ranges = Vec::new();

@@ -1,8 +1,8 @@
-//! The host that an address leads to, and the patterns that name hosts.
+//! The host of an address, and patterns for hosts.
 
 use url::Url;
 
-/// The host of an address, as a browser would read it; nothing if it cannot be read.
+/// The host of an address, as a browser reads it. `None` if the address is invalid.
 fn parse_host(address: &str) -> Option<String> {
     let address = address.trim();
     let has_scheme = address.split_once(':').is_some_and(|(scheme, rest)| {
@@ -15,12 +15,12 @@ fn parse_host(address: &str) -> Option<String> {
     Some(host.strip_suffix('.').unwrap_or(&host).to_owned())
 }
 
-/// Whether an address leads to a host that `pattern` names. One that cannot be read might lead anywhere, so it does.
+/// Whether `pattern` matches the host of an address. An invalid address may lead anywhere, so it matches.
 pub(crate) fn address_matches(pattern: &str, address: &str) -> bool {
     parse_host(address).is_none_or(|host| host_matches(pattern, &host))
 }
 
-/// Whether `host` is named by `pattern`: itself, or for `*.x.com` also `x.com` and everything below it.
+/// Whether `pattern` matches `host`. `*.x.com` matches `x.com` and its subdomains.
 fn host_matches(pattern: &str, host: &str) -> bool {
     let pattern = pattern.trim().to_lowercase();
     match pattern.strip_prefix("*.") {

@@ -17,6 +17,7 @@ mod tool_pattern;
 
 use self::regular_expression::MatcherRegex;
 use self::tool_pattern::ToolPattern;
+use crate::diagnostic::UserMessage;
 use crate::event::{ToolCall, ToolClass};
 
 pub use self::glob::Glob;
@@ -24,7 +25,7 @@ pub(crate) use self::glob::GlobDialect;
 pub(crate) use self::permission_rule::{PermissionRule, RuleRoots, normalize_path};
 pub(crate) use self::subcommands::SubcommandList;
 
-/// A matcher: what was written, and what it means.
+/// A matcher: its text and its meaning.
 #[derive(Clone, Debug)]
 pub(crate) struct Matcher {
     written: Option<String>,
@@ -58,17 +59,17 @@ impl NamePattern {
     }
 }
 
-/// What a matcher is held against.
+/// The value that a matcher compares.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MatchSubject<'a> {
-    /// What is compared, in words: `tool`, `source`, `reason` …
+    /// The name of the value: `tool`, `source`, `reason` …
     pub(crate) what: &'a str,
     pub(crate) text: Option<&'a str>,
     pub(crate) tool: Option<&'a ToolCall>,
 }
 
 impl Matcher {
-    /// Matches whatever comes.
+    /// Matches everything.
     pub(crate) fn match_all(written: Option<String>) -> Self {
         Self { written, test: MatcherTest::Everything }
     }
@@ -77,7 +78,7 @@ impl Matcher {
         Self { test: if is_match_all(&written) { MatcherTest::Everything } else { test }, written: Some(written) }
     }
 
-    /// Names or wildcards, separated by `|`, whatever their case.
+    /// Names or wildcards, separated by `|`, in any case.
     pub(crate) fn from_caseless_globs(written: String) -> Self {
         let parts = written.split('|').map(str::trim);
         let globs = parts.map(|part| NamePattern::Glob(Glob::new(part, GlobDialect::CASELESS))).collect();
@@ -91,13 +92,13 @@ impl Matcher {
     }
 
     /// `ToolCall` or `ToolCall(argument)`.
-    pub(crate) fn from_tool_pattern(written: String) -> Result<Self, String> {
+    pub(crate) fn from_tool_pattern(written: String) -> Result<Self, UserMessage> {
         let pattern = ToolPattern::parse(&written)?;
         Ok(Self::new(written, MatcherTest::Pattern(pattern)))
     }
 
     /// A list of exact names, or a regular expression.
-    pub(crate) fn from_names_or_expression(written: String, list: NameListCharset) -> Result<Self, String> {
+    pub(crate) fn from_names_or_expression(written: String, list: NameListCharset) -> Result<Self, UserMessage> {
         if is_match_all(&written) || written.chars().all(|c| list.allows(c)) {
             return Ok(Self::from_names(written, &['|', ',']));
         }
@@ -113,7 +114,7 @@ impl Matcher {
     }
 
     /// As [`Matcher::from_names_or_expression`], but a class of tools may stand for a name.
-    pub(crate) fn from_names_classes_or_expression(written: String) -> Result<Self, String> {
+    pub(crate) fn from_names_classes_or_expression(written: String) -> Result<Self, UserMessage> {
         let items: Vec<_> = written.split(['|', ',']).map(str::trim).collect();
         if !items.iter().any(|item| ToolClass::parse(item).is_some()) {
             return Self::from_names_or_expression(written, NameListCharset::Wide);
@@ -123,7 +124,7 @@ impl Matcher {
             None if item.chars().all(|c| NameListCharset::Wide.allows(c)) => Ok(NamePattern::Exact(item.to_owned())),
             None => MatcherRegex::parse(item).map(NamePattern::Expression),
         };
-        let names: Result<Vec<_>, String> = items.into_iter().map(name).collect();
+        let names: Result<Vec<_>, UserMessage> = items.into_iter().map(name).collect();
         Ok(Self::new(written, MatcherTest::AnyOf(names?)))
     }
 
@@ -139,7 +140,7 @@ impl Matcher {
         }
     }
 
-    /// What is compared with what, in words, for people who ask why.
+    /// Explains the comparison, for `snell explain`.
     pub(crate) fn explain(&self, subject: &MatchSubject<'_>) -> String {
         let verb = if self.matches(subject) { "matches" } else { "does not match" };
         let what = subject.what;

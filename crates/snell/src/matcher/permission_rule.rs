@@ -6,6 +6,7 @@ use super::glob::{Glob, GlobDialect};
 use super::host::address_matches;
 use super::subcommands::SubcommandList;
 use super::tool_pattern::{split_tool_argument, starts_with_words};
+use crate::diagnostic::UserMessage;
 use crate::event::{ToolCall, ToolClass};
 
 /// `ToolCall` or `ToolCall(what)`.
@@ -16,7 +17,7 @@ pub(crate) struct PermissionRule {
     argument: Option<String>,
 }
 
-/// Where paths in a rule begin.
+/// The directories in which paths of a rule start.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RuleRoots<'a> {
     pub(crate) cwd: &'a Path,
@@ -25,11 +26,11 @@ pub(crate) struct RuleRoots<'a> {
 }
 
 impl PermissionRule {
-    /// Reads a rule, or says what is wrong with it.
-    pub(crate) fn parse(written: &str) -> Result<Self, String> {
+    /// Parses a rule. The error is a predicate, to follow the name of the key.
+    pub(crate) fn parse(written: &str) -> Result<Self, UserMessage> {
         let (tool, argument) = split_tool_argument(written)?;
         if tool.is_empty() {
-            return Err("names no tool; write \"Bash(git *)\"".into());
+            return Err(UserMessage::new("names no tool").with_hint("write a rule such as \"Bash(git *)\""));
         }
         Ok(Self {
             written: written.to_owned(),
@@ -53,7 +54,7 @@ impl PermissionRule {
             return tool.principal_argument().is_some_and(|address| address_matches(pattern, &address));
         }
         let file_tool = ToolClass::FileRead.contains(&tool.name) || ToolClass::FileWrite.contains(&tool.name);
-        // A call that does not say what it is about may be about anything, so the hook gets to see it.
+        // A call without this argument may do anything, so the hook runs.
         if ToolClass::Shell.contains(&tool.name) {
             tool.command().is_none_or(|line| covers_command(argument, &line))
         } else if file_tool {
@@ -80,8 +81,7 @@ impl PermissionRule {
     }
 }
 
-/// Whether a rule about commands covers a command line, which it does when it covers any part of it, and when what the
-/// line would run cannot be known.
+/// Whether a rule about commands covers any part of a command line. It also does if the commands of the line are unknown.
 fn covers_command(pattern: &str, line: &str) -> bool {
     let Some(found) = SubcommandList::parse(line) else {
         return true;
@@ -106,7 +106,7 @@ fn covers_command(pattern: &str, line: &str) -> bool {
     })
 }
 
-/// No file system takes a longer path; what an agent makes of one cannot be known.
+/// The longest path of a file system. How an agent reads a longer one is unknown.
 const MAX_PATH_BYTES: usize = 4096;
 
 /// Whether a rule about files covers a path: `//x` from the root, `~/x` from home, `/x` from the project, else from the
@@ -138,7 +138,7 @@ fn covers_path(pattern: &str, file: &str, roots: RuleRoots<'_>) -> bool {
     if anywhere {
         return parts.iter().any(|part| glob.matches(part));
     }
-    // A pattern that names a directory covers what is in it.
+    // A pattern that names a directory covers its content.
     (1..=parts.len()).any(|length| glob.matches(&parts[..length].join("/")))
 }
 

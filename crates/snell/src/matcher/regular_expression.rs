@@ -1,16 +1,17 @@
-//! Regular expressions, as JavaScript's are written, without paying for what most of them do not need.
+//! Regular expressions in JavaScript's syntax.
 //!
-//! Compiling an expression takes some 45 µs, and every start of `snell run` would pay that for every hook. Most matchers
-//! are a name with `.*` in it, which a wildcard pattern says as well, and that needs no compiling.
+//! Compiling one takes about 45 µs, for every hook at every start of `snell run`. Most matchers are a name with `.*` in it,
+//! which is also a wildcard pattern, and that needs no compilation.
 
 use fancy_regex::Regex;
 
 use super::glob::{Glob, GlobDialect};
+use crate::diagnostic::UserMessage;
 
-/// An expression that looks for a match anywhere in a text.
+/// An expression that searches for a match anywhere in a text.
 #[derive(Clone, Debug)]
 pub(super) enum MatcherRegex {
-    /// Wildcard patterns of which one must match the whole text; and the expression that they stand for.
+    /// The expression as wildcard patterns, one of them for the whole text, and its source.
     Simple {
         alternatives: Vec<Glob>,
         written: String,
@@ -19,8 +20,8 @@ pub(super) enum MatcherRegex {
 }
 
 impl MatcherRegex {
-    /// Reads an expression, or says what is wrong with it.
-    pub(super) fn parse(written: &str) -> Result<Self, String> {
+    /// Parses an expression. The error is a predicate, to follow the name of the key.
+    pub(super) fn parse(written: &str) -> Result<Self, UserMessage> {
         let alternatives: Option<Vec<_>> = written.split('|').map(glob_from_alternative).collect();
         match alternatives {
             Some(alternatives) => Ok(Self::Simple { alternatives, written: written.to_owned() }),
@@ -30,7 +31,7 @@ impl MatcherRegex {
 
     pub(super) fn is_match(&self, text: &str) -> bool {
         match self {
-            // In an expression a dot does not reach over the end of a line; a wildcard does.
+            // In an expression a dot does not match the end of a line, but a wildcard does.
             Self::Simple { written, .. } if text.contains(['\n', '\r']) => {
                 compile_regex(written).is_ok_and(|regex| finds_match(&regex, text))
             }
@@ -40,25 +41,25 @@ impl MatcherRegex {
     }
 }
 
-/// An expression that gives up (it may backtrack without end) has not said no.
+/// An expression that exceeds its backtracking limit counts as a match: the hook must not be skipped.
 fn finds_match(regex: &Regex, text: &str) -> bool {
     regex.is_match(text).unwrap_or(true)
 }
 
-fn compile_regex(written: &str) -> Result<Regex, String> {
+fn compile_regex(written: &str) -> Result<Regex, UserMessage> {
     Regex::new(written).map_err(|error| {
         let first_line = error.to_string().lines().next().unwrap_or_default().to_owned();
-        let hint = if written.starts_with('*') {
-            "; for everything write \"*\", for names that end so write \".*…\""
-        } else {
-            ""
-        };
-        format!("\"{written}\" is not a valid regular expression ({first_line}){hint}")
+        let message = UserMessage::new(format!("has the invalid regular expression \"{written}\": {first_line}"));
+        match written.strip_prefix('*') {
+            Some(end) => {
+                message.with_hint(format!("write \"*\" for everything, or \".*{end}\" for names with this end"))
+            }
+            None => message,
+        }
     })
 }
 
-/// The wildcard pattern that says what one alternative says, if it holds nothing but names, `.`, `.*`, `.+`, and anchors
-/// at its ends.
+/// The wildcard pattern for one alternative, if it has only names, `.`, `.*`, `.+`, and anchors at its ends.
 fn glob_from_alternative(alternative: &str) -> Option<Glob> {
     let (anchored_start, rest) = match alternative.strip_prefix('^') {
         Some(rest) => (true, rest),
@@ -117,11 +118,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_expression_without_compiling_says_what_it_says_compiled(
+        fn a_simple_expression_matches_like_the_compiled_one(
             written in r"(\^|)([ab_]|\.|\.\*|\.\+){0,6}(\$|)(\|[ab.]{0,3}\$?)?",
             text in "[ab_é\n\r]{0,8}",
         ) {
-            // The compiled expression takes `.+.*.+` for `.+`, and so finds it in a single character.
+            // The compiled expression reads `.+.*.+` as `.+`, so it matches a single character.
             let mut once = written.clone();
             while once.contains(".*.*") {
                 once = once.replace(".*.*", ".*");

@@ -1,34 +1,34 @@
 //! The simple commands inside a shell command line, as far as a permission rule needs them.
 //!
-//! This is no judge of what a command would do. It only finds the pieces that Claude Code's `if` looks at, and errs on
-//! the side of finding too many: a hook that runs once too often asks a question, one that does not run is a gap.
+//! It does not judge what a command would do. It only finds the parts that Claude Code's `if` compares, and prefers to
+//! find too many: a hook that runs too often asks a question, but one that does not run is a gap.
 
-/// Deeper nesting of substitutions counts as unreadable.
+/// The maximum nesting of substitutions. A deeper line is invalid.
 const MAX_DEPTH: usize = 32;
 
-/// Words that may stand before a command without being one.
+/// Words that may come before a command.
 const LEADING_WORDS: &[&str] = &["if", "then", "else", "elif", "while", "until", "do", "!", "time", "{"];
 
-/// What was found in a command line.
+/// The parts of a command line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct SubcommandList {
     /// Each simple command, without leading assignments and redirections, substitution bodies included.
     pub(crate) commands: Vec<ShellSubcommand>,
-    /// Whether a variable or a substitution occurs.
+    /// Whether the line has a variable or a substitution.
     pub(crate) expands: bool,
 }
 
 /// A simple command.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ShellSubcommand {
-    /// As it stands in the line.
+    /// Its text in the line.
     pub(crate) written: String,
     /// Without quotes and backslashes, and with one space between words.
     pub(crate) plain: String,
 }
 
 impl SubcommandList {
-    /// Splits a command line, or answers nothing when it cannot be read.
+    /// Splits a command line. Returns `None` if it is invalid.
     pub(crate) fn parse(line: &str) -> Option<Self> {
         let mut found = Self::default();
         let characters: Vec<char> = line.replace("\\\n", "").chars().collect();
@@ -75,7 +75,7 @@ impl SubcommandList {
         loop {
             let word_length = find_word_end(rest);
             let word = &rest[..word_length];
-            // `function` and a redirection on its own take the word after them along.
+            // `function` and a separate redirection include the word after them.
             let takes_next = word == "function" || (is_redirection(word) && word.ends_with(['>', '<']));
             let leads = LEADING_WORDS.contains(&word) || is_assignment(word) || is_redirection(word);
             if word.is_empty() || !(leads || takes_next) {
@@ -92,7 +92,7 @@ impl SubcommandList {
         command.clear();
     }
 
-    /// The end of a double-quoted string of which `at` is behind the opening quote.
+    /// The end of a double-quoted string, where `at` is after the opening quote.
     fn scan_double_quoted(&mut self, text: &[char], mut at: usize, depth: usize) -> Option<usize> {
         loop {
             at = match text.get(at)? {
@@ -105,7 +105,7 @@ impl SubcommandList {
         }
     }
 
-    /// Finds what would be run inside a `${…}`: a default may hold a substitution.
+    /// Finds commands inside a `${…}`: a default may have a substitution.
     fn scan_substitutions(&mut self, text: &[char], depth: usize) -> Option<()> {
         if depth > MAX_DEPTH {
             return None;
@@ -130,7 +130,7 @@ impl SubcommandList {
         Some(end + 1)
     }
 
-    /// The end of what a `$` at `at` begins.
+    /// The end of the expansion that a `$` at `at` starts.
     fn scan_expansion(&mut self, text: &[char], at: usize, depth: usize) -> Option<usize> {
         match text.get(at + 1) {
             Some('(') => {
@@ -145,7 +145,7 @@ impl SubcommandList {
                 self.scan_substitutions(&text[at + 2..end], depth + 1)?;
                 Some(end + 1)
             }
-            // In `$'…'`, unlike in `'…'`, a backslash keeps a quote from closing.
+            // In `$'…'`, unlike in `'…'`, a backslash escapes a quote.
             Some('\'') => Some(find_unescaped(text, at + 2, '\'')? + 1),
             Some(c) if c.is_alphanumeric() || "_@*#?!-$".contains(*c) => {
                 self.expands = true;
@@ -156,7 +156,7 @@ impl SubcommandList {
     }
 }
 
-/// Where this character stands next without a backslash before it.
+/// The next position of this character without a backslash before it.
 fn find_unescaped(text: &[char], mut at: usize, wanted: char) -> Option<usize> {
     loop {
         match *text.get(at)? {
@@ -167,7 +167,7 @@ fn find_unescaped(text: &[char], mut at: usize, wanted: char) -> Option<usize> {
     }
 }
 
-/// Where the bracket closes that was opened before `at`, quotes considered.
+/// The position of the bracket that closes one before `at`, outside quotes.
 fn find_closing(text: &[char], mut at: usize, open: char, close: char) -> Option<usize> {
     let mut depth = 1_usize;
     loop {
@@ -189,7 +189,7 @@ fn find_closing(text: &[char], mut at: usize, open: char, close: char) -> Option
     }
 }
 
-/// The byte length of the first word, quotes considered.
+/// The length of the first word in bytes, with its quotes.
 fn find_word_end(text: &str) -> usize {
     let mut quote = None;
     let mut escaped = false;
@@ -212,7 +212,7 @@ fn is_redirection(word: &str) -> bool {
     rest.starts_with(['>', '<'])
 }
 
-/// The command without its quotes and backslashes, and with one space between words.
+/// The command without quotes and backslashes, with one space between words.
 fn unquote_command(command: &str) -> String {
     let mut words = Vec::new();
     let mut rest = command.trim_start();

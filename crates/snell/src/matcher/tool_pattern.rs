@@ -2,12 +2,13 @@
 
 use super::glob::{Glob, GlobDialect};
 use super::host::address_matches;
+use crate::diagnostic::UserMessage;
 use crate::event::ToolCall;
 
-/// A tool, and what its principal argument must be.
+/// A tool and a pattern for its principal argument.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ToolPattern {
-    /// The name of the tool; nothing for every tool.
+    /// The name of the tool. `None` means every tool.
     tool: Option<String>,
     argument: ArgumentPattern,
 }
@@ -16,15 +17,15 @@ pub(crate) struct ToolPattern {
 enum ArgumentPattern {
     Any,
     Exact(String),
-    /// The words before `:*`; what follows them is free, but must be another word.
+    /// The words before `:*`. Any further words may follow them.
     Prefix(String),
     Glob(Glob),
     Domain(String),
 }
 
 impl ToolPattern {
-    /// Reads a pattern, or says what is wrong with it.
-    pub(crate) fn parse(written: &str) -> Result<Self, String> {
+    /// Parses a pattern. The error is a predicate, to follow the name of the key.
+    pub(crate) fn parse(written: &str) -> Result<Self, UserMessage> {
         let (tool, argument) = split_tool_argument(written)?;
         Ok(Self {
             tool: (tool != "*").then(|| tool.to_owned()),
@@ -40,7 +41,7 @@ impl ToolPattern {
             }
     }
 
-    /// Whether the pattern looks at more than the tool's name.
+    /// Whether the pattern checks more than the tool's name.
     pub(crate) fn checks_argument(&self) -> bool {
         self.argument != ArgumentPattern::Any
     }
@@ -72,20 +73,25 @@ impl ArgumentPattern {
     }
 }
 
-/// Splits `ToolCall` or `ToolCall(argument)`, or says what is wrong with it.
-pub(crate) fn split_tool_argument(written: &str) -> Result<(&str, Option<&str>), String> {
+/// Splits `ToolCall` or `ToolCall(argument)`.
+pub(crate) fn split_tool_argument(written: &str) -> Result<(&str, Option<&str>), UserMessage> {
     let written = written.trim();
     let Some((tool, rest)) = written.split_once('(') else {
         return Ok((written, None));
     };
     let tool = tool.trim();
     match rest.strip_suffix(')') {
-        _ if tool.is_empty() => Err(format!("\"{written}\" names no tool; write \"Bash(…)\"")),
+        _ if tool.is_empty() => Err(UserMessage::new(format!("has no tool name in \"{written}\""))
+            .with_hint("write a rule such as \"Bash(…)\"")),
         Some(argument) => Ok((tool, Some(argument))),
         None if rest.contains(')') => {
-            Err(format!("\"{written}\" goes on after its closing parenthesis; write one rule"))
+            let text = format!("has text after the closing parenthesis in \"{written}\"");
+            Err(UserMessage::new(text).with_hint("write one rule per entry"))
         }
-        None => Err(format!("\"{written}\" has no closing parenthesis; write \"{written})\"")),
+        None => {
+            let text = format!("has no closing parenthesis in \"{written}\"");
+            Err(UserMessage::new(text).with_hint(format!("write \"{written})\"")))
+        }
     }
 }
 
@@ -147,8 +153,8 @@ mod tests {
     #[test]
     fn an_unfinished_pattern_says_what_to_write() {
         let error = ToolPattern::parse("Bash(git:*").unwrap_err();
-        assert_eq!(error, "\"Bash(git:*\" has no closing parenthesis; write \"Bash(git:*)\"");
-        assert!(ToolPattern::parse("Bash(git:*)|Edit").unwrap_err().contains("goes on after"));
+        assert_eq!(error.to_string(), "has no closing parenthesis in \"Bash(git:*\" (hint: write \"Bash(git:*)\")");
+        assert!(ToolPattern::parse("Bash(git:*)|Edit").unwrap_err().text.contains("after the closing parenthesis"));
     }
 
     proptest! {

@@ -1,7 +1,7 @@
-//! Hooks that are started and not awaited: they still end at their timeout, and their outcome is still told.
+//! Background hooks: Snell does not wait for them, but applies their timeout and reports their outcome.
 //!
 //! A long-lived host keeps them as tasks ([`BackgroundMode::InProcess`]). A host that exits at once, as `snell run` does,
-//! hands them to a process of their own ([`BackgroundMode::Detached`]), which calls [`supervise`].
+//! starts a process for them ([`BackgroundMode::Detached`]), which calls [`supervise`].
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
@@ -24,10 +24,10 @@ use crate::regular_file::{FileAccess, RegularFile};
 use crate::report::{HookLabel, HookReport};
 use crate::verdict::HookRunStatus;
 
-/// The record is begun anew past this size; one older part is kept.
+/// The maximum size of the record file. At this size it is rotated, and one older file is kept.
 const MAX_RECORD_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Where hooks run that are started and not awaited.
+/// Where background hooks run.
 #[derive(Clone, Debug, Default)]
 pub enum BackgroundMode {
     /// As tasks of the host's own runtime. They end with it.
@@ -42,7 +42,7 @@ pub enum BackgroundMode {
     },
 }
 
-/// How a hook ended that was started and not awaited.
+/// How a background hook ended.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct BackgroundResult {
@@ -52,12 +52,12 @@ pub struct BackgroundResult {
     pub event: String,
     /// The session of that event.
     pub session_id: Option<String>,
-    /// The hook, and what it produced. It is skipped if its condition did not hold.
+    /// The hook and its outcome. It is skipped if its condition is false.
     #[serde(flatten)]
     pub hook: HookReport,
 }
 
-/// A hook to run, and what to say of it afterwards.
+/// A hook to run, and the data for its report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct BackgroundJob {
     pub(crate) task: HookTask,
@@ -68,17 +68,17 @@ pub(crate) struct BackgroundJob {
     pub(crate) now: Option<Timestamp>,
 }
 
-/// What a supervising process is handed on its standard input.
+/// The standard input of a supervising process.
 #[derive(Debug, Serialize, Deserialize)]
 struct SupervisorBatch {
     record: OsString,
     jobs: Vec<BackgroundJob>,
 }
 
-/// Told of each background hook that ended.
+/// Called for each background hook that ended.
 pub(crate) type BackgroundObserver = Arc<dyn Fn(BackgroundResult) + Send + Sync>;
 
-/// Starts background hooks where the host wants them.
+/// Starts background hooks.
 #[derive(Clone)]
 pub(crate) struct BackgroundLauncher {
     background: BackgroundMode,
@@ -101,7 +101,7 @@ impl BackgroundLauncher {
         Self { background, observer, temp_dir, running: watch::Sender::new(0) }
     }
 
-    /// Starts all jobs at once. The answer says where their outcomes will be found, or why they could not be started.
+    /// Starts all jobs. Returns where their outcomes will be, or why they could not start.
     pub(crate) fn launch_jobs(&self, jobs: Vec<BackgroundJob>, runner: &HookRunner) -> Result<String, String> {
         match &self.background {
             BackgroundMode::InProcess => {
@@ -113,12 +113,12 @@ impl BackgroundLauncher {
             BackgroundMode::Detached { supervisor, record } => {
                 let batch = SupervisorBatch { record: record.clone().into(), jobs };
                 spawn_supervisor(supervisor, &batch, runner, &self.temp_dir)
-                    .map_err(|error| format!("could not be started in the background: {error}"))?;
+                    .map_err(|error| format!("Snell cannot start it in the background: {error}"))?;
                 let shown = record.display();
                 Ok(match open_record(record) {
-                    Ok(_) => format!("started in the background; its outcome will be appended to {shown}"),
+                    Ok(_) => format!("started in the background (its outcome goes to {shown})"),
                     Err(error) => {
-                        format!("started in the background; its outcome cannot be recorded in {shown}: {error}")
+                        format!("started in the background (cannot record its outcome in {shown}: {error})")
                     }
                 })
             }
@@ -137,14 +137,14 @@ impl BackgroundLauncher {
         });
     }
 
-    /// Waits until none of the tasks started here is left.
+    /// Waits until all tasks have ended.
     pub(crate) async fn wait_until_idle(&self) {
         // The sender lives in `self`, so waiting cannot fail.
         let _ = self.running.subscribe().wait_for(|running| *running == 0).await;
     }
 }
 
-/// One running task, counted as long as it lives.
+/// Counts a running task until it is dropped.
 struct RunningJobToken(watch::Sender<usize>);
 
 impl RunningJobToken {
@@ -188,7 +188,7 @@ fn spawn_supervisor(
 ) -> std::io::Result<()> {
     let (program, args) =
         supervisor.split_first().ok_or_else(|| std::io::Error::other("no supervisor is configured"))?;
-    // A file rather than a pipe: nobody has to stay until it is read.
+    // A file instead of a pipe, so that this process can exit before it is read.
     let mut input = tempfile::tempfile_in(temp_dir).or_else(|_| tempfile::tempfile_in(FALLBACK_TEMP_DIR))?;
     serde_json::to_writer(&mut input, batch)?;
     input.rewind()?;
@@ -198,7 +198,7 @@ fn spawn_supervisor(
         .stdin(Stdio::from(input))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        // From its first moment on: whoever ends the host's group must not reach it.
+        // It has its own session, so a signal to the host's group does not reach it.
         .process_group(0);
     if let Some(environment) = &runner.environment {
         command.env_clear().envs(environment.iter());
@@ -206,14 +206,13 @@ fn spawn_supervisor(
     command.spawn().map(drop)
 }
 
-/// Runs the hooks that [`BackgroundMode::Detached`] handed over on `input`, all at once, and records each outcome.
+/// Runs all hooks that [`BackgroundMode::Detached`] sent on `input`, and records each outcome.
 ///
-/// This is the whole of a supervising process. `telling` is told of each hook that ended, and answers what is recorded
-/// of it.
+/// This is all that a supervising process does. `telling` gets each hook that ended, and returns its record.
 ///
 /// # Errors
 ///
-/// When the input is not what [`BackgroundMode::Detached`] writes, or an outcome cannot be recorded.
+/// When the input is not from [`BackgroundMode::Detached`], or an outcome cannot be recorded.
 pub async fn supervise_jobs(
     input: impl Read,
     mut telling: impl FnMut(&BackgroundResult) -> Value,
@@ -225,7 +224,7 @@ pub async fn supervise_jobs(
         let runner = runner.clone();
         running.spawn(async move { job.run(&runner).await });
     }
-    // What cannot be recorded is no reason to give up on the others.
+    // Continue with the others if one outcome cannot be recorded.
     let mut result = Ok(());
     while let Some(finished) = running.join_next().await {
         let recorded = finished
@@ -238,17 +237,17 @@ pub async fn supervise_jobs(
 
 fn append_record(record: &Path, line: &Value) -> std::io::Result<()> {
     if fs::metadata(record).is_ok_and(|metadata| metadata.len() > MAX_RECORD_BYTES) {
-        // Another supervisor may have done it a moment ago.
+        // Another supervisor may have just rotated it.
         let mut older = record.as_os_str().to_owned();
         older.push(".1");
         let _ = fs::rename(record, older);
     }
-    // One write to a file opened for appending: lines of several supervisors do not mix.
+    // One write to a file in append mode, so lines of several supervisors do not mix.
     open_record(record)?.write_all(format!("{line}\n").as_bytes())
 }
 
-/// Opens the record for appending. It and its directory are for their owner only, because outcomes may hold what tools
-/// printed.
+/// Opens the record for appending. Only the owner can read it and its directory, because outcomes may contain output of
+/// tools.
 fn open_record(path: &Path) -> std::io::Result<File> {
     if let Some(directory) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(directory)?;

@@ -1,4 +1,4 @@
-//! Hooks that are asked over HTTP.
+//! HTTP hooks.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -8,10 +8,10 @@ use ureq::Agent;
 use super::HookHttpRequest;
 use crate::outcome::{Outcome, RunEnd};
 
-/// How much of an answer is kept, as for a process's output.
+/// The maximum size of a response, as for a process's output.
 const MAX_BODY_BYTES: u64 = 1024 * 1024;
 
-/// Sends the request on a thread of its own, because the client blocks, and waits for the answer or the deadline.
+/// Sends the request on its own thread, because the client blocks, and waits for the response or the deadline.
 pub(super) async fn send_request(request: HookHttpRequest) -> Outcome {
     let started = Instant::now();
     let timeout = request.timeout;
@@ -60,7 +60,7 @@ fn shared_http_agent() -> &'static Agent {
     HTTP_AGENT.get_or_init(|| {
         Agent::config_builder()
             .http_status_as_error(false)
-            // A hook's address is what its author wrote; an answer may not lead elsewhere.
+            // Do not follow redirects: a request goes only to the address in the file.
             .max_redirects(0)
             .proxy(None)
             .user_agent(concat!("snell/", env!("CARGO_PKG_VERSION")))

@@ -1,4 +1,4 @@
-//! Running what a hook does: a process or a request, within limits that hold on every path.
+//! Runs the action of a hook, a process or a request, within its limits.
 
 mod background;
 #[cfg(feature = "http")]
@@ -22,8 +22,8 @@ pub(crate) use background::{BackgroundJob, BackgroundLauncher, BackgroundObserve
 pub use background::{BackgroundMode, BackgroundResult, supervise_jobs};
 pub(crate) use process::{EnvVariable, ProcessRequest, SpilledVariable};
 
-/// How many hooks of one engine run at the same time, if nobody says otherwise; the others wait their turn before their
-/// clock starts. A running process holds four descriptors, and a host needs some for itself.
+/// The default number of hooks of one engine that run at the same time. The others wait before their timeout starts. A
+/// running process needs four file descriptors, and a host needs some for itself.
 pub(crate) fn default_max_running() -> usize {
     const MOST: u64 = 128;
     let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
@@ -31,14 +31,14 @@ pub(crate) fn default_max_running() -> usize {
     usize::try_from(running).unwrap_or(4)
 }
 
-/// What a hook does, ready to be done.
+/// An action that is ready to run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum HookWork {
     Process(ProcessRequest),
     Http(HookHttpRequest),
 }
 
-/// What a hook needs to run: its condition, if it has one to run first, and its work.
+/// The condition of a hook, if it runs a command, and its action.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct HookTask {
     pub(crate) condition: Option<ProcessRequest>,
@@ -49,12 +49,12 @@ pub(crate) struct HookTask {
 #[derive(Debug)]
 pub(crate) enum TaskEnd {
     Ran(Outcome),
-    /// The condition did not hold; this is what came of trying it.
+    /// The condition was false, with this outcome.
     Withheld(Outcome),
 }
 
 impl HookTask {
-    /// Does the work, if the condition holds.
+    /// Runs the action, if the condition is true.
     pub(crate) async fn run(&self, runner: &HookRunner) -> TaskEnd {
         if let Some(condition) = &self.condition {
             let outcome = runner.run_process(condition).await;
@@ -66,7 +66,7 @@ impl HookTask {
     }
 }
 
-/// A request to an address, with its payload.
+/// An HTTP request with its payload.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct HookHttpRequest {
     pub(crate) url: String,
@@ -75,24 +75,24 @@ pub(crate) struct HookHttpRequest {
     pub(crate) timeout: Duration,
 }
 
-/// What every run of an engine shares.
+/// The state that all runs of an engine share.
 #[derive(Clone)]
 pub(crate) struct HookRunner {
-    /// The environment that hooks start from; without one they inherit the host's.
+    /// The environment of hooks. Without one they inherit the host's.
     environment: Option<Arc<BTreeMap<OsString, OsString>>>,
     running: Arc<Semaphore>,
 }
 
 impl fmt::Debug for HookRunner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The environment holds secrets; it has no place in a debug print.
+        // The environment has secrets, so it is not part of debug output.
         f.debug_struct("HookRunner").field("running", &self.running).finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for HookHttpRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Headers hold what variables held.
+        // Headers contain values of variables.
         f.debug_struct("HookHttpRequest").field("url", &self.url).finish_non_exhaustive()
     }
 }
@@ -105,12 +105,12 @@ impl HookRunner {
         }
     }
 
-    /// A variable of the environment that hooks start from, where the host handed one over.
+    /// A variable of the environment of hooks, if the host passed one.
     pub(crate) fn env_var(&self, name: &str) -> Option<&OsString> {
         self.environment.as_ref()?.get(OsStr::new(name))
     }
 
-    /// Does the work, to its end or its deadline.
+    /// Runs the action to its end or its deadline.
     async fn run_work(&self, work: &HookWork) -> Outcome {
         match work {
             HookWork::Process(request) => self.run_process(request).await,
@@ -120,7 +120,7 @@ impl HookRunner {
 
     /// Runs a process to its end or its deadline.
     async fn run_process(&self, request: &ProcessRequest) -> Outcome {
-        // The semaphore is never closed; were it, running without a permit would still be right.
+        // The semaphore is never closed. If it were, the hook would still run.
         let _permit = self.running.acquire().await.ok();
         process::run_process(request, self.environment.as_deref()).await
     }

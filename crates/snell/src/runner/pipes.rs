@@ -1,4 +1,4 @@
-//! The three pipes of a running hook: what goes in, and what comes out, kept up to a limit.
+//! The three pipes of a running hook. Output is kept up to a limit.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 
 use crate::outcome::Outcome;
 
-/// How much of each output is kept. What comes after it is read and thrown away, so that the hook is not held up.
+/// How much of each output is kept. The rest is read and dropped, so that the hook does not block.
 const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
 
-/// How much is read at a time.
+/// The size of one read.
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// All three.
+/// All three pipes.
 #[derive(Debug)]
 pub(super) struct HookPipes<'a> {
     pub(super) stdin: StdinFeed<'a>,
@@ -34,12 +34,12 @@ impl<'a> HookPipes<'a> {
         !self.stdout.is_open() && !self.stderr.is_open()
     }
 
-    /// Reads what has already been written, without waiting for more.
+    /// Reads output that is already in the pipe, without waiting for more.
     pub(super) async fn drain_available(&mut self) {
         if self.are_drained() {
             return;
         }
-        // The first turn lets the runtime look at the pipes; each of the others reads a chunk, up to what is kept.
+        // The first turn lets the runtime poll the pipes. Each further one reads a chunk, up to the limit.
         tokio::task::yield_now().await;
         for _ in 0..2 * MAX_OUTPUT_BYTES / CHUNK_BYTES {
             tokio::select! {
@@ -51,7 +51,7 @@ impl<'a> HookPipes<'a> {
         }
     }
 
-    /// What went through them, as an outcome of which the end is still to be told.
+    /// The output as an outcome. The caller sets its end.
     pub(super) fn into_outcome(self) -> Outcome {
         let leaked = !self.are_drained();
         let stdin_unread = self.stdin.is_unread();
@@ -68,7 +68,7 @@ impl<'a> HookPipes<'a> {
     }
 }
 
-/// Standard input while it is being written.
+/// Standard input during writing.
 #[derive(Debug)]
 pub(super) struct StdinFeed<'a> {
     pipe: Option<ChildStdin>,
@@ -84,12 +84,12 @@ impl<'a> StdinFeed<'a> {
         self.pipe.is_some()
     }
 
-    /// Whether the hook is known not to have read all of it.
+    /// Whether the hook has not read all of it.
     fn is_unread(&self) -> bool {
         !self.rest.is_empty()
     }
 
-    /// Writes once; closes the pipe at the end of the payload. A hook that does not read, or closes its end, is fine.
+    /// Writes once, and closes the pipe at the end of the payload. A hook may ignore or close its input.
     pub(super) async fn advance(&mut self) {
         let Some(pipe) = &mut self.pipe else { return };
         match pipe.write(self.rest).await {
@@ -104,7 +104,7 @@ impl<'a> StdinFeed<'a> {
     }
 }
 
-/// One output while it is being read.
+/// One output during reading.
 #[derive(Debug)]
 pub(super) struct OutputDrain<R> {
     pipe: Option<R>,
@@ -122,7 +122,7 @@ impl<R: AsyncRead + Unpin> OutputDrain<R> {
         self.pipe.is_some()
     }
 
-    /// Reads once; nothing is lost if this is given up half-way.
+    /// Reads once. No data is lost if this future is dropped.
     pub(super) async fn advance(&mut self) {
         let Some(pipe) = &mut self.pipe else { return };
         match pipe.read(&mut self.chunk).await {
@@ -135,7 +135,7 @@ impl<R: AsyncRead + Unpin> OutputDrain<R> {
         }
     }
 
-    /// What was read, and whether more was thrown away.
+    /// The output, and whether some of it was dropped.
     fn into_text(self) -> (String, bool) {
         let text = match String::from_utf8(self.kept) {
             Ok(text) => text,

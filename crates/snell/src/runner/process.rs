@@ -1,4 +1,5 @@
-//! One process: deadline before spawn, pipes drained while waiting, its whole group ended at the deadline.
+//! Runs one process: the deadline starts before the spawn, pipes are drained during the wait, and the whole group ends
+//! at the deadline.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -21,59 +22,59 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::pipes::HookPipes;
 use crate::outcome::{Outcome, RunEnd};
 
-/// Between TERM and KILL.
+/// The time between TERM and KILL.
 const KILL_GRACE: Duration = Duration::from_millis(300);
-/// How long a hook that ended may have its output held open by what it started.
+/// How long child processes may keep the output of an ended hook open.
 const LEAK_WINDOW: Duration = Duration::from_millis(100);
-/// Where temporary files go if the directory that was named cannot be used.
+/// The directory of temporary files if the configured one does not work.
 pub(super) const FALLBACK_TEMP_DIR: &str = "/tmp";
-/// How often a group that was told to end is looked at.
+/// The poll interval for a group that received TERM.
 const PROBE_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Everything that one process is started with.
+/// The parameters of one process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ProcessRequest {
     pub(crate) program: OsString,
     pub(crate) args: Vec<OsString>,
     pub(crate) variables: Vec<EnvVariable>,
     pub(crate) spills: Vec<SpilledVariable>,
-    /// Not a `PathBuf`: as JSON that would have to be UTF-8.
+    /// Not a `PathBuf`, because that would have to be UTF-8 in JSON.
     pub(crate) cwd: OsString,
-    /// Written to standard input; without it the hook reads an empty one.
+    /// The standard input. Without it the hook reads an empty one.
     pub(crate) stdin: Option<Arc<str>>,
     pub(crate) timeout: Duration,
-    /// Where spilled values are put.
+    /// The directory of spilled values.
     pub(crate) temp_dir: OsString,
 }
 
-/// A variable to set, or, without a value, to take away.
+/// A variable to set, or to remove if it has no value.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct EnvVariable {
     pub(crate) name: String,
     pub(crate) value: Option<OsString>,
 }
 
-/// A value too long for the environment: it goes into a file, which this variable names while the process runs.
+/// A value that is too long for the environment. It is in a file, whose path this variable has while the process runs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SpilledVariable {
     pub(crate) variable: String,
     pub(crate) content: String,
 }
 
-/// What the process is being waited for.
+/// The state of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ProcessPhase {
-    /// Until its deadline.
+    /// It runs until its deadline.
     Running,
-    /// It exited; something else still holds its output.
+    /// It exited, but another process still has its output open.
     Leaking,
-    /// It was told to end.
+    /// It received TERM.
     Ending,
-    /// It was ended.
+    /// It received KILL.
     Killed,
 }
 
-/// Runs a process to its end or its deadline. `environment` replaces what would be inherited.
+/// Runs a process to its end or its deadline. `environment` replaces the inherited one.
 pub(super) async fn run_process(
     request: &ProcessRequest,
     environment: Option<&BTreeMap<OsString, OsString>>,
@@ -105,8 +106,8 @@ pub(super) async fn run_process(
     Outcome { end, duration: started.elapsed(), ..pipes.into_outcome() }
 }
 
-/// Waits for a process while feeding and draining it, and ends it at its deadline. Answers how far that went, and the
-/// process's own status if it could be had.
+/// Waits for a process, writes its input and drains its output, and ends it at its deadline. Returns the last phase,
+/// and the exit status if it is known.
 async fn wait_for_process(
     child: &mut Child,
     pipes: &mut HookPipes<'_>,
@@ -126,7 +127,7 @@ async fn wait_for_process(
         }
         tokio::select! {
             ended = child.wait(), if status.is_none() => {
-                // Waiting for our own child fails only if somebody else reaped it; then nothing is known of its end.
+                // Waiting for a child fails only if it was reaped elsewhere. Then its status is unknown.
                 status = Some(ended.unwrap_or_else(|_| unknown_exit_status()));
                 if phase == ProcessPhase::Running {
                     phase = ProcessPhase::Leaking;
@@ -138,7 +139,7 @@ async fn wait_for_process(
             () = pipes.stderr.advance(), if pipes.stderr.is_open() => {}
             () = sleep(PROBE_INTERVAL), if over => {}
             () = &mut timer => match phase {
-                // A host that was busy may notice the end and the deadline at once; then the hook was in time.
+                // A busy host may notice the end and the deadline together. Then the hook was in time.
                 ProcessPhase::Running if has_ended(child, &mut status) => {
                     phase = ProcessPhase::Leaking;
                     timer.as_mut().reset(Instant::now() + LEAK_WINDOW);
@@ -165,19 +166,19 @@ async fn wait_for_process(
     (phase, status)
 }
 
-/// Looks once whether the process has ended, and remembers how.
+/// Checks once whether the process has ended, and stores its status.
 fn has_ended(child: &mut Child, status: &mut Option<ExitStatus>) -> bool {
     *status = child.try_wait().ok().flatten();
     status.is_some()
 }
 
-/// The status of a process of whose end nothing is known: as if it had been killed, which is never success.
+/// The status of a process whose end is unknown: killed, which is never a success.
 fn unknown_exit_status() -> ExitStatus {
     ExitStatus::from_raw(Signal::KILL.as_raw())
 }
 
-/// Starts the process. While the system has no descriptor or process to spare, it is tried again until the deadline: a
-/// busy moment must not read as a guard that cannot run.
+/// Starts the process. If the system is out of file descriptors or processes, this retries until the deadline, so that
+/// a short overload does not disable a guard.
 async fn spawn_with_retry(command: &mut Command, deadline: Instant) -> std::io::Result<Child> {
     loop {
         match command.spawn() {
@@ -219,7 +220,7 @@ fn build_command(
     }
     let mut spilled = Vec::new();
     for spill in &request.spills {
-        // A full disk costs the hook the file, not its run: the variable beside it holds the beginning of the value.
+        // If the disk is full, the hook runs without the file. The variable beside it has the start of the value.
         if let Ok(path) = write_spill(request, spill) {
             command.env(&spill.variable, &path);
             spilled.push(path);
@@ -236,7 +237,7 @@ fn write_spill(request: &ProcessRequest, spill: &SpilledVariable) -> std::io::Re
     Ok(file.into_temp_path())
 }
 
-/// A program that is not there, or may not be run, ends as a shell would say it: 127 or 126, with a message.
+/// A program that is missing or not executable ends as in a shell: 127 or 126, with a message.
 fn outcome_from_spawn_error(request: &ProcessRequest, error: &std::io::Error, duration: Duration) -> Outcome {
     let program = request.program.to_string_lossy();
     let (code, fault) = match error.kind() {
@@ -247,7 +248,7 @@ fn outcome_from_spawn_error(request: &ProcessRequest, error: &std::io::Error, du
     Outcome { end: RunEnd::Exited(code), stderr: format!("{program}: {fault}\n"), ..Outcome::not_started("", duration) }
 }
 
-/// The process group of a running hook. Given up while it still runs, it is killed.
+/// The process group of a running hook. Dropping it kills the group.
 #[derive(Debug)]
 struct ProcessGroup {
     leader: Option<Pid>,
@@ -261,12 +262,13 @@ impl ProcessGroup {
 
     fn send_signal(&self, signal: Signal) {
         if let Some(leader) = self.leader {
-            // An error says that nobody is left to receive it.
+            // An error means that the group is empty.
             let _ = kill_process_group(leader, signal);
         }
     }
 
-    /// Signals a leader that has left its own group. It must not have been waited for yet, or its id may be another's.
+    /// Signals a leader that has left its own group. It must not be reaped yet, or its id may belong to another
+    /// process.
     fn signal_stray_leader(&self, signal: Signal) {
         if let Some(leader) = self.leader
             && getpgid(Some(leader)).is_ok_and(|group| group != leader)
@@ -275,17 +277,17 @@ impl ProcessGroup {
         }
     }
 
-    /// Whether nobody of the group is left. Its id stays reserved as long as somebody is.
+    /// Whether the group is empty. Its id stays reserved until then.
     fn is_gone(&self) -> bool {
         let Some(leader) = self.leader else {
             return true;
         };
-        // Where this process inherits orphans (`snell run` does), the dead among them are put to rest first.
+        // If this process inherits orphans (as `snell run` does), it reaps them first.
         while let Ok(Some(_)) = waitpgid(leader, WaitOptions::NOHANG) {}
         test_kill_process_group(leader).is_err()
     }
 
-    /// Leaves what is still there alone.
+    /// Leaves the rest of the group alone.
     fn release(&mut self) {
         self.leader = None;
     }

@@ -1,13 +1,13 @@
-//! Characters that nobody sees, but that change what is seen: they turn the direction of text around, steer terminals, or hide
-//! in it. Text of others is shown with an escape in their place, wherever people look at it.
+//! Escapes invisible characters that change the display of a text: they reverse its direction, control terminals, or
+//! hide content. Snell escapes them in texts from other programs before it shows them.
 //!
-//! Some of them are part of what they stand between: an emoji of several pictures, a letter of a script whose letters join.
-//! There they stay.
+//! Some of them belong to their neighbours, in an emoji of several pictures or in a script whose letters join. These
+//! stay.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// A text with an escape such as `\u{202e}` in place of each character that is not seen. Line breaks and tabs stay.
+/// The text with an escape such as `\u{202e}` for each invisible character. Line breaks and tabs stay.
 pub fn reveal_invisible_chars(text: &str) -> Cow<'_, str> {
     if mark_invisible_chars(text).all(|(_, is_seen)| is_seen) {
         return Cow::Borrowed(text);
@@ -17,14 +17,14 @@ pub fn reveal_invisible_chars(text: &str) -> Cow<'_, str> {
         if is_seen {
             shown.push(c);
         } else {
-            // Nothing can go wrong in writing to a text.
+            // Writing to a string does not fail.
             let _ = write!(shown, "{}", c.escape_unicode());
         }
     }
     Cow::Owned(shown)
 }
 
-/// Each character of a text, and whether it is seen where it stands. Line breaks and tabs are.
+/// Each character of a text, and whether it is visible in its position. Line breaks and tabs are.
 pub fn mark_invisible_chars(text: &str) -> impl Iterator<Item = (char, bool)> {
     let mut rest = text.chars();
     let mut before = None;
@@ -36,7 +36,7 @@ pub fn mark_invisible_chars(text: &str) -> impl Iterator<Item = (char, bool)> {
     })
 }
 
-/// What nearly every character is.
+/// The fast path for nearly every character.
 fn is_plain_ascii(c: char) -> bool {
     matches!(c, ' '..='~' | '\n' | '\t')
 }
@@ -47,7 +47,7 @@ fn is_visible_between(before: Option<char>, c: char, after: Option<char>) -> boo
         '\r' => after == Some('\n'),
         ZERO_WIDTH_JOINER => between(is_emoji_part) || between(is_joining_letter),
         ZERO_WIDTH_NON_JOINER => between(is_joining_letter),
-        // Whether a sign is shown as text or as a picture.
+        // Variation selectors: text or emoji display.
         TEXT_VARIATION_SELECTOR | EMOJI_VARIATION_SELECTOR => {
             before.is_some_and(|sign| is_emoji(sign) || is_keycap_base(sign) && after == Some(KEYCAP))
         }
@@ -77,12 +77,12 @@ fn is_keycap_base(c: char) -> bool {
     c.is_ascii_digit() || matches!(c, '#' | '*')
 }
 
-/// Letters from Arabic to Sinhala. How they join is part of how words are spelt.
+/// Letters from Arabic to Sinhala. Their joiners are part of the spelling.
 fn is_joining_letter(c: char) -> bool {
     matches!(c, '\u{620}'..='\u{dff}')
 }
 
-/// Characters that Unicode calls controls, format characters, separators of lines, or "default ignorable".
+/// Unicode's controls, format characters, line separators, and "default ignorable" characters.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -111,7 +111,7 @@ mod tests {
             ("a\u{2028}b\u{2029}c\u{85}", "a\\u{2028}b\\u{2029}c\\u{85}"),
             ("x\u{e0041}\u{e007f}", "x\\u{e0041}\\u{e007f}"),
             ("\u{3164}\u{115f}\u{ffa0}\u{34f}", "\\u{3164}\\u{115f}\\u{ffa0}\\u{34f}"),
-            // Letters of any script, and marks upon them, are seen.
+            // Letters of any script and their marks are visible.
             ("Grüße, Привет, שלום, 你好, e\u{301}", "Grüße, Привет, שלום, 你好, e\u{301}"),
         ];
         for (text, expected) in cases {

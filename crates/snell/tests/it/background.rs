@@ -1,4 +1,4 @@
-//! Hooks that are started and not awaited, as tasks of a host that lives on.
+//! Background hooks, as tasks of a host.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use snell::{BackgroundResult, Engine, Event, HookRunStatus};
 
 use crate::support::{TestProject, build_tool_call, build_tool_result, expect_single_run, wait_until};
 
-/// An engine, and what it tells of hooks that ended in the background.
+/// An engine, and a receiver of the results of background hooks.
 fn build_observed_engine(project: &TestProject) -> (Engine, mpsc::Receiver<BackgroundResult>) {
     let (sender, receiver) = mpsc::channel();
     let builder = project.engine_builder().on_background_finished(move |finished| {
-        // A test that has seen enough does not listen any more.
+        // The test may have dropped its receiver.
         let _ = sender.send(finished);
     });
     let (engine, diagnostics) = builder.load();
@@ -20,7 +20,7 @@ fn build_observed_engine(project: &TestProject) -> (Engine, mpsc::Receiver<Backg
     (engine, receiver)
 }
 
-/// The same hook, in each contract that can say "start it and go on".
+/// The same hook in each contract that has background hooks.
 fn build_background_projects(run: &str) -> Vec<(&'static str, TestProject, Event)> {
     let group = |directory: &str| {
         let hook = json!({"type": "command", "command": run, "async": true});

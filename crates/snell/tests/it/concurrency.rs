@@ -1,4 +1,4 @@
-//! Many hooks: in a row without leaving anything behind, and at once without losing an answer.
+//! Many hooks: in a row without leaks, and in parallel without a lost answer.
 
 use std::fs;
 use std::process::Command;
@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::support::{TestProject, build_tool_call, expect_single_outcome, expect_single_run, wait_until};
 
-/// Fires this many events at once and answers the verdicts in order.
+/// Fires this many events in parallel and returns the verdicts in order.
 async fn fire_concurrently(engine: &Engine, events: impl Iterator<Item = Event>) -> Vec<Verdict> {
     let mut firing = JoinSet::new();
     for (index, event) in events.enumerate() {
@@ -22,7 +22,7 @@ async fn fire_concurrently(engine: &Engine, events: impl Iterator<Item = Event>)
     verdicts.into_iter().map(|(_, verdict)| verdict).collect()
 }
 
-/// What this process holds: descriptors, threads, children that ended and were not reaped.
+/// Resources of this process: descriptors, threads, and children that ended and were not reaped.
 #[derive(Debug, PartialEq, Eq)]
 struct ProcessResources {
     descriptors: usize,
@@ -51,7 +51,7 @@ fn list_child_pids() -> impl Iterator<Item = u32> {
     })
 }
 
-/// Descriptors and threads belong to a process, and other tests share this one: they are counted in one of their own.
+/// Descriptors and threads belong to a process that other tests share, so these tests run in their own process.
 #[test]
 fn neither_runs_nor_runs_given_up_leave_a_descriptor_a_zombie_or_a_thread_behind() {
     for counted in ["concurrency::two_thousand_runs", "concurrency::two_hundred_runs_given_up"] {
@@ -72,7 +72,7 @@ async fn two_thousand_runs() {
         .with_claude_hooks(&["true", "echo '{}' #", "exit 1", "cat", "kill -KILL $$"])
         .add_native_hook("exit 0", "");
     let engine = project.load_engine();
-    // The first runs start what stays: worker threads, the signal driver's descriptors.
+    // The first runs start lasting resources: worker threads, the signal driver's descriptors.
     fire_concurrently(&engine, std::iter::repeat_n(build_tool_call(), 20)).await;
     let before = ProcessResources::measure_now();
     for _ in 0..17 {

@@ -1,4 +1,4 @@
-//! The end of a hook: at its deadline, after a normal exit that leaves something behind, and when nobody wants it.
+//! The end of a hook: at its deadline, after a normal exit with leftover processes, and when its future is dropped.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use crate::support::{TestProject, build_tool_call, expect_single_outcome, expect
 
 const TIMEOUT: Duration = Duration::from_millis(200);
 const GRACE: Duration = Duration::from_millis(300);
-/// How much later than it should something may be seen on a busy machine.
+/// The tolerance on a busy machine.
 const SLACK: Duration = Duration::from_secs(3);
 
-/// A hook that ends only by KILL, and writes down which process it is.
+/// A hook that ends only by KILL, and writes its process id to a file.
 const STUBBORN: &str = "trap '' TERM; echo $$ > pid; while :; do sleep 0.05; done";
 
 fn create_timed_project(run: &str) -> TestProject {
@@ -39,7 +39,7 @@ async fn at_the_deadline_a_hook_is_told_to_end_and_its_output_is_kept() {
             "{case}"
         );
         assert_eq!(outcome.stdout, stdout, "{case}");
-        // The shell may add a line of its own about the child that was ended with it.
+        // The shell may add a line about the killed child.
         assert!(outcome.stderr.starts_with("too\n"), "{case}: {}", outcome.stderr);
         assert!(!outcome.is_success() && outcome.exit_code().is_none(), "{case}");
         assert!(outcome.duration >= TIMEOUT && outcome.duration < TIMEOUT + GRACE + SLACK, "{case}");
@@ -73,7 +73,7 @@ async fn block_thread_past_deadline(project: &TestProject) {
 /// A host with one thread then sees the end of the hook and its deadline at the same moment.
 #[tokio::test]
 async fn a_hook_that_ended_in_time_while_its_host_was_busy_has_not_timed_out() {
-    // Which of the two is looked at first is left to chance.
+    // The order of the two is random.
     for turn in 0..10 {
         let project = TestProject::with_hook("echo $$ > pid; echo no >&2; exit 2", "timeout = \"100ms\"");
         let engine = project.load_engine();
@@ -86,7 +86,7 @@ async fn a_hook_that_ended_in_time_while_its_host_was_busy_has_not_timed_out() {
     }
 }
 
-/// By the time the outcome is there, so is nobody of the group.
+/// When the outcome is there, the group is gone.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_of_the_group_outlives_the_deadline() {
     let cases = [

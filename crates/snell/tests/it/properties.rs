@@ -1,4 +1,4 @@
-//! What holds for every order of parallel hooks and for every text in place of a configuration.
+//! Properties of parallel hooks in every order, and of arbitrary configuration texts.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -33,7 +33,7 @@ const ANSWERS: [(&str, Decision, &str); 8] = [
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Deny beats ask beats allow, and the reasons are those of all who hold the opinion that counts.
+    /// Deny beats ask beats allow, and the reasons are those of all hooks with the combined decision.
     #[test]
     fn the_decision_of_parallel_hooks_does_not_depend_on_their_order(
         hooks in subsequence(ANSWERS.to_vec(), 0..=ANSWERS.len()).prop_shuffle(),
@@ -54,7 +54,7 @@ proptest! {
     }
 }
 
-/// One change to a text. Places are relative, so that they fit whatever the changes before have left.
+/// One change to a text. Positions are relative, so that they fit the text after earlier changes.
 #[derive(Clone, Debug)]
 enum ConfigMutation {
     Delete(Index, Index),
@@ -131,7 +131,7 @@ fn read_valid_configurations() -> Vec<(String, String)> {
     found
 }
 
-/// Loads a text under a contract and looks at everything that it led to.
+/// Loads a text under a contract and inspects the result.
 fn load_and_check_config(contract: &str, text: &[u8]) {
     let project = TestProject::new();
     let path = project.path().join("configuration");

@@ -1,4 +1,5 @@
-//! Following the configuration while a host runs: replaced, never appended, and never opened by a half-saved file.
+//! Reloading the configuration while a host runs: hooks are replaced, never appended, and a half-saved file disables
+//! nothing.
 
 use std::fs;
 use std::sync::mpsc;
@@ -13,7 +14,7 @@ fn list_hook_commands(engine: &Engine) -> Vec<String> {
     engine.hooks().iter().map(|hook| hook.command_summary()).collect()
 }
 
-/// Saves `snell.toml` as editors do, in one step: whoever looks sees the old text or the new one.
+/// Saves `snell.toml` as editors do, in one step, so that a reader sees the old text or the new one.
 fn save_config(project: &TestProject, text: &str) {
     project.write_file("unsaved", text);
     fs::rename(project.path().join("unsaved"), project.path().join("snell.toml")).unwrap();
@@ -60,7 +61,7 @@ fn a_file_that_cannot_be_used_any_more_keeps_its_hooks_and_says_so() {
             assert_eq!(diagnostics.len(), 1, "{fault}: {diagnostics:?}");
             assert_eq!(diagnostics[0].severity, Severity::Error, "{fault}");
             assert_eq!(diagnostics[0].path, ".wave/settings.json", "{fault}");
-            assert!(diagnostics[0].message.ends_with("what it said before stays in force"), "{fault}");
+            assert!(diagnostics[0].message.ends_with("(using its last valid content)"), "{fault}");
             assert_eq!(list_hook_commands(&engine), ["native", "wave", "claude"], "{fault}");
         }
         project.write_file(".wave/settings.json", "{}");
@@ -164,7 +165,7 @@ fn a_file_that_is_empty_all_at_once_may_be_half_a_save_and_keeps_its_hooks() {
     for empty in ["", " \n"] {
         project.write_file("snell.toml", empty);
         let found = engine.reload();
-        assert!(found[0].message.contains("stays in force"), "{found:?}");
+        assert!(found[0].message.contains("using its last valid content"), "{found:?}");
         assert_eq!(list_hook_commands(&engine), before, "{empty:?}");
     }
 }
@@ -183,11 +184,11 @@ async fn watching_follows_changes_until_it_is_dropped() {
 
     save_config(&project, "[[hook");
     let diagnostics = wait_until(|| reloaded.try_recv().ok()).await;
-    assert!(diagnostics[0].message.contains("stays in force"), "{diagnostics:?}");
+    assert!(diagnostics[0].message.contains("using its last valid content"), "{diagnostics:?}");
     assert_eq!(list_hook_commands(&engine), ["while watched"]);
 
     drop(watch);
-    // The sender lives in the task: when it is gone, so is the watching.
+    // The sender is in the task, so it is dropped with the watch.
     wait_until(|| matches!(reloaded.try_recv(), Err(mpsc::TryRecvError::Disconnected)).then_some(())).await;
     save_config(&project, &render_native_hook("unwatched", ""));
     assert_eq!(list_hook_commands(&engine), ["while watched"]);

@@ -1,4 +1,4 @@
-//! A project of a test's own, an engine for it, and what can be seen of the processes it starts.
+//! A test project, an engine for it, and the processes that it starts.
 
 use std::ffi::OsString;
 use std::fs;
@@ -67,19 +67,19 @@ impl TestProject {
         Engine::builder().project(self.path()).env(build_environment(&[]))
     }
 
-    /// An engine for the project, whose files have nothing wrong with them.
+    /// An engine for the project, whose files have no problems.
     pub fn load_engine(&self) -> Engine {
         let (engine, diagnostics) = self.engine_builder().load();
         assert_eq!(diagnostics, []);
         engine
     }
 
-    /// Fires PreToolUse and answers what became of the only hook.
+    /// Fires PreToolUse and returns the result of the only hook.
     pub async fn run_only_hook(&self) -> Outcome {
         expect_single_outcome(&self.load_engine().fire(build_tool_call()).await)
     }
 
-    /// Waits until a hook wrote its process id into this file, and answers it.
+    /// Waits until a hook wrote its process id to this file, and returns it.
     pub async fn wait_for_pid(&self, path: &str) -> HookProcess {
         let path: PathBuf = self.path().join(path);
         let id = wait_until(|| fs::read_to_string(&path).ok().filter(|text| text.ends_with('\n'))).await;
@@ -92,7 +92,7 @@ pub fn render_native_hook(run: &str, more: &str) -> String {
     format!("[[hook]]\nevent = \"PreToolUse\"\nrun = '''{run}'''\n{more}\n")
 }
 
-/// This process's environment with these variables in it, and without any depth that a surrounding hook left.
+/// This process's environment with these variables, and without the depth of a surrounding hook.
 pub fn build_environment(more: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
     let more = more.iter().map(|(name, value)| (name.into(), value.into()));
     std::env::vars_os().filter(|(name, _)| name != "SNELL_DEPTH").chain(more).collect()
@@ -102,7 +102,7 @@ pub fn build_tool_call() -> Event {
     Event::pre_tool_use("Bash", json!({"command": "ls"}))
 }
 
-/// A tool call whose payload no pipe can hold.
+/// A tool call whose payload is larger than a pipe.
 pub fn build_large_tool_call() -> Event {
     Event::pre_tool_use("Bash", json!({"command": "x".repeat(1024 * 1024)}))
 }
@@ -117,7 +117,7 @@ pub fn expect_single_run(verdict: &Verdict) -> &HookRun {
     &verdict.hooks[0]
 }
 
-/// What the only hook of a verdict produced.
+/// The outcome of the only hook of a verdict.
 pub fn expect_single_outcome(verdict: &Verdict) -> Outcome {
     expect_single_run(verdict).outcome.clone().unwrap()
 }
@@ -137,7 +137,7 @@ impl HookProcess {
     }
 }
 
-/// Looks again and again until there is an answer; gives up after a minute.
+/// Polls until there is an answer. Panics after a minute.
 pub async fn wait_until<T>(mut look: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {

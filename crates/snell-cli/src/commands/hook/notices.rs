@@ -62,7 +62,7 @@ fn add_untrusted_notices(run: &mut HookPipeline<'_>) {
         let key = [run.call.session_id(), &file.path.to_string_lossy(), content.unwrap_or_default(), status];
         if run.setup.markers.claim_once(&key) {
             let finding = run.setup.findings.iter().find(|finding| finding.path == file.display_path);
-            let why = finding.map_or("is not trusted".to_owned(), |finding| finding.user_message().to_string());
+            let why = finding.map_or_else(|| "is not trusted".to_owned(), |finding| finding.user_message().to_string());
             run.verdict.add_message(format!("Snell: {} {why}", file.display_path));
         }
     }

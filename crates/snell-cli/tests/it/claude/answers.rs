@@ -326,11 +326,8 @@ fn fields_of_the_wrong_type_are_told_of() {
     let cases = [
         (json!({"continue": "false"}), "\"continue\" must be true or false"),
         (json!({"systemMessage": ["a"]}), "\"systemMessage\" must be a string"),
-        (
-            json!({"decision": "nah"}),
-            "\"decision\" is \"nah\"; it must be \"block\" or \"deny\", \"approve\" or \"allow\"",
-        ),
-        (json!({"permissionDecision": "deny"}), "belongs into \"hookSpecificOutput\""),
+        (json!({"decision": "nah"}), "\"decision\" must be \"block\", \"deny\", \"approve\" or \"allow\", not \"nah\""),
+        (json!({"permissionDecision": "deny"}), "must be inside \"hookSpecificOutput\""),
         (json!({"hookSpecificOutput": {"updatedInput": "x"}}), "\"updatedInput\" must be an object"),
         (json!({"hookSpecificOutput": {"additionalContext": 5}}), "\"additionalContext\" must be a string"),
     ];

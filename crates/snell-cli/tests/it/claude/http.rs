@@ -129,7 +129,7 @@ fn a_body_that_is_not_json_is_told_to_be_no_answer() {
         assert_eq!((ran.code, ran.statuses()), (0, vec!["failed".to_owned()]), "{body}");
         let messages = ran.messages();
         assert!(
-            messages.len() == 1 && messages[0].contains("the body of its answer is not a JSON object"),
+            messages.len() == 1 && messages[0].contains("its response body is not a JSON object"),
             "{body}: {messages:?}"
         );
     }

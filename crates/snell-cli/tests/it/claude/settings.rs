@@ -61,7 +61,7 @@ fn a_switch_that_is_on_is_told_of_at_its_place() {
         assert_eq!(lint.code, 0, "{written}: it is no error");
         match place {
             Some(place) => {
-                let begin = format!(".claude/settings.json:{place}: warning: \"disableAllHooks\" switches off");
+                let begin = format!(".claude/settings.json:{place}: warning: \"disableAllHooks\" disables");
                 assert!(warnings.len() == 1 && warnings[0].starts_with(&begin), "{written}: {warnings:?}");
                 assert!(lint.stdout.starts_with(&begin), "{written}: {}", lint.stdout);
             }

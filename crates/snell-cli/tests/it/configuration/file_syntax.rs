@@ -34,8 +34,9 @@ fn lint_file(sandbox: &CliSandbox, path: &str, bytes: &[u8]) -> Vec<String> {
     fs::write(place, bytes).unwrap();
     let ran = sandbox.run_snell(&["lint"], "");
     assert_eq!(ran.stderr, "");
-    let lines: Vec<_> = ran.stdout.lines().map(str::to_owned).collect();
-    lines[..lines.len() - 1].to_vec()
+    let mut lines = ran.lint_lines();
+    lines.pop();
+    lines
 }
 
 #[test]
@@ -101,9 +102,9 @@ fn expect_single_finding(case: &str, path: &str, bytes: &[u8]) -> String {
 #[test]
 fn a_file_that_is_no_text_or_too_large_is_told_of_and_disables_nothing_else() {
     let cases = [
-        ("UTF-16", encode_utf_16(&render_settings("true")), "1:1: error: is not UTF-8 text; save it as UTF-8"),
-        ("one bad byte", b"{\n\"a\": \"\xff\"}".to_vec(), "2:7: error: is not UTF-8 text; save it as UTF-8"),
-        ("ten megabytes", vec![b' '; 10_000_000], "1:1: error: is too large to be a hook configuration"),
+        ("UTF-16", encode_utf_16(&render_settings("true")), "1:1: error: is not UTF-8 text (hint: save it as UTF-8)"),
+        ("one bad byte", b"{\n\"a\": \"\xff\"}".to_vec(), "2:7: error: is not UTF-8 text (hint: save it as UTF-8)"),
+        ("ten megabytes", vec![b' '; 10_000_000], "1:1: error: is too large for a configuration file"),
     ];
     for (case, bytes, finding) in cases {
         for path in [".wave/settings.json", ".whale/hooks.json", "snell.toml"] {
@@ -145,17 +146,13 @@ fn a_file_that_is_nested_without_end_is_told_of_and_disables_nothing_else() {
 fn whatever_stands_in_place_of_a_settings_file_is_told_of_and_holds_nobody_up() {
     type SettingsFileReplacement = fn(&Path);
     let cases: [(&str, SettingsFileReplacement, Option<&str>); 5] = [
-        ("a directory", |path| fs::create_dir(path).unwrap(), Some("is not a regular file; it is left out")),
+        ("a directory", |path| fs::create_dir(path).unwrap(), Some("is not a regular file")),
         (
             "a pipe that nobody writes to",
             |path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success()),
-            Some("is not a regular file; it is left out"),
+            Some("is not a regular file"),
         ),
-        (
-            "a device",
-            |path| std::os::unix::fs::symlink("/dev/zero", path).unwrap(),
-            Some("is not a regular file; it is left out"),
-        ),
+        ("a device", |path| std::os::unix::fs::symlink("/dev/zero", path).unwrap(), Some("is not a regular file")),
         (
             "a link to itself",
             |path| std::os::unix::fs::symlink("settings.json", path).unwrap(),
@@ -164,7 +161,7 @@ fn whatever_stands_in_place_of_a_settings_file_is_told_of_and_holds_nobody_up() 
         (
             "a link to nothing",
             |path| std::os::unix::fs::symlink("nowhere", path).unwrap(),
-            Some("is a link to nothing"),
+            Some("is a symlink to a missing file"),
         ),
     ];
     for (case, put, message) in cases {

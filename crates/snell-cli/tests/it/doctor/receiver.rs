@@ -147,11 +147,12 @@ fn a_receiver_that_is_refused_is_reported_and_its_password_is_not_shown() {
     let found = list_faults(&home);
     assert_eq!(found.len(), 2, "{found:#?}");
     assert!(
-        found[0].starts_with("Receiver problem the address of the receiver holds a user's name or password"),
+        found[0].starts_with("Receiver problem the address of the receiver must not contain a user name or password"),
         "{found:#?}"
     );
     assert!(
-        found[1].starts_with("Proof problem") && found[1].contains("the address of the receiver holds a user's name"),
+        found[1].starts_with("Proof problem")
+            && found[1].contains("the address of the receiver must not contain a user name"),
         "{found:#?}"
     );
     assert!(!found.concat().contains("secret"), "{found:#?}");

@@ -89,7 +89,7 @@ fn trust_shows_the_guard_settings_of_a_project() {
         secrets = [\"vault\"]\n";
     let sandbox = create_configured_sandbox("[guard.rules]\n\"git.clean\" = \"ask\"\n").file("snell.toml", text);
     let told = judge_bash(&sandbox, "ls").message;
-    assert!(told.contains("is not trusted, so nothing in it counts but what makes the guard stricter"), "{told}");
+    assert!(told.contains("is not trusted, so its settings do not apply, except stricter guard settings"), "{told}");
     let shown = sandbox.run_snell(&["trust"], "").stdout;
     let project = sandbox.project().display().to_string();
     // The width of a column depends on where the test runs.

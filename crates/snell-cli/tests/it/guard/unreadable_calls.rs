@@ -105,7 +105,7 @@ fn an_agent_without_answers_gets_the_exit_code() {
     let payload = render_payload_opening(&sandbox, "PreToolUse").replacen('{', "{\"cursor_version\": \"1.7\", ", 1);
     let ran = run_hook(&sandbox, &payload);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
-    assert!(ran.stderr.contains("The user should be asked, which Cursor does not let Snell do"), "{ran:?}");
+    assert!(ran.stderr.contains("Snell cannot ask the user in Cursor."), "{ran:?}");
 }
 
 #[test]

@@ -68,7 +68,7 @@ const STRANGERS: &[UnsupportedAgentCase] = &[
             "toolCall": {"name": "run_command", "args": {"commandLine": command}}})
     }),
     (
-        "an agent that Snell does not know",
+        "an unknown agent",
         &[],
         |command| json!({"event": "pre_tool_use", "tool_name": "bash", "tool_input": {"command": command}}),
     ),
@@ -100,7 +100,7 @@ fn what_a_stranger_is_about_to_do_is_judged_and_a_no_is_an_exit_code() {
             // Nobody can be asked.
             let asked = told("history -c");
             assert_eq!((asked.code, asked.stdout.as_str()), (2, ""), "{who} {asked:?}");
-            assert!(asked.stderr.contains(&format!("which {who} does not let Snell do")), "{asked:?}");
+            assert!(asked.stderr.contains(&format!("Snell cannot ask the user in {who}.")), "{asked:?}");
             let fine = told("ls");
             assert_eq!((fine.code, fine.stdout.as_str()), (0, ""), "{who} {fine:?}");
             assert!(fine.stderr.contains(who), "{who} {fine:?}");
@@ -109,7 +109,7 @@ fn what_a_stranger_is_about_to_do_is_judged_and_a_no_is_an_exit_code() {
             // What is kept is what happened to it, and that it would have been asked about.
             assert_eq!(kept, ["block", "block", ""], "{who}");
             let reason = &watched.query_rows("SELECT reason FROM events ORDER BY rowid")[1]["reason"];
-            let asked = format!("The user should be asked, which {who} does not let Snell do");
+            let asked = format!("Snell cannot ask the user in {who}.");
             assert!(reason.as_str().unwrap().contains(&asked), "{who}: {reason}");
             let said = watched.query_rows("SELECT decision, would FROM guard_verdicts ORDER BY guard_verdict_id");
             assert_eq!(

@@ -153,14 +153,14 @@ fn mistakes_on_the_command_line_are_said() {
         (&["uninstall", "cursor"], "use one of: claude"),
         (
             &["install", "claude", "--notify", "--url", "tower"],
-            "--url does not begin with http:// or https://; write http://HOST:PORT",
+            "--url must start with http:// or https://; write http://HOST:PORT",
         ),
         (
             &["install", "claude", "--notify", "--url", "http://me:secret@tower"],
-            "--url holds a user's name or password",
+            "--url must not contain a user name or password",
         ),
-        (&["install", "claude", "--notify", "--url", "http://tower?x=1"], "--url has a part after its path"),
-        (&["install", "claude", "--notify", "--url", "http://"], "--url has no host that can be understood"),
+        (&["install", "claude", "--notify", "--url", "http://tower?x=1"], "--url must not have a query or fragment"),
+        (&["install", "claude", "--notify", "--url", "http://"], "--url has no valid host"),
         (&["install", "claude", "--project", "/nowhere"], "the project /nowhere is not a directory"),
     ];
     for (args, message) in cases {

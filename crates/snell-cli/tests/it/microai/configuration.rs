@@ -41,8 +41,8 @@ fn a_bad_entry_is_reported_with_its_place_and_its_neighbours_run() {
         (r#"{"command": 5}"#, "\"command\" must be a string, not a number"),
         (r#"{"command": "touch bad\u0000"}"#, "NUL"),
         (r#"{"matcher": 5, "command": "touch bad"}"#, "\"matcher\" must be a string, not a number"),
-        (r#"{"matcher": "Bash(git:*", "command": "touch bad"}"#, "has no closing parenthesis; write \"Bash(git:*)\""),
-        (r#"{"matcher": "(git)", "command": "touch bad"}"#, "names no tool"),
+        (r#"{"matcher": "Bash(git:*", "command": "touch bad"}"#, "has no closing parenthesis in \"Bash(git:*\""),
+        (r#"{"matcher": "(git)", "command": "touch bad"}"#, "has no tool name"),
         ("true", "must be a group with \"hooks\""),
     ];
     for (entry, message) in cases {
@@ -64,17 +64,13 @@ fn what_has_no_effect_is_warned_of_and_the_hook_still_runs() {
         (
             "UserPromptSubmit",
             json!({"matcher": "Bash", "command": "touch ran"}),
-            "\"matcher\" has no meaning for UserPromptSubmit",
+            "\"matcher\" has no effect on UserPromptSubmit",
         ),
-        (
-            "SessionStart",
-            json!({"matcher": "*", "command": "touch ran"}),
-            "\"matcher\" has no meaning for SessionStart",
-        ),
+        ("SessionStart", json!({"matcher": "*", "command": "touch ran"}), "\"matcher\" has no effect on SessionStart"),
         (
             "SessionEnd",
             json!({"continueOnFail": false, "command": "touch ran"}),
-            "unknown key \"continueOnFail\" in an entry for \"SessionEnd\" (did you mean \"continueOnFailure\"?)",
+            "unknown key \"continueOnFail\" in an entry for \"SessionEnd\" (hint: did you mean \"continueOnFailure\"?)",
         ),
     ];
     for (event, entry, message) in cases {
@@ -98,11 +94,11 @@ fn a_list_of_tools_is_no_matcher_of_this_format_and_its_author_is_told() {
 #[test]
 fn an_event_that_nobody_knows_is_an_error_with_a_suggestion() {
     let cases = [
-        ("PreToolUSe", "(did you mean \"PreToolUse\"?)"),
-        ("PostTooluse", "(did you mean \"PostToolUse\"?)"),
-        ("UserPromtSubmit", "(did you mean \"UserPromptSubmit\"?)"),
-        ("SesionStart", "(did you mean \"SessionStart\"?)"),
-        ("Lunch", "write one of SessionStart, UserPromptSubmit"),
+        ("PreToolUSe", "(hint: did you mean \"PreToolUse\"?)"),
+        ("PostTooluse", "(hint: did you mean \"PostToolUse\"?)"),
+        ("UserPromtSubmit", "(hint: did you mean \"UserPromptSubmit\"?)"),
+        ("SesionStart", "(hint: did you mean \"SessionStart\"?)"),
+        ("Lunch", "use one of SessionStart, UserPromptSubmit"),
     ];
     for (name, message) in cases {
         let text = format!(
@@ -154,8 +150,12 @@ fn timeouts_are_milliseconds_with_a_default_of_5000() {
         (json!({}), 5_000, None),
         (json!({"timeout": 3000}), 3_000, None),
         (json!({"timeout": 250.0}), 250, None),
-        // Somebody who writes so little has seconds in mind.
-        (json!({"timeout": 30}), 30, Some("\"timeout\" is in milliseconds here; for 30 seconds write 30000")),
+        // The author of so small a number means seconds.
+        (
+            json!({"timeout": 30}),
+            30,
+            Some("\"timeout\" is in milliseconds, so 30 may be too short (hint: for 30 seconds, write 30000)"),
+        ),
         (json!({"timeout": 0}), 5_000, Some("must be a number of milliseconds above 0")),
         (json!({"timeout": -5}), 5_000, Some("must be a number of milliseconds above 0")),
         (json!({"timeout": "3s"}), 5_000, Some("must be a number of milliseconds above 0")),

@@ -36,7 +36,7 @@ fn a_hook_runs_if_its_condition_exits_with_0() {
         ("exit 3", Some("exited with 3")),
         ("test \"$TOOL_NAME\" = Read", Some("exited with 1")),
         ("no-such-program-anywhere", Some("exited with 127")),
-        ("kill -9 $$", Some("died by signal 9")),
+        ("kill -9 $$", Some("was killed by signal 9")),
     ];
     for (condition, why) in cases {
         // Were its failure the hook's own, the strict hook would block.
@@ -79,7 +79,7 @@ fn a_failure_blocks_only_where_it_is_declared_to() {
         ("echo no >&2; exit 1", "blocked", "Hook blocked: no"),
         ("echo no >&2; exit 2", "blocked", "Hook blocked: no"),
         ("printf 'two\\nlines\\n' >&2; exit 255", "blocked", "Hook blocked: two\nlines"),
-        ("kill -9 $$", "blocked", "Hook blocked: \"kill -9 $$\" died by signal 9"),
+        ("kill -9 $$", "blocked", "Hook blocked: \"kill -9 $$\" was killed by signal 9"),
         ("exit 1", "blocked", "Hook blocked: \"exit 1\" exited with 1"),
         ("echo no >&2; sleep 5", "timed_out", "Hook blocked: \"echo no >&2; sleep 5\" timed out after 300ms"),
     ];

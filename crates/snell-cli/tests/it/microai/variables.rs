@@ -294,10 +294,10 @@ fn a_value_that_the_kernel_would_refuse_is_cut_marked_and_put_whole_into_a_file(
 fn a_value_that_had_to_be_cut_is_told_of() {
     let long = "x".repeat(200_000);
     let cases = [
-        ("PreToolUse", "tool_input", "INPUT was cut", Some("INPUT_FILE")),
-        ("PostToolUse", "tool_response", "OUTPUT was cut", Some("OUTPUT_FILE")),
-        ("UserPromptSubmit", "prompt", "PROMPT was cut", Some("PROMPT_FILE")),
-        ("SessionStart", "session_id", "SESSION_ID was cut", None),
+        ("PreToolUse", "tool_input", "INPUT is too long", Some("INPUT_FILE")),
+        ("PostToolUse", "tool_response", "OUTPUT is too long", Some("OUTPUT_FILE")),
+        ("UserPromptSubmit", "prompt", "PROMPT is too long", Some("PROMPT_FILE")),
+        ("SessionStart", "session_id", "SESSION_ID is too long", None),
     ];
     for (event, field, told, file) in cases {
         let value = if field == "tool_input" { json!({"command": long}) } else { json!(long) };

@@ -93,7 +93,7 @@ fn a_command_that_the_environment_cannot_take_is_cut_told_of_and_put_whole_into_
     let warnings = ran.warnings();
     assert!(
         warnings.len() == 1
-            && warnings[0].contains("SNELL_COMMAND was cut")
+            && warnings[0].contains("SNELL_COMMAND is too long")
             && warnings[0].contains("SNELL_COMMAND_FILE"),
         "{warnings:?}"
     );
@@ -277,5 +277,8 @@ fn an_unknown_key_in_an_answer_is_told_of() {
         .file("snell.toml", "[[hook]]\nevent = \"PreToolUse\"\nrun = 'echo \"{\\\"decison\\\":\\\"block\\\"}\"'\n");
     let ran = sandbox.run_event("PreToolUse", &json!({"tool_name": "Bash"}));
     let warnings = ran.warnings();
-    assert!(warnings.len() == 1 && warnings[0].contains("\"decison\" (did you mean \"decision\"?)"), "{warnings:?}");
+    assert!(
+        warnings.len() == 1 && warnings[0].contains("\"decison\" (hint: did you mean \"decision\"?)"),
+        "{warnings:?}"
+    );
 }

@@ -117,7 +117,7 @@ fn a_condition_that_does_not_hold_keeps_the_hook_from_running() {
 fn a_condition_that_gives_no_answer_is_the_failure_of_its_hook() {
     let cases = [
         ("sleep 30", Some("timed out after 1s")),
-        ("kill -9 $$", Some("died by signal 9")),
+        ("kill -9 $$", Some("was killed by signal 9")),
         // These say no, which is an answer.
         ("false", None),
         ("exit 2", None),

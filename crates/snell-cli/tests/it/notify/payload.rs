@@ -391,8 +391,8 @@ fn a_mistake_on_the_command_line_does_not_stop_an_agent() {
         (&["Stop", "--retry"], "cannot be used with"),
         (&["Stop", "--nonsense"], "unexpected argument"),
         (&["Stop", "and", "more"], "unexpected argument"),
-        (&["Stop", "--url", "box.example:7433"], "does not begin with http://"),
-        (&["Stop", "--url", "http://me:pw@box.example"], "holds a user's name or password"),
+        (&["Stop", "--url", "box.example:7433"], "must start with http://"),
+        (&["Stop", "--url", "http://me:pw@box.example"], "must not contain a user name or password"),
     ];
     for (args, said) in rows {
         let ran = run_notify(&sandbox, args, "{\"session_id\":\"s1\"}");
@@ -400,5 +400,5 @@ fn a_mistake_on_the_command_line_does_not_stop_an_agent() {
     }
     let wrong = CliSandbox::new().env("SNELL_URL", "elsewhere");
     run_notify(&wrong, &["Stop"], "{\"session_id\":\"s1\"}")
-        .assert_warning_contains("SNELL_URL does not begin with http://");
+        .assert_warning_contains("SNELL_URL must start with http://");
 }

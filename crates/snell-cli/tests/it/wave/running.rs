@@ -80,7 +80,7 @@ fn a_failure_of_the_hook_goes_on_and_is_shown_to_the_user() {
     let cases = [
         ("echo oops >&2; exit 1", "failed", "exited with 1: oops"),
         ("exit 3", "failed", "exited with 3"),
-        ("kill -TERM $$", "failed", "died by signal 15"),
+        ("kill -TERM $$", "failed", "was killed by signal 15"),
         ("no-such-program-anywhere", "failed", "exited with 127: "),
         ("sleep 5", "timed_out", "timed out after 300ms"),
     ];

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use super::values::{read_checked_text, resolve_in_home};
 use crate::config::reader::{ConfigReader, ObjectFields};
 use crate::config::spanned::{NodeValue, SpannedNode};
+use crate::diagnostic::UserMessage;
 use crate::matcher::{Glob, GlobDialect};
 
-/// What a tool does with messages.
+/// How a tool handles messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageUse {
     /// It sends one.
     Sends,
-    /// It writes one that somebody else will send.
+    /// It writes a draft, which a person or another program sends.
     Drafts,
     /// Nothing that reaches people.
     Nothing,
@@ -22,13 +23,13 @@ pub enum MessageUse {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommsSettings {
-    /// Patterns of tools that send, beside those that are known to.
+    /// Patterns of further tools that send.
     pub send: Vec<String>,
-    /// Patterns of tools that draft, beside those that are known to.
+    /// Patterns of further tools that draft.
     pub draft: Vec<String>,
-    /// Patterns of tools that do neither, whatever else is said of them.
+    /// Patterns of tools that do neither. They override the other lists.
     pub except: Vec<String>,
-    /// Fields of a tool's input that name recipients, beside those that are known to.
+    /// Further fields of a tool's input that name recipients.
     pub recipients: Vec<String>,
     /// The contacts file, in full if the home directory is known.
     pub contacts: Option<PathBuf>,
@@ -38,16 +39,16 @@ pub struct CommsSettings {
 pub(super) const COMMS_KEYS: &[&str] = &["send", "draft", "except", "recipients", "contacts"];
 
 impl CommsSettings {
-    /// What the user says that this tool does; nothing if they say nothing of it.
+    /// How the user classifies this tool, if they do.
     pub fn classify_tool(&self, tool: &str) -> Option<MessageUse> {
-        let said =
+        let lists =
             [(&self.except, MessageUse::Nothing), (&self.send, MessageUse::Sends), (&self.draft, MessageUse::Drafts)];
         let is_like = |pattern: &String| Glob::new(pattern, GlobDialect::PLAIN_CASELESS).matches(tool);
         let names_it = |patterns: &[String]| patterns.iter().any(is_like);
-        said.into_iter().find(|(patterns, _)| names_it(patterns)).map(|(_, said)| said)
+        lists.into_iter().find(|(patterns, _)| names_it(patterns)).map(|(_, message_use)| message_use)
     }
 
-    /// These, and those of an earlier file where these say nothing.
+    /// Fills keys that these settings lack from an earlier file.
     pub(super) fn merge_over(self, earlier: Self) -> Self {
         let or = |list: Vec<String>, earlier: Vec<String>| if list.is_empty() { earlier } else { list };
         Self {
@@ -59,7 +60,7 @@ impl CommsSettings {
         }
     }
 
-    /// The same, with paths that begin in this home directory in full.
+    /// The same with absolute paths.
     pub(super) fn resolve_paths(self, home: Option<&Path>) -> Self {
         Self { contacts: self.contacts.map(|path| resolve_in_home(&path, home)), ..self }
     }
@@ -83,26 +84,29 @@ pub(super) fn read_comms(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> C
 const TOOL_EXAMPLE: &str = "\"mcp__mail__send_*\"";
 const FIELD_EXAMPLE: &str = "\"thread_id\"";
 
-/// A list of which each item counts by itself: one that is wrong must not cost the others.
+/// A list whose valid items are used even if others are invalid.
 fn read_names(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &str, example: &str) -> Vec<String> {
     let Some(node) = fields.get(key) else {
         return Vec::new();
     };
     let NodeValue::Array(items) = &node.value else {
         let kind = reader.kind_name(node);
-        reader.add_error(node.offset, format!("\"{key}\" must be an array, not {kind}; write {key} = [{example}]"));
+        let message = UserMessage::new(format!("\"{key}\" must be an array, not {kind}"));
+        reader.add_error(node.offset, message.with_hint(format!("write {key} = [{example}]")));
         return Vec::new();
     };
-    let check = |name: String| match name.trim() {
-        "" => Err(format!("has an empty item; write {example}, or remove it")),
-        name => Ok(name.to_owned()),
-    };
+    let check =
+        |name: String| match name.trim() {
+            "" => Err(UserMessage::new("has an empty item")
+                .with_hint(format!("write a name such as {example}, or remove it"))),
+            name => Ok(name.to_owned()),
+        };
     items.iter().filter_map(|item| read_checked_text(reader, item, key, check)).collect()
 }
 
-fn check_contacts_path(text: String) -> Result<PathBuf, String> {
+fn check_contacts_path(text: String) -> Result<PathBuf, UserMessage> {
     if text.trim().is_empty() {
-        return Err("is empty; write the path of the contacts file (the default counts now)".into());
+        return Err(UserMessage::new("is empty (using the default)").with_hint("write the path of the contacts file"));
     }
     Ok(text.into())
 }
@@ -114,7 +118,7 @@ mod tests {
     use crate::config::source::ConfigSource;
 
     #[test]
-    fn what_is_wrong_costs_nothing_else_and_is_said() {
+    fn invalid_values_are_reported_and_the_others_are_used() {
         let text =
             "send = \"mcp__x__fly\"\ndraft = [\"mcp__x__note\", 3, \" \"]\ncontacts = \"\"\nrecipient = [\"to\"]\n";
         let source = ConfigSource::from_text("snell.toml".into(), text.into());
@@ -124,17 +128,17 @@ mod tests {
         assert_eq!(settings, expected);
         let findings: Vec<_> = reading.diagnostics.iter().map(ToString::to_string).collect();
         let expected = [
-            "snell.toml:4:1: warning: unknown key \"recipient\" in [comms] (did you mean \"recipients\"?); it has no effect",
-            "snell.toml:1:8: error: \"send\" must be an array, not a string; write send = [\"mcp__mail__send_*\"]",
+            "snell.toml:4:1: warning: unknown key \"recipient\" in [comms] (hint: did you mean \"recipients\"?)",
+            "snell.toml:1:8: error: \"send\" must be an array, not a string (hint: write send = [\"mcp__mail__send_*\"])",
             "snell.toml:2:26: error: \"draft\" must be a string, not a number",
-            "snell.toml:2:29: error: \"draft\" has an empty item; write \"mcp__mail__send_*\", or remove it",
-            "snell.toml:3:12: error: \"contacts\" is empty; write the path of the contacts file (the default counts now)",
+            "snell.toml:2:29: error: \"draft\" has an empty item (hint: write a name such as \"mcp__mail__send_*\", or remove it)",
+            "snell.toml:3:12: error: \"contacts\" is empty (using the default) (hint: write the path of the contacts file)",
         ];
         assert_eq!(findings, expected);
     }
 
     #[test]
-    fn what_the_user_says_of_a_tool_counts_in_this_order() {
+    fn except_comes_before_send_and_send_before_draft() {
         let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         let settings = CommsSettings {
             send: texts(&["mcp__pigeon__*"]),
@@ -158,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_files_the_later_counts_where_it_says_something() {
+    fn a_later_file_overrides_the_keys_that_it_sets() {
         let earlier = CommsSettings {
             send: vec!["earlier".into()],
             contacts: Some("earlier".into()),

@@ -8,8 +8,9 @@ use super::values::{expand_tilde, read_checked_text, read_checked_texts, read_si
 use crate::config::discovery::FileOwner;
 use crate::config::reader::{ConfigReader, ObjectFields};
 use crate::config::spanned::{NodeValue, SpannedNode};
+use crate::diagnostic::UserMessage;
 
-/// The files that every session gets unless a file says otherwise: where they are in the project, and what they are.
+/// The default core files: paths in the project, and descriptions.
 pub(super) const CORE_FILES: [(&str, &str); 3] = [
     ("Desktop/TODAY.md", "daily memory"),
     ("Desktop/MEMORY.md", "weekly/medium-term"),
@@ -25,12 +26,12 @@ const DEFAULT_MAX_ALL_BYTES: u64 = 256 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CoreFile {
-    /// Where it is; if it is relative, in the project.
+    /// Its path. A relative path starts in the project.
     pub path: PathBuf,
-    /// What it is, in a few words, if somebody says so.
+    /// A short description, if there is one.
     pub about: Option<String>,
-    /// Whether it may lie outside of the project. So it may if the user's own file names the very place: by its whole
-    /// path, or from the home directory. What is there in a project, behind a relative path, is the project's word.
+    /// Whether it may be outside of the project: only if the user's own file has its absolute path or a path below `~`. The
+    /// project decides what a relative path leads to.
     pub may_be_outside_project: bool,
 }
 
@@ -58,17 +59,17 @@ impl ContextSettings {
         self.core.as_deref().map_or_else(|| CORE_FILES.iter().map(default).collect(), Cow::Borrowed)
     }
 
-    /// How many bytes of one file an agent gets.
+    /// The maximum size of one file.
     pub fn max_file_bytes(&self) -> u64 {
         self.max_file.unwrap_or(DEFAULT_MAX_FILE_BYTES)
     }
 
-    /// How many bytes it gets of all files together.
+    /// The maximum size of all files together.
     pub fn max_total_bytes(&self) -> u64 {
         self.max_all.unwrap_or(DEFAULT_MAX_ALL_BYTES)
     }
 
-    /// What is said, and not only meant by default: each key with its value, for people.
+    /// The keys that are set, with their values as texts for people.
     pub fn explicit_entries(&self) -> Vec<(&'static str, String)> {
         let about = |about: &String| format!(" ({about})");
         let file = |file: &CoreFile| {
@@ -85,12 +86,12 @@ impl ContextSettings {
         files.into_iter().flatten().chain(sizes).chain(places).collect()
     }
 
-    /// Further directories from which files may come, or single files.
+    /// Further directories or files that may be read.
     pub fn allowed_paths(&self) -> &[PathBuf] {
         &self.allow
     }
 
-    /// These, and those of an earlier file where these say nothing.
+    /// Fills keys that these settings lack from an earlier file.
     pub(super) fn merge_over(self, earlier: Self) -> Self {
         Self {
             core: self.core.or(earlier.core),
@@ -100,7 +101,7 @@ impl ContextSettings {
         }
     }
 
-    /// With paths that begin in this home directory in full.
+    /// The same with absolute paths.
     pub(super) fn resolve_paths(mut self, home: Option<&Path>) -> Self {
         for file in self.core.iter_mut().flatten() {
             file.path = expand_tilde(&file.path, home);
@@ -120,7 +121,7 @@ pub(super) fn read_context(reader: &mut ConfigReader<'_>, node: &SpannedNode) ->
         core: read_core(reader, &fields),
         max_file: read_size(reader, &fields, "max_file", DEFAULT_MAX_FILE),
         max_all: read_size(reader, &fields, "max_all", DEFAULT_MAX_ALL),
-        // A project that could say where files may come from could hand any of them to the agent.
+        // Otherwise a project could send any file to the agent.
         allow: get_user_only(reader, &fields, "allow")
             .map(|node| read_checked_texts(reader, node, "allow", check_path))
             .unwrap_or_default(),
@@ -132,26 +133,24 @@ fn read_core(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option
     Some(items.iter().filter_map(|item| read_core_file(reader, item)).collect())
 }
 
+const ENTRY_EXAMPLE: &str = "{path = \"notes/PLAN.md\", about = \"the plan\"}";
+
 fn read_core_file(reader: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<CoreFile> {
     let (path, about) = match &item.value {
         NodeValue::String(_) => (read_checked_text(reader, item, "core", check_path)?, None),
         NodeValue::Object(_) => {
             let fields = reader.read_table(item, "an entry of \"core\"", &["path", "about"])?;
             let Some(path) = fields.get("path") else {
-                let message =
-                    "an entry of \"core\" has no \"path\"; write {path = \"notes/PLAN.md\", about = \"the plan\"}";
-                reader.add_error(item.offset, message);
+                let message = UserMessage::new("an entry of \"core\" has no \"path\"");
+                reader.add_error(item.offset, message.with_hint(format!("write {ENTRY_EXAMPLE}")));
                 return None;
             };
             (read_checked_text(reader, path, "path", check_path)?, reader.read_text(&fields, "about"))
         }
         _ => {
             let kind = reader.kind_name(item);
-            let message = format!(
-                "an entry of \"core\" must be a path, not {kind}; write \"notes/PLAN.md\" or {{path = \"notes/PLAN.md\", \
-                 about = \"the plan\"}}"
-            );
-            reader.add_error(item.offset, message);
+            let message = UserMessage::new(format!("an entry of \"core\" must be a path, not {kind}"));
+            reader.add_error(item.offset, message.with_hint(format!("write \"notes/PLAN.md\" or {ENTRY_EXAMPLE}")));
             return None;
         }
     };
@@ -164,9 +163,9 @@ fn read_core_file(reader: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<C
     })
 }
 
-fn check_path(text: String) -> Result<PathBuf, String> {
+fn check_path(text: String) -> Result<PathBuf, UserMessage> {
     if text.trim().is_empty() {
-        return Err("holds an empty path; write \"~/notes\" or the like".into());
+        return Err(UserMessage::new("has an empty path").with_hint("write a path such as \"~/notes\""));
     }
     Ok(text.into())
 }
@@ -180,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_files_the_later_counts_where_it_says_something() {
+    fn a_later_file_overrides_the_keys_that_it_sets() {
         let earlier = ContextSettings {
             core: Some(vec![make_core_file("earlier.md")]),
             max_file: Some(1),
@@ -206,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_begins_in_the_home_directory_is_moved_there() {
+    fn only_paths_in_the_home_directory_are_resolved() {
         let settings = ContextSettings {
             core: Some(["~/a.md", "b.md", "/c.md", "~d/e.md"].map(make_core_file).into()),
             allow: ["~/notes", "notes", "/srv"].map(PathBuf::from).into(),

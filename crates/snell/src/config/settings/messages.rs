@@ -1,40 +1,41 @@
-//! `[messages]`: what an agent is told by the built-in handlers, word for word.
+//! `[messages]`: the texts that the built-in handlers send to an agent.
 
 use crate::config::reader::ConfigReader;
 use crate::config::spanned::SpannedNode;
+use crate::diagnostic::UserMessage;
 
-/// What a message begins with, unless the user says otherwise. `{level}` stands for how grave it is.
+/// The default start of a message. `{level}` stands for its severity.
 const PREFIX: &str = "[CLAUDE OS SYS: {level}]: ";
 
-/// Something that an agent is told.
+/// A message to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AgentMessage {
-    /// At the start: what follows are files.
+    /// At the start of a session: files follow.
     ContextLoaded,
     /// With a prompt: the first threshold of context use is crossed.
     PromptNotice,
-    /// With a prompt: the second is.
+    /// With a prompt: the second one is crossed.
     PromptWarning,
     /// With a prompt: the session has no status.
     SetStatus,
     /// When the agent stops: the first threshold of context use is crossed.
     MemoryCheck,
-    /// The second is.
+    /// When the agent stops: the second one is crossed.
     Reset,
-    /// The third is.
+    /// When the agent stops: the third one is crossed.
     Urgent,
-    /// The last is.
+    /// When the agent stops: the last one is crossed.
     Critical,
-    /// When an agent in the background stops, and has not given a sign of itself.
+    /// When a background agent stops without a ping.
     Ping,
     /// The prompt that wakes an agent because its workers have finished.
     WakeUp,
-    /// The answer to that: which workers have finished.
+    /// The answer to that prompt: which workers have finished.
     WorkersDone,
-    /// The answer to that, when there are none.
+    /// The answer to that prompt if no worker has finished.
     NoWorkers,
-    /// The answer to that, when it cannot be known.
+    /// The answer to that prompt if the workers are unknown.
     WorkersUnknown,
 }
 
@@ -49,7 +50,7 @@ const fn message_row(message: AgentMessage, key: &'static str, level: &'static s
     MessageRow { message, key, level, text }
 }
 
-/// What each message says, unless the user says otherwise. `{percent}` stands for the threshold, `{count}` for how many.
+/// The default texts. `{percent}` stands for the threshold, `{count}` for the number of workers.
 const MESSAGES: &[MessageRow] = &[
     message_row(AgentMessage::ContextLoaded, "context_loaded", INFO, "Session context loaded"),
     message_row(
@@ -96,7 +97,7 @@ const PREFIX_KEY: &str = "prefix";
 /// The key of the one text that must not be empty.
 const WAKE_UP_KEY: &str = "wake_up";
 
-/// What agents are told. Only what the user changed is held.
+/// The texts that Snell sends to agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageTemplates {
     changed: Vec<(&'static str, String)>,
@@ -123,8 +124,8 @@ impl MessageTemplates {
         self.render_message(AgentMessage::WakeUp).unwrap_or_default()
     }
 
-    /// What a line begins with that Snell itself says, as it is meant to be and as the user has it: up to the level, or with
-    /// each of them if nothing stands before it.
+    /// How lines from Snell start, by default and in the user's settings: the prefix up to the level, or the prefix with each
+    /// level if the level comes first.
     pub fn line_prefixes(&self) -> Vec<String> {
         let mut beginnings = Vec::new();
         for prefix in [PREFIX, self.template_text(PREFIX_KEY, PREFIX)] {
@@ -159,7 +160,7 @@ impl MessageTemplates {
         changed.map_or(default, |(_, text)| text)
     }
 
-    /// These, and those of an earlier file where these say nothing.
+    /// Fills keys that these settings lack from an earlier file.
     pub(super) fn merge_over(mut self, earlier: Self) -> Self {
         for (key, text) in earlier.changed {
             if self.changed.iter().all(|(changed, _)| *changed != key) {
@@ -188,9 +189,8 @@ pub(super) fn read_messages(reader: &mut ConfigReader<'_>, node: &SpannedNode) -
             continue;
         };
         if key == WAKE_UP_KEY && text.trim().is_empty() {
-            let message = "\"wake_up\" must not be empty: every prompt would be one; write \"Workers complete\" (which \
-                           counts now)";
-            reader.add_error(node.offset, message);
+            let text = "\"wake_up\" is empty and would match every prompt (using the default, \"Workers complete\")";
+            reader.add_error(node.offset, UserMessage::new(text).with_hint("write the prompt that wakes an agent"));
             continue;
         }
         messages.changed.push((key, text));
@@ -204,7 +204,7 @@ mod tests {
     use crate::config::settings::tests::read_config_schema;
 
     #[test]
-    fn the_texts_of_the_schema_are_those_that_count() {
+    fn the_defaults_of_the_schema_are_the_defaults_of_the_code() {
         let schema = read_config_schema();
         let known = &schema["properties"]["messages"]["properties"];
         assert_eq!(known[PREFIX_KEY]["default"], PREFIX);
@@ -243,8 +243,8 @@ mod tests {
             (messages.render_message(AgentMessage::Ping), "[CLAUDE OS SYS: INFO]: Reminder - Ping before ending"),
             (Some(messages.wake_up_prompt()), "[CLAUDE OS SYS: NOTIFICATION]: Workers complete"),
         ];
-        for (said, expected) in cases {
-            assert_eq!(said.as_deref(), Some(expected));
+        for (rendered, expected) in cases {
+            assert_eq!(rendered.as_deref(), Some(expected));
         }
     }
 

@@ -1,5 +1,4 @@
-//! What a `snell.toml` says beside its hooks: whose hooks are borrowed, how long records are kept, which of the built-in
-//! handlers run and how, and where the receiver is.
+//! The settings of a `snell.toml`: borrowed hooks, retention, the built-in handlers and the receiver.
 
 mod comms;
 mod context;
@@ -18,7 +17,7 @@ use super::discovery::FileOwner;
 use super::reader::{ConfigReader, ObjectFields};
 use super::spanned::SpannedNode;
 use crate::contract::{CONTRACTS, NATIVE};
-use crate::diagnostic::format_suggestion;
+use crate::diagnostic::UserMessage;
 use crate::hook::SourceLocation;
 
 pub use comms::{CommsSettings, MessageUse};
@@ -31,36 +30,36 @@ pub use messages::{AgentMessage, MessageTemplates};
 pub use remind::RemindSettings;
 pub use server::{ServerSettings, ServerSettingsFault, is_postgres_url, normalize_receiver_url};
 
-/// How long records are kept where no file says otherwise.
+/// How long records are kept by default.
 const DEFAULT_RETENTION: Duration = Duration::from_secs(30 * DAY_SECONDS);
 const DAY_SECONDS: u64 = 24 * 60 * 60;
 
-/// Longer is forever: the arithmetic of calendars stays far from its limits.
+/// A longer period is forever. This keeps calendar arithmetic far from its limits.
 const MAX_RETENTION: Duration = Duration::from_secs(100 * 365 * DAY_SECONDS);
 
-/// What the files that count say beside their hooks.
+/// The merged settings of all files that apply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SnellSettings {
-    /// The contracts whose files a guest also runs, in the order in which they do.
+    /// The contracts whose files a guest also runs, in the order in which they run.
     pub borrow: Vec<&'static str>,
     /// How long records are kept.
     pub keep: RetentionPeriod,
     /// Which of the built-in handlers run.
     pub handlers: HandlerSwitches,
-    /// How many tokens fit into an agent's context, where the user says so.
+    /// The size of an agent's context in tokens, if the user sets it.
     pub context_window: Option<u32>,
     /// The files whose content an agent gets when its session starts.
     pub context: ContextSettings,
-    /// When an agent is reminded of something.
+    /// When Snell reminds an agent.
     pub remind: RemindSettings,
-    /// What agents are told, word for word.
+    /// The texts that Snell sends to agents.
     pub messages: MessageTemplates,
     /// Which tools send messages, and to whom they may.
     pub comms: CommsSettings,
-    /// What is to be done about calls that the guard minds.
+    /// The settings of the guard.
     pub guard: GuardSettings,
-    /// The receiver: where it is, and how it works.
+    /// The receiver.
     pub server: ServerSettings,
 }
 
@@ -75,12 +74,12 @@ impl Default for SnellSettings {
 pub enum RetentionPeriod {
     /// This long.
     For(Duration),
-    /// Until somebody removes them.
+    /// Until the user removes them.
     Forever,
 }
 
 impl RetentionPeriod {
-    /// Reads a duration with its unit, or `forever`.
+    /// Parses a duration with a unit, or `forever`.
     pub fn parse(text: &str) -> Option<Self> {
         if text == "forever" {
             return Some(Self::Forever);
@@ -93,13 +92,13 @@ impl RetentionPeriod {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuiltinHandler {
-    /// Records sessions, and what state each is in.
+    /// Records sessions and their states.
     Track,
-    /// Gives an agent its files when a session starts.
+    /// Sends files to an agent when a session starts.
     Context,
-    /// Reminds an agent of how full its context is, and of what else it should do.
+    /// Reminds an agent of its context usage and its status.
     Remind,
-    /// Says who may send messages, and to whom.
+    /// Checks who may send messages, and to whom.
     Comms,
     /// Judges what a tool call would do, before it runs.
     Guard,
@@ -128,7 +127,7 @@ impl HandlerSwitches {
 }
 
 impl BuiltinHandler {
-    /// What it is called in `[handlers]`.
+    /// Its key in `[handlers]`.
     pub fn name(self) -> &'static str {
         let row = HANDLERS.iter().find(|(_, handler)| *handler == self);
         row.map_or("", |(name, _)| name)
@@ -139,7 +138,7 @@ impl BuiltinHandler {
 pub(crate) const SETTING_KEYS: &[&str] =
     &["borrow", "keep", "handlers", "context_window", "context", "remind", "messages", "comms", "guard", "server"];
 
-/// What one file says. Nothing where it says nothing, so that another file may.
+/// The settings of one file. A missing key is `None`, so that another file can set it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FileSettings {
     pub(super) borrow: Vec<BorrowedContract>,
@@ -155,20 +154,20 @@ pub(crate) struct FileSettings {
 }
 
 impl FileSettings {
-    /// Whether it says something about the guard.
+    /// Whether it has `[guard]` settings.
     pub(super) fn has_guard_settings(&self) -> bool {
         self.guard != guard::FileGuardSettings::default()
     }
 }
 
-/// What a file says, and whose word that is.
+/// The settings of a file, and its author.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AuthoredSettings<'a> {
     pub(super) settings: &'a FileSettings,
     pub(super) author: GuardAuthor,
 }
 
-/// A contract whose files are borrowed, and where that is written.
+/// A contract whose files are borrowed, and the position of that entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BorrowedContract {
     pub(super) contract: &'static str,
@@ -176,19 +175,18 @@ pub(super) struct BorrowedContract {
 }
 
 impl SnellSettings {
-    /// All files together, for whoever has this home directory. Of several that set one thing, the last counts. Those that
-    /// nobody trusts have a say in nothing but the guard, and there only to make it stricter.
-    pub(super) fn from_files(said: &[AuthoredSettings<'_>], bases: PathBases<'_>) -> Self {
+    /// Merges all files. A later file overrides an earlier one. Untrusted files can only make the guard stricter.
+    pub(super) fn from_files(all: &[AuthoredSettings<'_>], bases: PathBases<'_>) -> Self {
         let home = bases.home;
-        let counting = said.iter().filter(|said| said.author != GuardAuthor::Untrusted);
-        let files: Vec<_> = counting.map(|said| said.settings).collect();
+        let trusted = all.iter().filter(|file| file.author != GuardAuthor::Untrusted);
+        let files: Vec<_> = trusted.map(|file| file.settings).collect();
         let is_borrowed = |name: &&str| {
             let mut borrowed = files.iter().flat_map(|file| &file.borrow);
             borrowed.any(|borrowed| borrowed.contract == *name)
         };
         let is_off = |handler: &BuiltinHandler| {
-            let mut said = files.iter().flat_map(|file| &file.handlers).rev();
-            said.find(|(said, _)| said == handler).is_some_and(|(_, on)| !on)
+            let mut switches = files.iter().flat_map(|file| &file.handlers).rev();
+            switches.find(|(switched, _)| switched == handler).is_some_and(|(_, on)| !on)
         };
         Self {
             borrow: borrowable_contracts().filter(is_borrowed).collect(),
@@ -199,13 +197,13 @@ impl SnellSettings {
             remind: merge_files(&files, |file| &file.remind, RemindSettings::merge_over),
             messages: merge_files(&files, |file| &file.messages, MessageTemplates::merge_over),
             comms: merge_files(&files, |file| &file.comms, CommsSettings::merge_over).resolve_paths(home),
-            guard: GuardSettings::from_files(said.iter().map(|said| (&said.settings.guard, said.author)), bases),
+            guard: GuardSettings::from_files(all.iter().map(|file| (&file.settings.guard, file.author)), bases),
             server: merge_files(&files, |file| &file.server, ServerSettings::merge_over).resolve_paths(home),
         }
     }
 }
 
-/// One table of all files together, where each file counts before the earlier ones.
+/// Merges one table of all files. A later file overrides an earlier one.
 fn merge_files<T: Clone + Default>(
     files: &[&FileSettings],
     table: fn(&FileSettings) -> &T,
@@ -214,7 +212,7 @@ fn merge_files<T: Clone + Default>(
     files.iter().fold(T::default(), |earlier, file| merge_over(table(file).clone(), earlier))
 }
 
-/// The contracts that have files of their own which a guest does not run by itself, in the order in which they run.
+/// The contracts whose files a guest can borrow, in the order in which they run.
 pub(crate) fn borrowable_contracts() -> impl Iterator<Item = &'static str> {
     CONTRACTS
         .iter()
@@ -229,7 +227,7 @@ pub(crate) fn read_settings(reader: &mut ConfigReader<'_>, root: &ObjectFields<'
         keep: get_user_only(reader, root, "keep").and_then(|node| read_keep(reader, node)),
         handlers: get_user_only(reader, root, "handlers").map(|node| read_handlers(reader, node)).unwrap_or_default(),
         context_window: get_user_only(reader, root, "context_window")
-            .and_then(|_| values::read_count(reader, root, "context_window", (200_000, "the default counts now"))),
+            .and_then(|_| values::read_count(reader, root, "context_window", (200_000, values::Fallback::Default))),
         context: root.get("context").map(|node| context::read_context(reader, node)).unwrap_or_default(),
         remind: get_user_only(reader, root, "remind").map(|node| remind::read_remind(reader, node)).unwrap_or_default(),
         messages: get_user_only(reader, root, "messages")
@@ -241,14 +239,14 @@ pub(crate) fn read_settings(reader: &mut ConfigReader<'_>, root: &ObjectFields<'
     };
 }
 
-/// A setting that counts in the user's own file only: a project must not change what is recorded of its user's work, nor
-/// where that is sent.
+/// A setting that only the user's own file can have: a project must not change what Snell records or where it sends events.
 fn get_user_only<'n>(reader: &mut ConfigReader<'_>, root: &ObjectFields<'n>, key: &str) -> Option<&'n SpannedNode> {
     let member = root.members.iter().find(|member| member.key == key)?;
     if reader.owner == FileOwner::Project {
         reader.add_warning(
             member.key_offset,
-            format!("\"{key}\" has no effect in a project's file; write it in ~/.config/snell/snell.toml"),
+            UserMessage::new(format!("\"{key}\" has no effect in a project's file"))
+                .with_hint("move it to ~/.config/snell/snell.toml"),
         );
         return None;
     }
@@ -262,13 +260,11 @@ fn read_borrow(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Vec<Borrowe
             continue;
         };
         let Some(contract) = borrowable_contracts().find(|known| *known == name) else {
-            let near = format_suggestion(&name, borrowable_contracts());
             let known: Vec<_> = borrowable_contracts().collect();
-            let known = known.join(", ");
-            reader.add_error(
-                item.offset,
-                format!("\"borrow\" names \"{name}\"{near}, whose files cannot be borrowed; write one of {known}"),
-            );
+            let message = UserMessage::new(format!("\"borrow\" has \"{name}\", whose hook files cannot be borrowed"))
+                .with_hint(format!("use one of {}", known.join(", ")))
+                .with_suggestion(&name, known);
+            reader.add_error(item.offset, message);
             continue;
         };
         if list.iter().all(|earlier| earlier.contract != contract) {
@@ -283,22 +279,20 @@ fn read_keep(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Option<Retent
     let kept = node.text().and_then(RetentionPeriod::parse);
     if kept.is_none() {
         let is_duration = node.text().is_some_and(|text| parse_signed_duration(text).is_some());
-        let wanted = if is_duration { "more than 0" } else { "a duration with its unit" };
-        reader.add_error(
-            node.offset,
-            format!("\"keep\" must be {wanted}; write \"30d\", \"2w\" or \"forever\" (the default of 30d counts)"),
-        );
+        let wanted = if is_duration { "more than 0" } else { "a duration with a unit" };
+        let message = UserMessage::new(format!("\"keep\" must be {wanted} (using the default, 30d)"));
+        reader.add_error(node.offset, message.with_hint("write \"30d\", \"2w\" or \"forever\""));
     }
     kept
 }
 
-/// A duration of which a day is 24 hours; months and years have no length that everybody agrees on.
+/// A duration. A day has 24 hours; months and years have no fixed length, so they are invalid.
 fn parse_signed_duration(text: &str) -> Option<SignedDuration> {
     let span: Span = text.parse().ok()?;
     span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()
 }
 
-/// The same, if it is more than nothing.
+/// The same, if it is more than 0.
 fn parse_duration(text: &str) -> Option<Duration> {
     let duration = Duration::try_from(parse_signed_duration(text)?).ok();
     duration.filter(|duration| !duration.is_zero())

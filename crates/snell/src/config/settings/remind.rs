@@ -1,18 +1,19 @@
-//! `[remind]`: when an agent is reminded of something.
+//! `[remind]`: when Snell reminds an agent.
 
 use std::time::Duration;
 
-use super::values::{DEFAULT_APPLIES_REMARK, read_interval};
+use super::values::{Fallback, read_interval};
 use crate::config::reader::{ConfigReader, ObjectFields};
 use crate::config::spanned::{NodeValue, SpannedNode};
+use crate::diagnostic::UserMessage;
 
-/// The mode of a session whose launcher says nothing else: somebody sits in front of it.
+/// The default mode of a session: a person watches it.
 const INTERACTIVE: &str = "interactive";
 
 const THRESHOLDS: [u8; 4] = [60, 80, 90, 95];
 const STATUS_AFTER: Duration = Duration::from_secs(120);
 
-/// When an agent is reminded of something.
+/// When Snell reminds an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RemindSettings {
@@ -25,7 +26,7 @@ pub struct RemindSettings {
 pub(super) const REMIND_KEYS: &[&str] = &["thresholds", "autonomous_thresholds", "status_after"];
 
 impl RemindSettings {
-    /// How full the context is, in percent, when an agent in this mode is told so: four steps, each above the one before.
+    /// The context usage, in percent, at which Snell reminds an agent in this mode: four ascending steps.
     pub fn thresholds(&self, mode: Option<&str>) -> [u8; 4] {
         let usual = self.thresholds.unwrap_or(THRESHOLDS);
         if mode.is_none_or(|mode| mode == INTERACTIVE) {
@@ -34,12 +35,12 @@ impl RemindSettings {
         self.autonomous_thresholds.unwrap_or(usual)
     }
 
-    /// For how long a session may have no status before its agent is reminded.
+    /// How long a session may have no status before Snell reminds its agent.
     pub fn status_after(&self) -> Duration {
         self.status_after.unwrap_or(STATUS_AFTER)
     }
 
-    /// These, and those of an earlier file where these say nothing.
+    /// Fills keys that these settings lack from an earlier file.
     pub(super) fn merge_over(self, earlier: Self) -> Self {
         Self {
             thresholds: self.thresholds.or(earlier.thresholds),
@@ -56,7 +57,7 @@ pub(super) fn read_remind(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> 
     RemindSettings {
         thresholds: read_thresholds(reader, &fields, "thresholds"),
         autonomous_thresholds: read_thresholds(reader, &fields, "autonomous_thresholds"),
-        status_after: read_interval(reader, &fields, "status_after", "2m", DEFAULT_APPLIES_REMARK),
+        status_after: read_interval(reader, &fields, "status_after", "2m", Fallback::Default),
     }
 }
 
@@ -73,10 +74,9 @@ fn read_thresholds(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key
     let steps = steps.and_then(|steps| <[u8; 4]>::try_from(steps).ok());
     let steps = steps.filter(|steps| steps.is_sorted_by(|a, b| a < b));
     if steps.is_none() {
-        let message = format!(
-            "\"{key}\" must be four percentages, each above the one before it; write [60, 80, 90, 95] (which count now)"
-        );
-        reader.add_error(node.offset, message);
+        let text = format!("\"{key}\" must be four percentages in ascending order (using the default)");
+        let hint = "write a list such as [60, 80, 90, 95]";
+        reader.add_error(node.offset, UserMessage::new(text).with_hint(hint));
     }
     steps
 }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_sessions_that_nobody_watches_have_thresholds_of_their_own() {
+    fn only_autonomous_sessions_have_their_own_thresholds() {
         let settings = RemindSettings { autonomous_thresholds: Some([40, 50, 60, 70]), ..RemindSettings::default() };
         let cases = [
             (None, [60, 80, 90, 95]),

@@ -1,4 +1,4 @@
-//! `[server]`: the receiver, for whoever runs one and for whoever sends events to one.
+//! `[server]`: the receiver, on the machine that runs it and on machines that send events to it.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -6,53 +6,51 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::values::{
-    DEFAULT_REMARK, read_checked_text, read_checked_texts, read_count, read_interval, resolve_in_home,
-};
+use super::values::{Fallback, read_checked_text, read_checked_texts, read_count, read_interval, resolve_in_home};
 use crate::config::reader::{ConfigReader, ObjectFields};
 use crate::config::spanned::SpannedNode;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, UserMessage};
 use crate::hook::SourceLocation;
 
-/// What the user's file says about the receiver. Where it says nothing, whoever asks has a default.
+/// The settings of the receiver. Callers have defaults for missing ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerSettings {
     /// Whether the receiver takes events.
     pub enabled: Option<bool>,
-    /// Where the receiver listens, as `IP:PORT` or `HOST:PORT`.
+    /// The address on which the receiver listens, as `IP:PORT` or `HOST:PORT`.
     pub addr: Option<String>,
-    /// The receiver that events of this machine are sent to.
+    /// The receiver to which this machine sends events.
     pub url: Option<String>,
-    /// The receiver's database, as `sqlite:PATH`; or as an address of PostgreSQL, which the receiver refuses.
+    /// The receiver's database, as `sqlite:PATH`. The receiver rejects PostgreSQL addresses.
     pub db: Option<String>,
-    /// The file that holds the token, in full if the home directory is known.
+    /// The file with the token, as an absolute path if the home directory is known.
     pub token_file: Option<PathBuf>,
-    /// Where that was written.
+    /// The position of that setting.
     pub token_file_origin: Option<SourceLocation>,
-    /// Further hosts by whose names the receiver may be addressed.
+    /// Further host names of the receiver.
     pub allow_hosts: Vec<String>,
-    /// What the receiver does with requests without a token whose user the kernel does not tell: `refuse` or `accept`.
+    /// How the receiver treats requests without a token from an unknown user: `refuse` or `accept`.
     pub unknown_senders: Option<String>,
-    /// How often the receiver looks around while events arrive.
+    /// The poll interval while events arrive.
     pub poll_active: Option<Duration>,
-    /// How often it looks around when none do.
+    /// The poll interval while no events arrive.
     pub poll_silent: Option<Duration>,
-    /// For how long nothing must have arrived before that counts.
+    /// The time without events after which the receiver uses `poll_silent`.
     pub silent_after: Option<Duration>,
-    /// How many may listen to the stream of events at a time.
+    /// The maximum number of clients of the event stream.
     pub max_stream_clients: Option<u32>,
-    /// What was written and cannot be understood. Nothing counts in its place.
+    /// The invalid values. No default applies in their place.
     pub faults: Vec<ServerSettingsFault>,
 }
 
-/// A key of `[server]` whose value cannot be understood.
+/// A key of `[server]` with an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerSettingsFault {
     /// The key.
     pub key: &'static str,
-    /// What is wrong with its value, as it is among the findings of the file.
+    /// The diagnostic of its value.
     pub finding: Diagnostic,
 }
 
@@ -75,7 +73,7 @@ pub(super) const SERVER_KEYS: &[&str] = &[
 ];
 
 impl ServerSettings {
-    /// These settings, and those of an earlier file where these say nothing.
+    /// Fills keys that these settings lack from an earlier file.
     pub(super) fn merge_over(self, earlier: Self) -> Self {
         Self {
             enabled: self.enabled.or(earlier.enabled),
@@ -94,31 +92,31 @@ impl ServerSettings {
         }
     }
 
-    /// The same, with paths that begin in this home directory in full.
+    /// The same with absolute paths.
     pub(super) fn resolve_paths(self, home: Option<&Path>) -> Self {
         Self { token_file: self.token_file.map(|path| resolve_in_home(&path, home)), ..self }
     }
 }
 
-/// The address of a receiver as Snell keeps it: `http` or `https`, a host, perhaps a path, and nothing else.
+/// The normal form of a receiver's address: `http` or `https`, a host, and an optional path.
 ///
 /// # Errors
 ///
-/// When it is no such address: what is wrong with it.
+/// The problem, as a predicate to follow the name of the setting.
 pub fn normalize_receiver_url(written: &str) -> Result<String, &'static str> {
     let has_scheme = ["http://", "https://"].iter().any(|scheme| {
         let head = written.get(..scheme.len());
         head.is_some_and(|head| head.eq_ignore_ascii_case(scheme))
     });
     if !has_scheme {
-        return Err("does not begin with http:// or https://");
+        return Err("must start with http:// or https://");
     }
-    let url = Url::parse(written).map_err(|_| "has no host that can be understood")?;
+    let url = Url::parse(written).map_err(|_| "has no valid host")?;
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("holds a user's name or password, which belongs into token_file");
+        return Err("must not contain a user name or password (use token_file)");
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err("has a part after its path (? or #)");
+        return Err("must not have a query or fragment (? or #)");
     }
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
@@ -145,7 +143,7 @@ pub(super) fn read_server(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> 
         poll_silent: keys.read_interval("poll_silent", "2s"),
         silent_after: keys.read_interval("silent_after", "300s"),
         max_stream_clients: keys.read_key("max_stream_clients", |reading, fields| {
-            read_count(reading, fields, "max_stream_clients", (1000, DEFAULT_REMARK))
+            read_count(reading, fields, "max_stream_clients", (1000, Fallback::Nothing))
         }),
         faults: Vec::new(),
     };
@@ -154,7 +152,7 @@ pub(super) fn read_server(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> 
     settings
 }
 
-/// The keys that are written, read one by one, with what is wrong with each.
+/// Reads keys one by one, and collects the errors of each.
 struct ServerKeyReader<'k, 's> {
     reading: &'k mut ConfigReader<'s>,
     fields: &'k ObjectFields<'k>,
@@ -162,7 +160,7 @@ struct ServerKeyReader<'k, 's> {
 }
 
 impl<'s> ServerKeyReader<'_, 's> {
-    /// What a key says. Whatever errors are found on the way are this key's.
+    /// Reads one key. Errors that occur meanwhile belong to it.
     fn read_key<T>(
         &mut self,
         key: &'static str,
@@ -176,21 +174,21 @@ impl<'s> ServerKeyReader<'_, 's> {
         value
     }
 
-    fn read_text(&mut self, key: &'static str, check: fn(String) -> Result<String, String>) -> Option<String> {
+    fn read_text(&mut self, key: &'static str, check: fn(String) -> Result<String, UserMessage>) -> Option<String> {
         self.read_key(key, |reading, fields| read_checked_text(reading, fields.get(key)?, key, check))
     }
 
     fn read_interval(&mut self, key: &'static str, default: &str) -> Option<Duration> {
-        self.read_key(key, |reading, fields| read_interval(reading, fields, key, default, DEFAULT_REMARK))
+        self.read_key(key, |reading, fields| read_interval(reading, fields, key, default, Fallback::Nothing))
     }
 
-    /// Where a key's value was written.
+    /// The position of a key's value.
     fn locate_key(&self, key: &str) -> Option<SourceLocation> {
         self.fields.get(key).map(|node| self.reading.locate_offset(node.offset))
     }
 }
 
-fn check_address(text: String) -> Result<String, String> {
+fn check_address(text: String) -> Result<String, UserMessage> {
     let is_named = text.rsplit_once(':').is_some_and(|(host, port)| {
         let of_a_name = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
         !host.is_empty() && host.chars().all(of_a_name) && port.parse::<u16>().is_ok()
@@ -198,62 +196,61 @@ fn check_address(text: String) -> Result<String, String> {
     if is_named || text.parse::<SocketAddr>().is_ok() {
         return Ok(text);
     }
-    Err(format!("must be IP:PORT or HOST:PORT, not \"{text}\"; write \"127.0.0.1:7433\" ({DEFAULT_REMARK})"))
+    let message = UserMessage::new(format!("must be IP:PORT or HOST:PORT, not \"{text}\""));
+    Err(message.with_hint("write an address such as \"127.0.0.1:7433\""))
 }
 
-fn check_receiver_url(text: String) -> Result<String, String> {
-    // The text itself may hold a password, so it is not repeated.
+fn check_receiver_url(text: String) -> Result<String, UserMessage> {
+    // The message does not repeat the text, which may contain a password.
     normalize_receiver_url(&text)
-        .map_err(|fault| format!("{fault}; write \"https://HOST\" or \"http://HOST:PORT\" (it does not count)"))
+        .map_err(|fault| UserMessage::new(fault).with_hint("write \"https://HOST\" or \"http://HOST:PORT\""))
 }
 
-fn check_database(text: String) -> Result<String, String> {
+fn check_database(text: String) -> Result<String, UserMessage> {
     let names_a_file = text.strip_prefix("sqlite:").is_some_and(|path| !path.is_empty());
     if names_a_file || is_postgres_url(&text) {
         return Ok(text);
     }
-    Err("must be sqlite:PATH; write \"sqlite:/home/me/snell.db\", or remove it".into())
+    Err(UserMessage::new("must be sqlite:PATH").with_hint("write \"sqlite:/home/me/snell.db\", or remove \"db\""))
 }
 
-/// What is wrong with a database that is not built in. It counts all the same: whoever named it does not want another one to be
-/// used, so the receiver does not start.
+/// Warns of an unsupported database. The setting still applies, so that the receiver does not start with another database.
 fn warn_of_postgres(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, db: Option<&str>) {
     if let Some(node) = fields.get("db")
         && db.is_some_and(is_postgres_url)
     {
-        reader.add_warning(
-            node.offset,
-            "\"db\" names PostgreSQL, which is not built in, so `snell serve` does not start; write \
-             \"sqlite:/home/me/snell.db\"",
-        );
+        let text = "\"db\" is a PostgreSQL address, which is not supported, so `snell serve` does not start";
+        let hint = "write \"sqlite:/home/me/snell.db\"";
+        reader.add_warning(node.offset, UserMessage::new(text).with_hint(hint));
     }
 }
 
-/// Whether a database is named as those of PostgreSQL are.
+/// Whether a database is a PostgreSQL address.
 pub fn is_postgres_url(database: &str) -> bool {
     ["postgres://", "postgresql://"].iter().any(|scheme| database.starts_with(scheme))
 }
 
-fn check_unknown_senders(text: String) -> Result<String, String> {
+fn check_unknown_senders(text: String) -> Result<String, UserMessage> {
     if UNKNOWN_SENDERS.contains(&text.as_str()) {
         return Ok(text);
     }
     Err("must be \"refuse\" or \"accept\"".into())
 }
 
-fn check_token_file(text: String) -> Result<String, String> {
+fn check_token_file(text: String) -> Result<String, UserMessage> {
     if text.trim().is_empty() {
-        return Err("is empty; write the path of the file that holds the token".into());
+        return Err(UserMessage::new("is empty").with_hint("write the path of the file with the token"));
     }
     Ok(text)
 }
 
-fn check_host(host: String) -> Result<String, String> {
+fn check_host(host: String) -> Result<String, UserMessage> {
     let is_host = !host.is_empty() && host.chars().all(|c| c.is_ascii_graphic() && !"/@?#*".contains(c));
     if is_host {
         return Ok(host);
     }
-    Err(format!("names \"{host}\", which is no host; write \"box.example\" or \"box.example:7433\""))
+    let message = UserMessage::new(format!("has the invalid host \"{host}\""));
+    Err(message.with_hint("write a host such as \"box.example\" or \"box.example:7433\""))
 }
 
 #[cfg(test)]
@@ -285,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_files_the_later_counts_where_it_says_something() {
+    fn a_later_file_overrides_the_keys_that_it_sets() {
         let earlier = ServerSettings {
             addr: Some("127.0.0.1:1".into()),
             url: Some("http://earlier".into()),

@@ -6,7 +6,7 @@ use super::*;
 use crate::contract::HOOK_KEYS;
 use crate::event::EventName;
 
-/// The schema of `snell.toml` that editors get, and `snell docs schema-config` prints.
+/// The schema of `snell.toml` for editors, which `snell docs schema-config` prints.
 pub(in crate::config) fn read_config_schema() -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/snell.toml.json");
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()

@@ -1,4 +1,4 @@
-//! Values that several tables of settings have: paths, durations, counts, texts of a certain form.
+//! Readers of values that several tables of settings have: paths, durations, numbers, checked strings.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,15 +8,16 @@ use jiff::Span;
 use super::parse_duration;
 use crate::config::reader::{ConfigReader, ObjectFields};
 use crate::config::spanned::{NodeValue, SpannedNode};
+use crate::diagnostic::UserMessage;
 
-/// A path as a setting has it, in full: a relative one, like one below `~`, begins in the home directory.
+/// The absolute form of a path in a setting. Relative paths and `~` start in the home directory.
 pub(super) fn resolve_in_home(path: &Path, home: Option<&Path>) -> PathBuf {
     let below_home = path.strip_prefix("~").unwrap_or(path);
-    // Where nobody knows the home directory, whoever cannot open the file says by this name what is missing.
+    // Without a home directory the path keeps its `~`, so that an error shows what is missing.
     home.unwrap_or(Path::new("~")).join(below_home)
 }
 
-/// A path of which only one below `~` begins in the home directory.
+/// The path with `~` as the home directory. Other relative paths stay as they are.
 pub(super) fn expand_tilde(path: &Path, home: Option<&Path>) -> PathBuf {
     match path.strip_prefix("~") {
         Ok(_) => resolve_in_home(path, home),
@@ -24,66 +25,72 @@ pub(super) fn expand_tilde(path: &Path, home: Option<&Path>) -> PathBuf {
     }
 }
 
-/// A text that `check` accepts, or a finding with what it says.
+/// The string, if `check` accepts it. Otherwise its message is reported about `key`.
 pub(super) fn read_checked_text<T>(
     reader: &mut ConfigReader<'_>,
     node: &SpannedNode,
     key: &str,
-    check: impl FnOnce(String) -> Result<T, String>,
+    check: impl FnOnce(String) -> Result<T, UserMessage>,
 ) -> Option<T> {
     let text = reader.expect_text(node, key)?;
-    check(text).map_err(|fault| reader.add_error(node.offset, format!("\"{key}\" {fault}"))).ok()
+    let about_key = |fault: UserMessage| fault.map_text(|text| format!("\"{key}\" {text}"));
+    check(text).map_err(|fault| reader.add_error(node.offset, about_key(fault))).ok()
 }
 
-/// The texts of a list that `check` accepts, and a finding for each of the others.
+/// The strings of a list that `check` accepts. The others are reported.
 pub(super) fn read_checked_texts<T>(
     reader: &mut ConfigReader<'_>,
     node: &SpannedNode,
     key: &str,
-    check: impl Fn(String) -> Result<T, String>,
+    check: impl Fn(String) -> Result<T, UserMessage>,
 ) -> Vec<T> {
     let items = reader.read_array(node, &format!("\"{key}\"")).unwrap_or_default();
     items.iter().filter_map(|item| read_checked_text(reader, item, key, &check)).collect()
 }
 
-/// A duration with its unit that is more than nothing. The remark says what the default does.
+/// A duration with a unit, above 0.
 pub(super) fn read_interval(
     reader: &mut ConfigReader<'_>,
     fields: &ObjectFields<'_>,
     key: &str,
     default: &str,
-    remark: &str,
+    fallback: Fallback,
 ) -> Option<Duration> {
     let node = fields.get(key)?;
     let text = node.text().unwrap_or_default();
     let interval = parse_duration(text);
     if interval.is_none() {
         let is_zero = text.parse::<Span>().is_ok_and(|span| span.is_zero());
-        let wanted = if is_zero { ABOVE_ZERO } else { "a duration with its unit" };
-        reader.add_error(node.offset, format_must_be(key, wanted, default, remark));
+        let wanted = if is_zero { ABOVE_ZERO } else { "a duration with a unit" };
+        reader.add_error(node.offset, make_must_be(key, wanted, default, fallback));
     }
     interval
 }
 
-/// What is wanted of a value that has its unit, but is 0.
 const ABOVE_ZERO: &str = "more than 0";
 
-/// What is said of a default that counts instead of what is written wrong.
-pub(super) const DEFAULT_APPLIES_REMARK: &str = "which counts now";
+/// The value that applies in place of an invalid one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fallback {
+    Default,
+    /// Nothing: commands that need the value fail.
+    Nothing,
+}
 
-/// What is said of one that does not.
-pub(super) const DEFAULT_REMARK: &str = "the default";
-
-/// What a value must be, with the default as something to write, and a remark on that.
-fn format_must_be(key: &str, wanted: &str, default: &str, remark: &str) -> String {
-    format!("\"{key}\" must be {wanted}; write \"{default}\" ({remark})")
+fn make_must_be(key: &str, wanted: &str, default: &str, fallback: Fallback) -> UserMessage {
+    let using = match fallback {
+        Fallback::Default => format!(" (using the default, {default})"),
+        Fallback::Nothing => String::new(),
+    };
+    let message = UserMessage::new(format!("\"{key}\" must be {wanted}{using}"));
+    message.with_hint(format!("write a value such as \"{default}\""))
 }
 
 pub(super) fn read_count(
     reader: &mut ConfigReader<'_>,
     fields: &ObjectFields<'_>,
     key: &str,
-    (example, remark): (u32, &str),
+    (example, fallback): (u32, Fallback),
 ) -> Option<u32> {
     let node = fields.get(key)?;
     match node.value {
@@ -91,19 +98,20 @@ pub(super) fn read_count(
             Some(number as u32)
         }
         _ => {
-            let message = format!("\"{key}\" must be a whole number above 0; write {example} ({remark})");
-            reader.add_error(node.offset, message);
+            let using = if fallback == Fallback::Default { " (using the default)" } else { "" };
+            let message = UserMessage::new(format!("\"{key}\" must be a whole number above 0{using}"));
+            reader.add_error(node.offset, message.with_hint(format!("write a number such as {example}")));
             None
         }
     }
 }
 
-/// The largest size that counts: more is no text that anybody reads.
+/// The largest size. An agent cannot use a longer text.
 const MAX_SIZE_BYTES: u64 = 16 * 1024 * 1024;
 
 const SIZE_UNITS: [(&str, u64); 5] = [("KiB", 1024), ("MiB", 1024 * 1024), ("KB", 1000), ("MB", 1_000_000), ("B", 1)];
 
-/// A size in bytes, written with its unit.
+/// A size in bytes, with a unit.
 pub(super) fn read_size(
     reader: &mut ConfigReader<'_>,
     fields: &ObjectFields<'_>,
@@ -114,18 +122,18 @@ pub(super) fn read_size(
     let size = node.text().and_then(parse_size);
     match size {
         None => {
-            reader.add_error(node.offset, format_must_be(key, "a size with its unit", default, DEFAULT_APPLIES_REMARK))
+            reader.add_error(node.offset, make_must_be(key, "a size with a unit", default, Fallback::Default));
         }
-        Some(0) => reader.add_error(node.offset, format_must_be(key, ABOVE_ZERO, default, DEFAULT_APPLIES_REMARK)),
+        Some(0) => reader.add_error(node.offset, make_must_be(key, ABOVE_ZERO, default, Fallback::Default)),
         Some(size) if size > MAX_SIZE_BYTES => {
-            reader.add_warning(node.offset, format!("\"{key}\" is more than the 16MiB that are possible; 16MiB counts"))
+            reader.add_warning(node.offset, format!("\"{key}\" is too large (using the limit, 16MiB)"));
         }
         Some(_) => {}
     }
     size.filter(|size| *size > 0).map(|size| size.min(MAX_SIZE_BYTES))
 }
 
-/// How many bytes a text such as `64KiB` means. So many that they cannot be counted are as many as can be.
+/// The number of bytes of a text such as `64KiB`. A number that does not fit becomes the largest one.
 fn parse_size(text: &str) -> Option<u64> {
     let (digits, factor) =
         SIZE_UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?.trim_end(), factor)))?;
@@ -143,7 +151,7 @@ mod tests {
     use crate::config::source::ConfigSource;
     use crate::config::spanned::SpannedNode;
 
-    /// What is wrong with a value.
+    /// The diagnostics of an invalid value.
     fn collect_fault<T>(
         text: &str,
         read: fn(&mut ConfigReader<'_>, &ObjectFields<'_>, &str, &str) -> Option<T>,
@@ -159,16 +167,19 @@ mod tests {
     }
 
     #[test]
-    fn what_has_its_unit_but_is_nothing_is_told_so() {
+    fn zero_and_a_missing_unit_have_different_messages() {
         let says = |wanted: &str, default: &str| {
-            format!("snell.toml:1:7: error: \"key\" must be {wanted}; write \"{default}\" (which counts now)")
+            format!(
+                "snell.toml:1:7: error: \"key\" must be {wanted} (using the default, {default}) (hint: write a value such as \
+                 \"{default}\")"
+            )
         };
         for (text, wanted) in [
             ("'0B'", "more than 0"),
             ("'0 MiB'", "more than 0"),
-            ("'0'", "a size with its unit"),
-            ("0", "a size with its unit"),
-            ("''", "a size with its unit"),
+            ("'0'", "a size with a unit"),
+            ("0", "a size with a unit"),
+            ("''", "a size with a unit"),
         ] {
             let fault = collect_fault(&format!("key = {text}"), read_size, "64KiB");
             assert_eq!(fault, says(wanted, "64KiB"), "{text}");
@@ -176,14 +187,14 @@ mod tests {
         for (text, wanted) in [
             ("'0s'", "more than 0"),
             ("'0h 0m'", "more than 0"),
-            ("'0'", "a duration with its unit"),
-            ("'-5m'", "a duration with its unit"),
-            ("0", "a duration with its unit"),
-            ("''", "a duration with its unit"),
+            ("'0'", "a duration with a unit"),
+            ("'-5m'", "a duration with a unit"),
+            ("0", "a duration with a unit"),
+            ("''", "a duration with a unit"),
         ] {
             let fault = collect_fault(
                 &format!("key = {text}"),
-                |reader, fields, key, default| read_interval(reader, fields, key, default, DEFAULT_APPLIES_REMARK),
+                |reader, fields, key, default| read_interval(reader, fields, key, default, Fallback::Default),
                 "2m",
             );
             assert_eq!(fault, says(wanted, "2m"), "{text}");

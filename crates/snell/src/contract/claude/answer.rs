@@ -1,4 +1,4 @@
-//! What a Claude Code hook's answer means: exit code and JSON together.
+//! Reads the answer of a Claude Code hook: its exit code and its JSON.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::hook::Hook;
 use crate::outcome::{Outcome, RunEnd};
 use crate::verdict::{Decision, HookAnswer, HookRunStatus};
 
-/// Fields of `hookSpecificOutput` (and of the top level) that only a host can honour; they are passed on by name.
+/// Fields of `hookSpecificOutput` and of the top level that only a host can use. Snell passes them on.
 const EXTRA_FIELDS: &[&str] = &[
     "initialUserMessage",
     "sessionTitle",
@@ -36,9 +36,7 @@ pub(super) fn read_answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Hook
         (RunEnd::Signaled(_) | RunEnd::TimedOut(_) | RunEnd::NotStarted(_), _) => build_failure_answer(hook, outcome),
         (RunEnd::Answered(200..=299), StdoutJson::Object(object)) => answer_from_json(hook, event, &object),
         (RunEnd::Answered(200..=299), _) if text.is_empty() => HookAnswer::default(),
-        (RunEnd::Answered(200..=299), _) => {
-            build_misunderstood_answer(hook, "the body of its answer is not a JSON object")
-        }
+        (RunEnd::Answered(200..=299), _) => build_misunderstood_answer(hook, "its response body is not a JSON object"),
         (RunEnd::Answered(_), _) => build_failure_answer(hook, outcome),
         (RunEnd::Exited(2), StdoutJson::Object(object)) => {
             answer_exit_code_2(hook, outcome, Some(answer_from_json(hook, event, &object)))
@@ -54,15 +52,15 @@ pub(super) fn read_answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Hook
     }
 }
 
-/// What standard output holds.
+/// The content of standard output.
 enum StdoutJson {
     Absent,
-    /// It begins like an object, and is none.
+    /// It starts like an object, but is not valid JSON.
     Broken,
     Object(Map<String, Value>),
 }
 
-/// Exit code 2 blocks whatever the JSON says, which at most lends its reason and its texts.
+/// Exit code 2 always blocks. JSON only adds its reason and its texts.
 fn answer_exit_code_2(hook: &Hook, outcome: &Outcome, json: Option<HookAnswer>) -> HookAnswer {
     let json = json.unwrap_or_default();
     let reason = json.reason.or_else(|| nonblank_text(&outcome.stderr)).unwrap_or_else(|| default_block_reason(hook));
@@ -87,12 +85,12 @@ fn answer_plain_text(event: &Event, text: &str) -> HookAnswer {
     answer
 }
 
-/// Output that was meant to be JSON. It is no opinion and no text, but the user gets a message.
+/// Invalid JSON output. It is no decision and no context, but the user gets a message.
 fn answer_broken_json(hook: &Hook, outcome: &Outcome) -> HookAnswer {
     let fault = if outcome.truncated {
-        "its output begins like JSON and was cut, because it is too long"
+        "its JSON output is too long and was cut"
     } else {
-        "its output begins like JSON and cannot be read"
+        "its output starts with { but is not valid JSON"
     };
     build_misunderstood_answer(hook, fault)
 }
@@ -110,9 +108,7 @@ fn answer_from_json(hook: &Hook, event: &Event, object: &Map<String, Value>) -> 
         if is_harmless_sequence(sequence) {
             answer.extra.insert("terminalSequence".into(), sequence.as_str().into());
         } else {
-            answer
-                .warnings
-                .push("\"terminalSequence\" is not one of OSC 0, 1, 2, 9, 99, 777 or BEL; it is left out".into());
+            answer.warnings.push("\"terminalSequence\" must be OSC 0, 1, 2, 9, 99, 777 or BEL (it is ignored)".into());
         }
     }
     report_mistyped_fields(hook, object, &mut answer);
@@ -138,7 +134,7 @@ fn answer_from_json(hook: &Hook, event: &Event, object: &Map<String, Value>) -> 
     answer
 }
 
-/// The `hookSpecificOutput`, if it is one and for this event.
+/// The `hookSpecificOutput`, if it is an object for this event.
 fn find_specific_output<'a>(
     hook: &Hook,
     event: &Event,
@@ -156,17 +152,17 @@ fn find_specific_output<'a>(
         Some(name) if EventName::parse(name) != event.name => {
             let command = hook.command_summary();
             answer.warnings.push(format!(
-                "\"{command}\" answered for {name}, not for {}; its \"hookSpecificOutput\" is left out",
+                "\"{command}\" answered for {name}, not for {} (its \"hookSpecificOutput\" is ignored)",
                 event.name
             ));
             None
         }
-        // A missing name is against the documentation and forgotten by many; a deny must not be lost to it.
+        // The documentation requires a name, but many hooks lack it, and a deny must not get lost.
         _ => Some(specific),
     }
 }
 
-/// A field, and what its value must be to mean anything.
+/// A field, and the type of its value.
 struct AnswerField {
     key: &'static str,
     is_valid: fn(&Value) -> bool,
@@ -189,7 +185,7 @@ const fn answer_field(key: &'static str, fits: fn(&Value) -> bool, kind: &'stati
     AnswerField { key, is_valid: fits, kind }
 }
 
-/// Tells of fields whose type keeps them from meaning anything. A "no" among them must not vanish without a word.
+/// Reports fields of the wrong type: one of them may be meant as a denial.
 fn report_mistyped_fields(hook: &Hook, object: &Map<String, Value>, answer: &mut HookAnswer) {
     let specific = object.get("hookSpecificOutput").and_then(Value::as_object);
     let sources = [(Some(object), TOP_FIELDS), (specific, SPECIFIC_FIELDS)];
@@ -202,15 +198,15 @@ fn report_mistyped_fields(hook: &Hook, object: &Map<String, Value>, answer: &mut
         }
     }
     if object.contains_key("permissionDecision") {
-        report_misunderstood(hook, answer, "\"permissionDecision\" belongs into \"hookSpecificOutput\"");
+        report_misunderstood(hook, answer, "\"permissionDecision\" must be inside \"hookSpecificOutput\"");
     }
 }
 
-/// An answer in which a decision was meant and cannot be read: no opinion, but the user is told.
+/// Marks an invalid answer: it is no decision, but the user gets a message.
 fn report_misunderstood(hook: &Hook, answer: &mut HookAnswer, fault: &str) {
     answer.status = Some(HookRunStatus::Failed);
     answer.messages.push(format!(
-        "{} hook \"{}\" was not understood: {fault}",
+        "{} hook \"{}\" gave an invalid answer: {fault}",
         hook.contract_name(),
         hook.command_summary()
     ));
@@ -225,8 +221,8 @@ fn apply_top_level_decision(hook: &Hook, event: &Event, object: &Map<String, Val
             _ => return,
         },
         Some(other) => {
-            let wanted = "it must be \"block\" or \"deny\", \"approve\" or \"allow\"";
-            report_misunderstood(hook, answer, &format!("\"decision\" is {other}; {wanted}"));
+            let fault = format!("\"decision\" must be \"block\", \"deny\", \"approve\" or \"allow\", not {other}");
+            report_misunderstood(hook, answer, &fault);
             return;
         }
     };
@@ -240,11 +236,11 @@ fn apply_specific_output(hook: &Hook, event: &Event, specific: &Map<String, Valu
             let decision = match specific.get("permissionDecision").map(|word| (word, word.as_str())) {
                 None | Some((Value::Null, _)) => Decision::None,
                 Some((_, Some("deny"))) => Decision::Deny,
-                // The host decides later, which is for whoever is asked.
+                // With "defer" the host decides later, so the user is asked.
                 Some((_, Some("ask" | "defer"))) => Decision::Ask,
                 Some((_, Some("allow"))) => Decision::Allow,
                 Some((other, _)) => {
-                    let fault = format!("\"permissionDecision\" is {other}; it must be allow, ask or deny");
+                    let fault = format!("\"permissionDecision\" must be \"allow\", \"ask\" or \"deny\", not {other}");
                     report_misunderstood(hook, answer, &fault);
                     Decision::None
                 }
@@ -275,7 +271,7 @@ fn apply_specific_output(hook: &Hook, event: &Event, specific: &Map<String, Valu
                 ["updatedToolOutput", "updatedMCPToolOutput"].iter().find_map(|key| specific.get(*key)).cloned();
         }
         _ => {
-            // An elicitation that a hook declines does not reach the user.
+            // If a hook declines an elicitation, it does not reach the user.
             if event.name.as_str() == "Elicitation" && specific.get("action").and_then(Value::as_str) == Some("decline")
             {
                 raise_decision(answer, Decision::Deny, None);
@@ -284,7 +280,7 @@ fn apply_specific_output(hook: &Hook, event: &Event, specific: &Map<String, Valu
     }
 }
 
-/// An opinion beside one that is there already: the greater one counts.
+/// Adds a decision. The stricter one applies.
 fn raise_decision(answer: &mut HookAnswer, decision: Decision, reason: Option<String>) {
     if decision > answer.decision {
         answer.decision = decision;
@@ -292,18 +288,18 @@ fn raise_decision(answer: &mut HookAnswer, decision: Decision, reason: Option<St
     }
 }
 
-/// `continue: false` ends the whole turn; `stopReason` is for the user.
+/// `continue: false` ends the whole turn, and `stopReason` is for the user.
 fn apply_turn_stop(event: &Event, object: &Map<String, Value>, answer: &mut HookAnswer) {
     let reason = get_text(object, "stopReason").unwrap_or_else(|| "A hook ended the turn".into());
     answer.stop = Some(reason.clone());
     match event.name {
-        // Here blocking would mean going on.
+        // On these events a block would make the agent continue.
         EventName::Stop | EventName::SubagentStop => {
             answer.decision = Decision::None;
             answer.messages.push(reason);
         }
         _ if events::find_event_row(&event.name).is_some_and(|row| row.blocks) => {
-            // What the hook has to say to the model, if it said that, stays beside it.
+            // Keep the hook's text for the model too.
             let told = answer.reason.take().filter(|_| answer.decision == Decision::Deny);
             answer.decision = Decision::Deny;
             answer.reason = Some(told.map_or_else(|| reason.clone(), |told| format!("{reason}\n{told}")));
@@ -316,7 +312,7 @@ fn get_text(object: &Map<String, Value>, key: &str) -> Option<String> {
     object.get(key)?.as_str().and_then(nonblank_text)
 }
 
-/// Whether a text for the terminal only sets a title, notifies, or rings: OSC 0, 1, 2, 9, 99, 777 and BEL.
+/// Whether a terminal sequence only sets a title, notifies, or rings: OSC 0, 1, 2, 9, 99, 777 and BEL.
 fn is_harmless_sequence(sequence: &str) -> bool {
     let mut rest = sequence;
     while !rest.is_empty() {

@@ -1,4 +1,4 @@
-//! Claude Code's events as data: what a matcher compares, what a hook is sent, what its answers do.
+//! Claude Code's events as data: what a matcher compares, the fields of the payload, and the effect of answers.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use crate::event::EventName;
 pub(super) struct ClaudeEventRow {
     pub(super) name: &'static str,
     pub(super) matcher: MatchTarget,
-    /// What is sent beside the fields of every event.
+    /// Its fields beside the common ones.
     pub(super) fields: &'static [&'static str],
     /// Whether exit code 2, or a blocking answer, blocks something.
     pub(super) blocks: bool,
 }
 
-/// What a matcher of an event is held against.
+/// The value that a matcher of an event compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MatchTarget {
     /// Nothing: every hook of the event runs.
@@ -31,7 +31,7 @@ use MatchTarget::{Field, FileName, Nothing, Tool};
 
 const TOOL_FIELDS: &[&str] = &["tool_name", "tool_input", "tool_use_id"];
 
-/// In the order of Claude Code's own documentation.
+/// The rows are in the order of Claude Code's own documentation.
 pub(super) const EVENT_ROWS: &[ClaudeEventRow] = &[
     event_row("SessionStart", Field("source"), &["source", "model", "agent_type", "session_title"], false),
     event_row("Setup", Field("trigger"), &["trigger"], false),
@@ -111,7 +111,7 @@ pub(super) const EVENT_ROWS: &[ClaudeEventRow] = &[
 
 const TASK_FIELDS: &[&str] = &["task_id", "task_subject", "task_description", "teammate_name", "team_name"];
 
-/// Sent with every event that has them.
+/// The common fields, on every event that has them.
 pub(super) const COMMON_FIELDS: &[&str] = &["prompt_id", "permission_mode", "effort"];
 
 /// The names of all rows.
@@ -138,7 +138,7 @@ pub(super) fn find_event_row(event: &EventName) -> Option<&'static ClaudeEventRo
     EVENT_ROWS.iter().find(|row| row.name == event.as_str())
 }
 
-/// How long a hook may take where its file does not say.
+/// The default timeout of a hook.
 pub(super) fn default_timeout(event: &EventName) -> Duration {
     match event.as_str() {
         "UserPromptSubmit" => Duration::from_secs(30),
@@ -147,12 +147,12 @@ pub(super) fn default_timeout(event: &EventName) -> Duration {
     }
 }
 
-/// Plain text that a hook prints becomes context on these events only.
+/// Whether plain text output becomes context on this event.
 pub(super) fn takes_text_as_context(event: &EventName) -> bool {
     matches!(event.as_str(), "SessionStart" | "UserPromptSubmit" | "UserPromptExpansion")
 }
 
-/// `if` is looked at on these events; on any other, a hook that has one never runs.
+/// Whether `if` works on this event. On others, a hook with `if` never runs.
 pub(super) fn accepts_if(event: &EventName) -> bool {
     find_event_row(event).is_some_and(|row| row.matcher == Tool)
 }

@@ -1,5 +1,5 @@
-//! Claude Code: groups of handlers per event, JSON both ways, all at once; and the string entries of claude-os, which
-//! name a script.
+//! Claude Code: groups of handlers per event, JSON input and output, parallel hooks; and the string entries of
+//! claude-os, which are paths of scripts.
 
 mod answer;
 mod events;
@@ -20,7 +20,7 @@ use crate::matcher::MatchSubject;
 
 pub(crate) use events::EVENT_NAMES;
 
-/// What all `SessionEnd` hooks may take together: the agent is on its way out.
+/// The time that all `SessionEnd` hooks share, because the agent is about to exit.
 const SESSION_END_BUDGET: SharedTimeBudget = SharedTimeBudget {
     variable: "CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS",
     at_least: Duration::from_millis(1500),
@@ -53,7 +53,7 @@ pub(crate) static CLAUDE: Contract = Contract {
     ..BASE_CONTRACT
 };
 
-/// A script named by a string is spoken to as Claude Code speaks to its hooks.
+/// A script of a string entry has the same input and output as a Claude Code hook.
 pub(super) static CLAUDE_OS: Contract = Contract {
     name: "claude-os",
     locations: &[],
@@ -90,12 +90,13 @@ fn build_envelope(event: &Event, scene: &HookContext<'_>) -> Envelope {
         .into_envelope(Some(to_json_line(&build_payload(event, scene))))
 }
 
-/// What Claude Code would send, made anew from what the host said: never the payload of another product as it came.
+/// The payload that Claude Code would send, rebuilt from the event. The payload of another product never reaches a hook
+/// unchanged.
 fn build_payload(event: &Event, scene: &HookContext<'_>) -> Value {
     let row = events::find_event_row(&event.name);
     let mut object = match row {
         Some(_) => Map::new(),
-        // An event that Claude Code may know by now: everything that came with it.
+        // Claude Code may know this event in a newer version, so all its fields are sent.
         None => event.raw.clone(),
     };
     let mut put = |key: &str, value: Option<Value>| {
@@ -112,7 +113,7 @@ fn build_payload(event: &Event, scene: &HookContext<'_>) -> Value {
     for key in row.map_or(&[][..], |row| row.fields) {
         put(key, event.wire_field(key));
     }
-    // Inside a subagent every event says so.
+    // Every event inside a sub-agent has these fields.
     for key in ["agent_id", "agent_type"] {
         put(key, event.wire_field(key));
     }

@@ -4,15 +4,15 @@ use super::events::{self, MatchTarget};
 use super::{CLAUDE, CLAUDE_OS};
 use crate::config::{ConfigReader, MAX_TIMEOUT, ObjectFields, SpannedNode, TimeoutUnit};
 use crate::contract::settings_json::HookEventKey;
-use crate::diagnostic::format_suggestion;
+use crate::diagnostic::UserMessage;
 use crate::hook::{Hook, HookAction, HookCondition, HookShell, HookTimeout, HttpAction};
 use crate::matcher::{Matcher, NameListCharset, PermissionRule};
 
-/// A type of handler: its own keys, and whether Snell can do it.
+/// A type of handler.
 struct ClaudeHandlerType {
     name: &'static str,
     keys: &'static [&'static str],
-    /// Why Snell cannot do it, where it cannot.
+    /// Why Snell does not support it, if so.
     obstacle: Option<&'static str>,
 }
 
@@ -24,22 +24,22 @@ const HANDLER_TYPES: &[ClaudeHandlerType] = &[
     ClaudeHandlerType {
         name: "mcp_tool",
         keys: &["server", "tool", "input"],
-        obstacle: Some("it needs the agent's MCP connections"),
+        obstacle: Some("they need the agent's MCP connections"),
     },
     ClaudeHandlerType {
         name: "prompt",
         keys: &["prompt", "model", "continueOnBlock"],
-        obstacle: Some("it needs the agent's model"),
+        obstacle: Some("they need the agent's model"),
     },
-    ClaudeHandlerType { name: "agent", keys: &["prompt", "model"], obstacle: Some("it needs the agent's model") },
+    ClaudeHandlerType { name: "agent", keys: &["prompt", "model"], obstacle: Some("they need the agent's model") },
 ];
 
-/// What a settings file says about all hooks.
+/// Reads the keys that apply to all hooks.
 pub(super) fn read_switches(reader: &mut ConfigReader<'_>, root: &ObjectFields<'_>) {
     if let Some(disabled) = reader.read_bool(root, "disableAllHooks") {
         let at = root.get("disableAllHooks").map_or(root.offset, |node| node.offset);
         if disabled {
-            reader.add_warning(at, "\"disableAllHooks\" switches off the hooks of every Claude Code settings file, unless a nearer file says false");
+            reader.add_warning(at, "\"disableAllHooks\" disables the hooks of all Claude Code settings files, unless a nearer file sets it to false");
         }
         reader.switches.disable_all = Some((disabled, reader.locate_offset(at)));
     }
@@ -69,7 +69,8 @@ pub(super) fn read_script(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>,
         return;
     };
     if path.trim().is_empty() {
-        reader.add_error(node.offset, "the path of a script is empty; write the path, or remove the entry");
+        let message = UserMessage::new("the path of a script is empty");
+        reader.add_error(node.offset, message.with_hint("write the path, or remove the entry"));
         return;
     }
     let timeout = HookTimeout::Default(events::default_timeout(&key.event));
@@ -88,7 +89,7 @@ fn read_matcher(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, group: &O
     let matched_on = events::find_event_row(&key.event).map_or(MatchTarget::Tool, |row| row.matcher);
     if matched_on == MatchTarget::Nothing {
         if !matches!(written.as_str(), "" | "*") {
-            reader.add_warning(node.offset, format!("\"matcher\" has no meaning for {}; it is ignored", key.event));
+            reader.add_warning(node.offset, format!("\"matcher\" has no effect on {}", key.event));
         }
         return Some(Matcher::match_all(Some(written)));
     }
@@ -105,19 +106,22 @@ fn read_matcher(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, group: &O
     if matched_on == MatchTarget::Tool && is_server {
         reader.add_warning(
             node.offset,
-            format!("\"{written}\" matches no tool; for every tool of that server write \"{written}__.*\""),
+            UserMessage::new(format!("\"{written}\" matches no tool"))
+                .with_hint(format!("for every tool of that server, write \"{written}__.*\"")),
         );
     }
     if matched_on == MatchTarget::Tool && written.contains('(') && written.ends_with(')') && !written.starts_with('(') {
         reader.add_warning(
             node.offset,
-            format!(
-                "a matcher compares the tool's name; for a rule about the call write \"if\": \"{written}\" in the hook"
-            ),
+            UserMessage::new("\"matcher\" only compares the name of the tool")
+                .with_hint(format!("for a rule about the call, write \"if\": \"{written}\" in the hook")),
         );
     }
     Matcher::from_names_or_expression(written, list)
-        .map_err(|fault| reader.add_error(node.offset, format!("\"matcher\" {fault}; the entry is not loaded")))
+        .map_err(|fault| {
+            let message = fault.map_text(|text| format!("\"matcher\" {text} (the entry is ignored)"));
+            reader.add_error(node.offset, message);
+        })
         .ok()
 }
 
@@ -137,7 +141,7 @@ fn read_handler(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher: 
             let reason = kind.obstacle.unwrap_or_default();
             reader.add_warning(
                 fields.offset,
-                format!("hooks of type \"{}\" are not supported: {reason}; this one is never run", kind.name),
+                format!("hooks of type \"{}\" are not supported because {reason} (the hook never runs)", kind.name),
             );
             let detail = ["prompt", "tool"].iter().find_map(|key| fields.get(key)?.text()).unwrap_or_default();
             Some(HookAction::Unsupported { kind: kind.name.to_owned(), detail: detail.to_owned() })
@@ -166,17 +170,16 @@ fn read_handler(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher: 
 
 fn read_handler_type(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<&'static ClaudeHandlerType> {
     let Some(node) = fields.get("type") else {
-        reader.add_error(fields.offset, "a hook has no \"type\"; add \"type\": \"command\"");
+        let message = UserMessage::new("a hook has no \"type\"");
+        reader.add_error(fields.offset, message.with_hint("add \"type\": \"command\""));
         return None;
     };
     let written = reader.expect_text(node, "type")?;
     let found = HANDLER_TYPES.iter().find(|kind| kind.name == written);
     if found.is_none() {
         let names = HANDLER_TYPES.iter().map(|kind| kind.name);
-        reader.add_error(
-            node.offset,
-            format!("unknown hook type \"{written}\"{}; the hook is not loaded", format_suggestion(&written, names)),
-        );
+        let message = UserMessage::new(format!("unknown hook type \"{written}\" (the hook is ignored)"));
+        reader.add_error(node.offset, message.with_suggestion(&written, names));
     }
     found
 }
@@ -195,7 +198,7 @@ fn read_command_action(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>)
             if let Some(written) = written {
                 reader.add_error(
                     node.offset,
-                    format!("\"shell\" must be \"bash\" or \"powershell\", not \"{written}\"; /bin/sh counts"),
+                    format!("\"shell\" must be \"bash\" or \"powershell\", not \"{written}\" (using /bin/sh)"),
                 );
             }
             HookShell::Posix
@@ -212,14 +215,12 @@ fn read_http_action(
     let url = reader.read_required_text(fields, "url", "an http hook")?;
     let at = fields.get("url").map_or(fields.offset, |node| node.offset);
     if !(url.starts_with("http://") || url.starts_with("https://")) {
-        reader.add_error(
-            at,
-            format!("\"url\" must begin with http:// or https://, not \"{url}\"; the hook is not loaded"),
-        );
+        reader
+            .add_error(at, format!("\"url\" must start with http:// or https://, not \"{url}\" (the hook is ignored)"));
         return None;
     }
     if matches!(key.event.as_str(), "SessionStart" | "Setup") {
-        reader.add_error(fields.offset, format!("http hooks are not allowed on {}; the hook is not loaded", key.event));
+        reader.add_error(fields.offset, format!("http hooks cannot run on {} (the hook is ignored)", key.event));
         return None;
     }
     let mut headers = Vec::new();
@@ -240,7 +241,7 @@ fn read_http_action(
     }))
 }
 
-/// The `if` of a handler; an unreadable one keeps the handler from being loaded.
+/// The `if` of a handler. A handler with an invalid one is ignored.
 fn read_if_rule(
     reader: &mut ConfigReader<'_>,
     key: &HookEventKey<'_>,
@@ -253,19 +254,20 @@ fn read_if_rule(
     if !events::accepts_if(&key.event) {
         reader.add_warning(
             node.offset,
-            format!("\"if\" is only looked at on tool events; on {} this hook never runs", key.event),
+            format!("\"if\" only works on tool events, so this hook never runs on {}", key.event),
         );
     }
-    PermissionRule::parse(&written)
-        .map(|rule| Some(HookCondition::Rule(rule)))
-        .map_err(|fault| reader.add_error(node.offset, format!("\"if\" {fault}; the hook is not loaded")))
+    PermissionRule::parse(&written).map(|rule| Some(HookCondition::Rule(rule))).map_err(|fault| {
+        let message = fault.map_text(|text| format!("\"if\" {text} (the hook is ignored)"));
+        reader.add_error(node.offset, message);
+    })
 }
 
 fn read_async(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> bool {
     let rewake = reader.read_bool(fields, "asyncRewake").unwrap_or(false);
     if rewake {
         let at = fields.get("asyncRewake").map_or(fields.offset, |node| node.offset);
-        reader.add_warning(at, "\"asyncRewake\" needs an agent that can be woken; the hook runs as \"async\"");
+        reader.add_warning(at, "Snell cannot wake an agent, so \"asyncRewake\" works like \"async\"");
     }
     reader.read_bool(fields, "async").unwrap_or(false) || rewake
 }

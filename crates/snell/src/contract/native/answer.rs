@@ -1,4 +1,4 @@
-//! What a hook of a `snell.toml` says.
+//! Reads the answer of a hook of a `snell.toml`.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::super::{
     build_failure_answer, build_failure_answer_with, build_text_answer, default_block_reason, nonblank_text,
     trim_stdout,
 };
-use crate::diagnostic::format_suggestion;
+use crate::diagnostic::UserMessage;
 use crate::event::{Event, EventName, parse_json};
 use crate::hook::Hook;
 use crate::outcome::{Outcome, RunEnd};
@@ -18,36 +18,36 @@ const ANSWER_KEYS: &[&str] = &["decision", "reason", "tool_input", "tool_output"
 pub(super) fn read_answer(hook: &Hook, event: &Event, outcome: &Outcome) -> HookAnswer {
     let text = trim_stdout(outcome);
     let json = text.starts_with('{').then(|| parse_json(text).ok()).flatten();
-    let told = json.as_ref().map(|json| answer_from_json(hook, event, json));
-    match (&outcome.end, told) {
-        (RunEnd::Exited(2), told) => {
-            let told = told.transpose().ok().flatten().unwrap_or_default();
+    let answer = json.as_ref().map(|json| answer_from_json(hook, event, json));
+    match (&outcome.end, answer) {
+        (RunEnd::Exited(2), answer) => {
+            let answer = answer.transpose().ok().flatten().unwrap_or_default();
             HookAnswer {
                 status: Some(HookRunStatus::Blocked),
                 decision: Decision::Deny,
-                reason: told
+                reason: answer
                     .reason
                     .or_else(|| nonblank_text(&outcome.stderr))
                     .or_else(|| Some(default_block_reason(hook))),
                 tool_input: None,
                 tool_output: None,
-                ..told
+                ..answer
             }
         }
-        // A clear "block" counts whatever the exit code; anything else needs a good end.
-        (RunEnd::Exited(code), Some(Ok(told))) if *code == 0 || told.decision == Decision::Deny => told,
+        // A "block" applies with any exit code. Other answers need exit code 0.
+        (RunEnd::Exited(code), Some(Ok(answer))) if *code == 0 || answer.decision == Decision::Deny => answer,
         (RunEnd::Exited(0), Some(Err(fault))) => answer_bad_output(hook, &fault),
         (RunEnd::Exited(0), None) if text.starts_with('{') => {
-            answer_bad_output(hook, "its output begins like JSON and cannot be read")
+            answer_bad_output(hook, "its output starts with { but is not valid JSON")
         }
         (RunEnd::Exited(0), None) => build_text_answer(event, text),
         _ => build_failure_answer(hook, outcome),
     }
 }
 
-/// Output that cannot be understood is the hook's own failure.
+/// Invalid output is a failure of the hook.
 fn answer_bad_output(hook: &Hook, fault: &str) -> HookAnswer {
-    let text = format!("snell hook failed: \"{}\" was not understood: {fault}", hook.command_summary());
+    let text = format!("snell hook failed: \"{}\" gave an invalid answer: {fault}", hook.command_summary());
     build_failure_answer_with(hook, HookRunStatus::Failed, text)
 }
 
@@ -88,12 +88,9 @@ fn read_decision(json: &Value) -> Result<Decision, String> {
             "allow" => Ok(Decision::Allow),
             "ask" => Ok(Decision::Ask),
             "block" | "deny" => Ok(Decision::Deny),
-            other => {
-                let near = format_suggestion(other, ["allow", "ask", "block"]);
-                Err(format!("\"decision\" is \"{other}\"{near}; it must be allow, ask or block"))
-            }
+            other => Err(format!("\"decision\" must be \"allow\", \"ask\" or \"block\", not \"{other}\"")),
         },
-        Some(_) => Err("\"decision\" must be a string: allow, ask or block".into()),
+        Some(other) => Err(format!("\"decision\" must be \"allow\", \"ask\" or \"block\", not {other}")),
     }
 }
 
@@ -101,8 +98,8 @@ fn warn_of_unknown_keys(hook: &Hook, json: &Value) -> Vec<String> {
     let keys = json.as_object().into_iter().flat_map(|object| object.keys());
     keys.filter(|key| !ANSWER_KEYS.contains(&key.as_str()))
         .map(|key| {
-            let near = format_suggestion(key, ANSWER_KEYS.iter().copied());
-            format!("\"{}\" answered with an unknown key \"{key}\"{near}", hook.command_summary())
+            let text = format!("\"{}\" answered with the unknown key \"{key}\"", hook.command_summary());
+            UserMessage::new(text).with_suggestion(key, ANSWER_KEYS.iter().copied()).to_string()
         })
         .collect()
 }
@@ -115,7 +112,8 @@ fn add_changes(answer: &mut HookAnswer, hook: &Hook, event: &Event, json: &Value
     let input = json.get("tool_input").filter(|value| value.is_object());
     let output = json.get("tool_output").filter(|value| !value.is_null());
     if (input.is_some() || output.is_some()) && !hook.may_modify {
-        let warning = format!("\"{}\" answered with a change, which needs modify = true", hook.command_summary());
+        let warning =
+            format!("\"{}\" changed the call without modify = true (the change is ignored)", hook.command_summary());
         answer.warnings.push(warning);
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Reading a `snell.toml`.
+//! Reads a `snell.toml`.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::config::{
     ConfigReader, EventVocabulary, MAX_TIMEOUT, NodeValue, ObjectFields, SETTING_KEYS, SpannedNode, format_duration,
     read_settings,
 };
-use crate::diagnostic::format_suggestion;
+use crate::diagnostic::UserMessage;
 use crate::event::{EventName, ToolClass};
 use crate::hook::{FailurePolicy, Hook, HookAction, HookCondition, HookTimeout};
 use crate::matcher::Matcher;
@@ -25,8 +25,9 @@ pub(super) fn read_snell_toml(reader: &mut ConfigReader<'_>, node: &SpannedNode)
         return;
     };
     if let Some(hooks) = root.get("hooks") {
-        // A whole file of hooks would have no effect; that is more than a warning.
-        reader.add_error(hooks.offset, "there is no \"hooks\" in snell.toml; write [[hook]]");
+        // An error, because none of these hooks would run.
+        let message = UserMessage::new("snell.toml has no key \"hooks\"");
+        reader.add_error(hooks.offset, message.with_hint("write [[hook]]"));
     }
     reader.warn_of_unknown_keys(&root, &[&["hook", "hooks"], SETTING_KEYS].concat(), "snell.toml");
     read_settings(reader, &root);
@@ -34,7 +35,8 @@ pub(super) fn read_snell_toml(reader: &mut ConfigReader<'_>, node: &SpannedNode)
         return;
     };
     if let NodeValue::Object(_) = hooks.value {
-        reader.add_error(hooks.offset, "\"hook\" must be a list of tables; write [[hook]], with two brackets");
+        let message = UserMessage::new("\"hook\" must be a list of tables");
+        reader.add_error(hooks.offset, message.with_hint("write [[hook]] with two brackets"));
         return;
     }
     for hook in reader.read_array(hooks, "\"hook\"").unwrap_or_default() {
@@ -49,9 +51,9 @@ fn read_hook(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
     let mut known = HOOK_KEYS.to_vec();
     for name in SETTING_KEYS {
         if let Some(member) = fields.members.iter().find(|member| member.key == *name) {
-            // In TOML, what stands below a [[hook]] belongs to it.
-            let message = format!("\"{name}\" is no key of a [[hook]]; write it above the first [[hook]] of the file");
-            reader.add_error(member.key_offset, message);
+            // In TOML, a key below [[hook]] belongs to that hook.
+            let message = UserMessage::new(format!("\"{name}\" is not a key of [[hook]]"));
+            reader.add_error(member.key_offset, message.with_hint("move it above the first [[hook]] of the file"));
             known.push(name);
         }
     }
@@ -79,12 +81,12 @@ fn read_hook(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
     hook.background = reader.read_bool(&fields, "background").unwrap_or(false);
     if hook.on_failure == FailurePolicy::Block && !hook.events.iter().any(NATIVE.can_block) {
         let at = fields.get("on_failure").map_or(fields.offset, |node| node.offset);
-        reader.add_warning(at, "a failure cannot block this event; \"on_failure\" has no effect");
+        reader.add_warning(at, "\"on_failure\" has no effect because a failure cannot block this event");
     }
     if hook.background && hook.on_failure == FailurePolicy::Block {
         reader.add_warning(
             fields.offset,
-            "a hook that is not awaited cannot block; remove \"background\" or \"on_failure\"",
+            UserMessage::new("a background hook cannot block").with_hint("remove \"background\" or \"on_failure\""),
         );
     }
     reader.hooks.push(hook);
@@ -92,7 +94,8 @@ fn read_hook(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
 
 fn read_events(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<Vec<EventName>> {
     let Some(node) = fields.get("event") else {
-        reader.add_error(fields.offset, "a [[hook]] has no \"event\"; add event = \"PreToolUse\"");
+        let message = UserMessage::new("a [[hook]] has no \"event\"");
+        reader.add_error(fields.offset, message.with_hint("add event = \"PreToolUse\""));
         return None;
     };
     let names = match &node.value {
@@ -107,7 +110,8 @@ fn read_events(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Opti
         events.extend(reader.read_event_name(item.offset, &name, EventVocabulary::Closed));
     }
     if events.is_empty() && names.is_empty() {
-        reader.add_error(node.offset, "\"event\" is an empty list; name at least one event");
+        let message = UserMessage::new("\"event\" is an empty list");
+        reader.add_error(node.offset, message.with_hint("write the name of an event"));
     }
     (!events.is_empty()).then_some(events)
 }
@@ -115,7 +119,8 @@ fn read_events(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Opti
 fn read_action(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<HookAction> {
     match (fields.get("run"), fields.get("exec")) {
         (Some(_), Some(exec)) => {
-            reader.add_error(exec.offset, "a [[hook]] has both \"run\" and \"exec\"; keep one of them");
+            let message = UserMessage::new("a [[hook]] has both \"run\" and \"exec\"");
+            reader.add_error(exec.offset, message.with_hint("remove one of them"));
             None
         }
         (Some(_), None) => {
@@ -125,13 +130,15 @@ fn read_action(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Opti
         (None, Some(node)) => {
             let mut words = reader.read_texts(fields, "exec")?.into_iter();
             let Some(program) = words.next().filter(|program| !program.is_empty()) else {
-                reader.add_error(node.offset, "\"exec\" names no program; write exec = [\"program\", \"argument\"]");
+                let message = UserMessage::new("\"exec\" has no program");
+                reader.add_error(node.offset, message.with_hint("write exec = [\"program\", \"argument\"]"));
                 return None;
             };
             Some(HookAction::Exec { program, args: words.collect() })
         }
         (None, None) => {
-            reader.add_error(fields.offset, "a [[hook]] has nothing to do; add run = \"…\" or exec = [\"…\"]");
+            let message = UserMessage::new("a [[hook]] has no command");
+            reader.add_error(fields.offset, message.with_hint("add run = \"…\" or exec = [\"…\"]"));
             None
         }
     }
@@ -147,15 +154,19 @@ fn read_tool_matcher(
     };
     let written = reader.expect_text(node, "tool")?;
     if !events.iter().any(EventName::is_tool_event) {
-        reader.add_warning(node.offset, "\"tool\" has no meaning for this event; it is ignored");
+        reader.add_warning(node.offset, "\"tool\" has no effect on this event");
         return Some(Matcher::match_all(None));
     }
-    let near = format_suggestion(&written, ToolClass::names());
-    if written.contains('.') && !near.is_empty() && ToolClass::parse(&written).is_none() {
-        reader.add_warning(node.offset, format!("\"{written}\" is read as a regular expression{near}"));
+    let message = UserMessage::new(format!("\"{written}\" is read as a regular expression"))
+        .with_suggestion(&written, ToolClass::names());
+    if written.contains('.') && message.hint.is_some() && ToolClass::parse(&written).is_none() {
+        reader.add_warning(node.offset, message);
     }
     Matcher::from_names_classes_or_expression(written)
-        .map_err(|fault| reader.add_error(node.offset, format!("\"tool\" {fault}; the hook is not loaded")))
+        .map_err(|fault| {
+            let message = fault.map_text(|text| format!("\"tool\" {text} (the hook is ignored)"));
+            reader.add_error(node.offset, message);
+        })
         .ok()
 }
 
@@ -164,25 +175,20 @@ fn read_timeout(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Hoo
         return HookTimeout::Default(DEFAULT_TIMEOUT);
     };
     let parsed = node.text().and_then(|text| text.parse::<SignedDuration>().ok());
-    let wanted = if parsed.is_some() { "more than 0" } else { "a duration with its unit" };
+    let wanted = if parsed.is_some() { "more than 0" } else { "a duration with a unit" };
     let duration = parsed.and_then(|duration| Duration::try_from(duration).ok());
     match duration.filter(|duration| !duration.is_zero()) {
         Some(duration) => reader.cap_timeout(node.offset, duration, MAX_TIMEOUT),
         None => {
             let default = format_duration(DEFAULT_TIMEOUT);
-            reader.add_error(
-                node.offset,
-                format!(
-                    "\"timeout\" must be {wanted}; write \"10s\" or \"500ms\" (the default of {default} \
-                     counts)"
-                ),
-            );
+            let message = UserMessage::new(format!("\"timeout\" must be {wanted} (using the default, {default})"));
+            reader.add_error(node.offset, message.with_hint("write \"10s\" or \"500ms\""));
             HookTimeout::Default(DEFAULT_TIMEOUT)
         }
     }
 }
 
-/// A fault here is read as "block": whoever writes the key wants a guard.
+/// An invalid value is read as "block", because its author wanted to control failures.
 fn read_on_failure(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> FailurePolicy {
     let Some(node) = fields.get("on_failure") else {
         return FailurePolicy::Continue;
@@ -191,8 +197,8 @@ fn read_on_failure(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> 
         Some("continue") => FailurePolicy::Continue,
         Some("block") => FailurePolicy::Block,
         other => {
-            let near = other.map(|word| format_suggestion(word, ["continue", "block"])).unwrap_or_default();
-            let message = format!("\"on_failure\" must be \"continue\" or \"block\"{near}; \"block\" counts");
+            let message = UserMessage::new("\"on_failure\" must be \"continue\" or \"block\" (using \"block\")");
+            let message = message.with_suggestion(other.unwrap_or_default(), ["continue", "block"]);
             reader.add_error(node.offset, message);
             FailurePolicy::Block
         }

@@ -1,4 +1,4 @@
-//! What Claude Code is answered: exactly this JSON, or nothing.
+//! The exact JSON of answers to Claude Code.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ fn parse_event(name: &str, more: Value) -> Event {
     Event::from_json(None, payload.to_string().as_bytes()).unwrap().0
 }
 
-/// What Claude Code is told; null where it is nothing.
+/// The answer to Claude Code. Null if there is none.
 fn answer_as_claude(event: &Event, verdict: &Verdict) -> Value {
     let reply = AgentProduct::find_by_name("claude").unwrap().encode(event, verdict);
     assert_eq!(reply.exit_code, 0);
@@ -55,7 +55,7 @@ fn answer_as_claude(event: &Event, verdict: &Verdict) -> Value {
     })
 }
 
-/// A verdict on an event of this name, with this done to it.
+/// A verdict on an event of this name, with this change.
 fn build_verdict(name: &str, fill: impl FnOnce(&mut Verdict)) -> Verdict {
     let mut verdict = Verdict::new(EventName::parse(name));
     fill(&mut verdict);
@@ -125,7 +125,7 @@ fn a_question_reaches_the_permission_prompt_or_the_user() {
             "PreToolUse" => json!({"hookSpecificOutput": {
                 "hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason": "sure?",
             }}),
-            // The user is being asked already.
+            // Claude Code is already asking the user.
             "PermissionRequest" => Value::Null,
             _ => json!({"systemMessage": "sure?"}),
         };
@@ -200,8 +200,8 @@ fn changes_are_told_without_a_decision_of_ours() {
     assert_eq!(refused["hookSpecificOutput"].get("updatedInput"), None);
     assert_eq!(
         answer_event("PermissionRequest", bash(), change_input),
-        json!({"systemMessage": "A hook changed what is asked for, which Claude Code takes only together with an \
-                                 approval; the change is left out."})
+        json!({"systemMessage": "A hook changed a permission request, but Claude Code only accepts a change with \
+                                 an approval, so the change is ignored."})
     );
     assert_eq!(
         answer_event("PostToolUse", bash(), change_output),
@@ -255,7 +255,7 @@ fn messages_and_the_end_of_a_turn_are_told_on_every_event() {
         assert_eq!(spoken, json!({"systemMessage": "one\ntwo"}), "{name}");
         let ended = answer_event(name, json!({}), |verdict| {
             verdict.stop = Some("enough".into());
-            // Hooks that end a turn tell the user so as well; once is enough.
+            // Hooks that end a turn also send a message to the user. One message is enough.
             verdict.add_message("enough");
         });
         assert_eq!(ended, json!({"continue": false, "stopReason": "enough"}), "{name}");

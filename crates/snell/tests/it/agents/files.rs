@@ -1,4 +1,4 @@
-//! Which files a guest reads: its own, what they borrow, and of a project only what is trusted.
+//! The files that a guest reads: its own, borrowed files, and of a project only trusted ones.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use crate::support::{build_tool_call, render_native_hook};
 
-/// A project, a home directory, and what is trusted.
+/// A project, a home directory, and the trusted files.
 struct GuestSandbox {
     root: TempDir,
     trust: TrustStore,
@@ -48,7 +48,7 @@ impl GuestSandbox {
         self
     }
 
-    /// Trusts a file of the project as it is.
+    /// Trusts a file of the project with its content.
     fn with_trusted_file(mut self, path: &str) -> Self {
         let path = self.project().join(path);
         let content = fs::read(&path).unwrap();
@@ -139,8 +139,8 @@ fn the_calling_agents_own_files_cannot_be_borrowed() {
     let (engine, diagnostics) = desk.load_guest_engine();
     assert_eq!(
         format_diagnostics(&diagnostics),
-        ["~/.config/snell/snell.toml:1:11: warning: Claude Code runs the hooks of \"claude\" by itself; they are not \
-             borrowed here"]
+        ["~/.config/snell/snell.toml:1:11: warning: Claude Code runs the hooks of \"claude\" itself, so Snell does \
+             not borrow them"]
     );
     assert_eq!(list_enabled_commands(&engine), ["user", "project", "user wave", "project wave"]);
 }
@@ -156,7 +156,9 @@ async fn an_untrusted_project_runs_nothing_and_is_reported() {
     let (engine, diagnostics) = desk.load_guest_engine();
     assert_eq!(
         format_diagnostics(&diagnostics),
-        ["snell.toml:1:1: warning: is not trusted, so its 3 hooks do not run; look at it, then run: snell trust"]
+        [
+            "snell.toml:1:1: warning: is not trusted, so its 3 hooks do not run (hint: review the file, then run `snell trust`)"
+        ]
     );
     let withheld = engine.untrusted_files();
     assert_eq!(withheld.len(), 1);
@@ -165,10 +167,10 @@ async fn an_untrusted_project_runs_nothing_and_is_reported() {
         (withheld[0].display_path.as_str(), withheld[0].status, withheld[0].hooks),
         ("snell.toml", TrustStatus::Untrusted, 3)
     );
-    // What it borrows does not count either, and its hooks are listed as off.
+    // Its `borrow` does not apply either, and its hooks are listed as disabled.
     assert_eq!(list_enabled_commands(&engine), ["true"]);
     let listed: Vec<_> = engine.hooks().iter().map(|hook| hook.disabled.clone()).collect();
-    let off = Some("its file is not trusted; run: snell trust".to_owned());
+    let off = Some("its file is not trusted (hint: run `snell trust`)".to_owned());
     assert_eq!(listed, [None, off.clone(), off.clone(), off.clone()]);
     let verdict = engine.fire(build_tool_call()).await;
     assert_eq!(verdict.hooks.len(), 1);
@@ -187,8 +189,8 @@ fn trust_ends_with_the_first_change() {
     let diagnostics = engine.reload_if_changed().unwrap();
     assert_eq!(
         format_diagnostics(&diagnostics),
-        ["snell.toml:1:1: warning: was changed since it was trusted, so its hook does not run; look at it, then run: \
-             snell trust"]
+        ["snell.toml:1:1: warning: has changed since you trusted it, so its hook does not run (hint: review the \
+             file, then run `snell trust`)"]
     );
     assert_eq!(list_enabled_commands(&engine), [""; 0]);
     assert_eq!(engine.untrusted_files()[0].status, TrustStatus::Changed);
@@ -210,7 +212,7 @@ fn a_half_saved_file_keeps_what_was_trusted_and_nothing_else() {
     write_file(&project, half);
     let found = trusting.reload();
     assert_eq!(found[0].severity, Severity::Error);
-    assert!(found[0].message.ends_with("what it said before stays in force"), "{found:?}");
+    assert!(found[0].message.ends_with("(using its last valid content)"), "{found:?}");
     assert_eq!(list_enabled_commands(&trusting), ["one"]);
     doubting.reload();
     assert_eq!(list_enabled_commands(&doubting), [""; 0]);
@@ -237,8 +239,8 @@ fn switches_in_a_file_that_is_not_trusted_switch_nothing() {
     assert_eq!(list_enabled_commands(&engine), ["user", "user claude"]);
     assert_eq!(
         format_diagnostics(&diagnostics),
-        [".claude/settings.json:1:1: warning: is not trusted, so nothing in it counts; look at it, then run: snell \
-             trust --all"]
+        [".claude/settings.json:1:1: warning: is not trusted, so its settings do not apply (hint: review the \
+             file, then run `snell trust --all`)"]
     );
     let desk = desk.with_trusted_file(".claude/settings.json");
     let (engine, _) = desk.engine_builder().require_trust().load();
@@ -295,7 +297,7 @@ fn a_host_may_require_trust_for_files_of_every_contract() {
     let (engine, diagnostics) = desk.engine_builder().load();
     assert_eq!((format_diagnostics(&diagnostics), engine.hooks().len()), (vec![], 6));
     assert_eq!(engine.untrusted_files(), []);
-    // What would be asked for as a guest is known all the same.
+    // The status for a guest is known anyway.
     let known: Vec<_> = engine.project_files().into_iter().map(|file| (file.display_path, file.status)).collect();
     assert_eq!(known, [("snell.toml".to_owned(), TrustStatus::Untrusted)]);
 
@@ -326,8 +328,8 @@ fn pins_are_asked_for_only_when_there_is_something_to_judge() {
     assert_eq!(asked.load(Ordering::Relaxed), 1);
     assert_eq!(
         format_diagnostics(&diagnostics),
-        ["snell.toml:1:1: warning: is not trusted (trust.json cannot be read), so its hook does not run; look at it, \
-             then run: snell trust"]
+        ["snell.toml:1:1: warning: is not trusted (trust.json cannot be read), so its hook does not run (hint: \
+             review the file, then run `snell trust`)"]
     );
     engine.reload();
     assert_eq!(asked.load(Ordering::Relaxed), 2);

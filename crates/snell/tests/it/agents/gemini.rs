@@ -1,4 +1,4 @@
-//! What is read from Gemini CLI, and what it is answered.
+//! Payloads of Gemini CLI, and answers to it.
 
 use serde_json::{Value, json};
 use snell::{AgentProduct, Event, EventName, Verdict};
@@ -14,7 +14,7 @@ fn decode(name: &str, fields: Value) -> Event {
     find_gemini().decode(None, payload.as_object().unwrap().clone()).unwrap()
 }
 
-/// A verdict, and what is done to it.
+/// A change of a verdict.
 type VerdictChange = fn(&mut Verdict);
 
 #[test]
@@ -51,7 +51,7 @@ fn each_verdict_has_its_answer() {
         (
             "AfterTool",
             |verdict| verdict.tool_output = Some(json!("x")),
-            message("A hook changed the tool's output, which Gemini CLI does not take; the change is left out."),
+            message("A hook changed the tool's output, but Gemini CLI does not accept that, so the change is ignored."),
         ),
         ("BeforeTool", |_| {}, Value::Null),
     ];
@@ -71,7 +71,7 @@ fn a_question_or_a_removed_argument_becomes_a_denial() {
     let event =
         decode("BeforeTool", json!({"tool_name": "run_shell_command", "tool_input": {"command": "ls", "dir": "/"}}));
     let cases: [(VerdictChange, &str); 2] = [
-        (|verdict| verdict.ask("Sure?"), "Sure? The user should be asked, which Gemini CLI does not let Snell do"),
+        (|verdict| verdict.ask("Sure?"), "Sure? Snell cannot ask the user in Gemini CLI."),
         (|verdict| verdict.tool_input = Some(json!({"command": "ls"})), "A hook removed \"dir\" from the tool's input"),
     ];
     for (fill, reason) in cases {

@@ -1,4 +1,4 @@
-//! Snell as a guest of an agent: who calls, what is answered, and which files are read.
+//! Snell as a guest of an agent: the caller, the answers, and the files.
 
 mod answers;
 mod files;

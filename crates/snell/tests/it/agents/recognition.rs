@@ -1,4 +1,4 @@
-//! Who calls: by payload and environment, never by what a hook file claims.
+//! Recognition of the caller by payload and environment, never by the claim of a hook file.
 
 use serde_json::{Map, Value, json};
 use snell::{AgentProduct, SupportLevel};
@@ -17,7 +17,7 @@ fn recognize_guest(payload: &Value, variables: &[&str]) -> Option<&'static str> 
     (product.support == SupportLevel::Full).then_some(product.name)
 }
 
-/// What Claude Code sends before a tool runs.
+/// Claude Code's payload before a tool runs.
 fn build_tool_call_payload() -> Value {
     json!({
         "session_id": "s", "transcript_path": "/t.jsonl", "cwd": "/w", "permission_mode": "default",
@@ -99,7 +99,7 @@ fn another_agent_that_runs_claude_codes_files_is_not_taken_for_it() {
     assert_eq!(recognize_guest(&build_tool_call_payload(), &["CLAUDE_PROJECT_DIR"]), Some("claude"));
 }
 
-/// Variables by which other agents are known.
+/// Variables that identify other agents.
 const VARIABLES: &[&str] =
     &["GEMINI_SESSION_ID", "GROK_SESSION_ID", "CRUSH", "QWEN_PROJECT_DIR", "FACTORY_PROJECT_DIR", "CURSOR_VERSION"];
 
@@ -132,7 +132,7 @@ fn what_shows_claude_code_outweighs_a_variable_of_another_agent() {
             );
         }
         assert_eq!(recognize_guest(&build_tool_call_payload(), &[variable, "CLAUDE_PROJECT_DIR"]), None, "{variable}");
-        // As Crush would say it.
+        // A payload of Crush.
         let theirs = json!({"event": "PreToolUse", "session_id": "s", "tool_name": "bash", "tool_input": {}});
         assert_eq!(recognize_guest(&theirs, &[variable, "CLAUDECODE"]), None, "{variable}");
     }

@@ -4,7 +4,7 @@ use super::ConfigFaultRow;
 
 pub(super) const FAULTS: &[ConfigFaultRow] = &[
     // A document that cannot be parsed is left out whole.
-    ("claude:an-empty-file.json", 0, &["1:1: error: is empty; write {} or remove it"]),
+    ("claude:an-empty-file.json", 0, &["1:1: error: is empty instead of a JSON object such as {}"]),
     ("claude:an-unclosed-object.json", 0, &["1:1: error: is not valid JSON: unterminated object"]),
     ("claude:a-missing-comma.json", 0, &["2:15: error: is not valid JSON: expected comma"]),
     ("claude:single-quotes.json", 0, &["1:2: error: is not valid JSON: single-quoted strings are not allowed"]),
@@ -35,14 +35,14 @@ pub(super) const FAULTS: &[ConfigFaultRow] = &[
     (
         "snell:single-brackets.toml",
         0,
-        &[r#"1:1: error: "hook" must be a list of tables; write [[hook]], with two brackets"#],
+        &[r#"1:1: error: "hook" must be a list of tables (hint: write [[hook]] with two brackets)"#],
     ),
-    ("snell:hooks-instead-of-hook.toml", 1, &[r#"1:1: error: there is no "hooks" in snell.toml; write [[hook]]"#]),
+    ("snell:hooks-instead-of-hook.toml", 1, &[r#"1:1: error: snell.toml has no key "hooks" (hint: write [[hook]])"#]),
     ("snell:hook-as-a-number.toml", 0, &[r#"1:8: error: "hook" must be an array, not a number"#]),
     (
         "wave:no-hooks-in-a-group.json",
         0,
-        &["1:21: error: an entry for \"Stop\" has no hooks; add {\"type\": \"command\", \"command\": \"…\"} to \
-             \"hooks\""],
+        &["1:21: error: an entry for \"Stop\" has no hooks (hint: add {\"type\": \"command\", \
+             \"command\": \"…\"} to \"hooks\")"],
     ),
 ];

@@ -12,7 +12,7 @@ use snell_test_support::files::find_repository_root;
 
 use crate::support::CliSandbox;
 
-/// A file under the contract it is read as, how many hooks are loaded all the same, and the findings.
+/// A file with its contract, the number of hooks that are loaded anyway, and the diagnostics.
 type ConfigFaultRow = (&'static str, usize, &'static [&'static str]);
 
 fn iter_faults() -> impl Iterator<Item = &'static ConfigFaultRow> {
@@ -31,7 +31,7 @@ fn every_fault_is_found_where_it_is_and_its_neighbours_are_loaded() {
         let text = fs::read_to_string(locate_fixtures().join(fixture)).unwrap();
         let sandbox = CliSandbox::new().file(fixture, &text);
         let ran = sandbox.run_snell(&["lint", "--config", written], "");
-        let lines: Vec<_> = ran.stdout.lines().collect();
+        let lines = ran.lint_lines();
         let (summary, found) = lines.split_last().unwrap();
         let expected: Vec<_> = findings.iter().map(|finding| format!("{fixture}:{finding}")).collect();
         assert_eq!(found, expected, "{written}");

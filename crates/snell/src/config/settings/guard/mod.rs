@@ -1,8 +1,7 @@
-//! `[guard]`: what is to be done about calls that the guard minds.
+//! `[guard]`: what the guard does with tool calls.
 //!
-//! The user's own file may say everything. A project's file may choose `strict`, name rules, paths and commands; one that
-//! is not trusted may only make things stricter. What each said stays known with its place, because only the guard knows
-//! which rules there are.
+//! The user's own file may set everything. A project's file may set `strict`, rules, paths and commands; an untrusted one
+//! can only make the guard stricter. Each entry keeps its position, because only the guard knows which rules exist.
 
 mod reader;
 
@@ -18,59 +17,59 @@ use crate::matcher::normalize_path;
 
 pub(super) use reader::read_guard;
 
-/// How much the guard minds, mildest first.
+/// How strict the guard is, mildest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GuardPreset {
-    /// Everything is judged and recorded, nothing is stopped.
+    /// The guard judges and records everything, and blocks nothing.
     Audit,
-    /// As the rules say.
+    /// The defaults of the rules apply.
     #[default]
     Standard,
-    /// What others would ask about is denied, and what cannot be known is asked about.
+    /// The guard denies instead of asking, and asks about calls with unknown effects.
     Strict,
 }
 
-/// What is to be done about a call, mildest first.
+/// The guard's reaction to a call, mildest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GuardChoice {
-    /// It may happen.
+    /// The call runs.
     Allow,
     /// The user decides.
     Ask,
-    /// It must not happen.
+    /// The call is blocked.
     Deny,
 }
 
 impl GuardChoice {
-    /// How it is written.
+    /// Its name in settings.
     pub fn name(self) -> &'static str {
         let row = CHOICES.iter().find(|(_, choice)| *choice == self);
         row.map_or("", |(name, _)| name)
     }
 }
 
-/// Whose word something is.
+/// The author of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GuardAuthor {
-    /// The user's, who may say everything.
+    /// The user, who may set everything.
     User,
-    /// That of a project which the user trusts.
+    /// A project that the user trusts.
     Project,
-    /// That of a project which nobody trusts: it counts where it makes things stricter.
+    /// A project that the user does not trust: its settings apply only if they are stricter.
     Untrusted,
 }
 
-/// What somebody wants to be done about a rule.
+/// A setting for one rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RuleChoice {
-    /// The rule's id, as it was written. Whether there is such a rule is not known here.
+    /// The rule's id, as it was written. Such a rule may not exist.
     pub rule: String,
-    /// What is to be done.
+    /// The guard's reaction.
     pub choice: GuardChoice,
-    /// Whose word it is.
+    /// Its author.
     pub author: GuardAuthor,
-    /// Where it was written.
+    /// Its position.
     pub origin: SourceLocation,
 }
 
@@ -78,69 +77,69 @@ pub struct RuleChoice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProtectedPath {
-    /// In full, if the home directory is known; `*`, `?` and `**` are wildcards.
+    /// The absolute path if the home directory is known. `*`, `?` and `**` are wildcards.
     pub path: PathBuf,
-    /// Whose word it is.
+    /// Its author.
     pub author: GuardAuthor,
-    /// Where it was written.
+    /// Its position.
     pub origin: SourceLocation,
 }
 
-/// A command that may run although a rule minds it.
+/// A command that may run although a rule would block it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AllowedCommand {
-    /// The command, word by word; `*` and `**` are wildcards.
+    /// The words of the command. `*` and `**` are wildcards.
     pub command: String,
-    /// Why it may.
+    /// Why it may run.
     pub reason: String,
-    /// The last day on which it may.
+    /// The last day on which it may run.
     pub until: Option<Date>,
-    /// Whose word it is.
+    /// Its author.
     pub author: GuardAuthor,
-    /// Where it was written.
+    /// Its position.
     pub origin: SourceLocation,
 }
 
 impl AllowedCommand {
-    /// Whether its last day is over. Days are those of UTC: no machine has to know where it stands for that.
+    /// Whether its last day is over, in UTC.
     pub fn is_expired(&self, now: Timestamp) -> bool {
         let today = now.to_zoned(TimeZone::UTC).date();
         self.until.is_some_and(|until| until < today)
     }
 }
 
-/// A file of the user's own that cannot be read, and so has no say.
+/// A file of the user that cannot be read, so its settings are unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnreadableFile {
-    /// Where reading it ended.
+    /// The position of the error.
     pub origin: SourceLocation,
-    /// Why.
+    /// The error.
     pub why: String,
 }
 
-/// What is to be done about calls that the guard minds.
+/// The merged settings of the guard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GuardSettings {
-    /// The user's own file, if it cannot be read: then the defaults count where it may have said something else.
+    /// The user's own file, if it cannot be read. Then the defaults apply.
     pub unreadable_file: Option<UnreadableFile>,
-    /// For all rules.
+    /// The strictness for all rules.
     pub preset: GuardPreset,
-    /// Where that was written, if it was.
+    /// The position of that setting, if there is one.
     pub preset_origin: Option<SourceLocation>,
-    /// What is done where the guard itself fails.
+    /// The reaction to a call if the guard fails.
     pub on_failure: GuardChoice,
-    /// Where that was written, if it was.
+    /// The position of that setting, if there is one.
     pub on_failure_origin: Option<SourceLocation>,
-    /// What must not be changed.
+    /// Paths that must not be changed.
     pub protect: Vec<ProtectedPath>,
-    /// What must not even be read.
+    /// Paths that must not be read.
     pub secrets: Vec<ProtectedPath>,
-    /// What is to be done about single rules, in the order in which it was said.
+    /// The settings of single rules, in the order of the files.
     pub rules: Vec<RuleChoice>,
-    /// Commands that may run although a rule minds them, those included whose time is over.
+    /// Commands that may run although a rule would block them, also expired ones.
     pub allow: Vec<AllowedCommand>,
 }
 
@@ -163,7 +162,7 @@ impl Default for GuardSettings {
 const PRESETS: &[(&str, GuardPreset)] =
     &[("standard", GuardPreset::Standard), ("strict", GuardPreset::Strict), ("audit", GuardPreset::Audit)];
 
-/// The one that counts where the guard fails and nobody says otherwise is the first.
+/// The first one is the default of `on_failure`.
 const CHOICES: &[(&str, GuardChoice)] =
     &[("ask", GuardChoice::Ask), ("deny", GuardChoice::Deny), ("allow", GuardChoice::Allow)];
 
@@ -173,7 +172,7 @@ pub(super) const GUARD_KEYS: &[&str] = &["preset", "on_failure", "protect", "sec
 /// The keys of a `[[guard.allow]]`.
 pub(super) const ALLOW_KEYS: &[&str] = &["command", "reason", "until"];
 
-/// What one file says.
+/// The `[guard]` settings of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FileGuardSettings {
     preset: Option<(GuardPreset, SourceLocation)>,
@@ -184,10 +183,10 @@ pub(super) struct FileGuardSettings {
     allow: Vec<AllowedCommand>,
 }
 
-/// The author of everything in a file until all files are merged: whether one is trusted is not known while it is read.
+/// The author of entries until all files are merged. A reader does not know whether its file is trusted.
 const UNKNOWN_AUTHOR: GuardAuthor = GuardAuthor::Untrusted;
 
-/// Where the paths of files begin.
+/// The directories in which relative paths start.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::config) struct PathBases<'a> {
     pub(in crate::config) home: Option<&'a Path>,
@@ -195,7 +194,7 @@ pub(in crate::config) struct PathBases<'a> {
 }
 
 impl GuardSettings {
-    /// All files together, each with whose word it is.
+    /// Merges all files.
     pub(super) fn from_files<'a>(
         files: impl Iterator<Item = (&'a FileGuardSettings, GuardAuthor)>,
         bases: PathBases<'_>,
@@ -220,35 +219,35 @@ impl GuardSettings {
             self.on_failure_origin = Some(origin.clone());
         }
         let base = if is_users { bases.home } else { Some(bases.project) };
-        let path = |said: &ProtectedPath| ProtectedPath {
-            path: resolve_path(&said.path, base, bases.home),
+        let path = |entry: &ProtectedPath| ProtectedPath {
+            path: resolve_path(&entry.path, base, bases.home),
             author,
-            ..said.clone()
+            ..entry.clone()
         };
         self.protect.extend(file.protect.iter().map(path));
         self.secrets.extend(file.secrets.iter().map(path));
-        self.rules.extend(file.rules.iter().map(|said| RuleChoice { author, ..said.clone() }));
-        // To allow something is never stricter.
+        self.rules.extend(file.rules.iter().map(|rule| RuleChoice { author, ..rule.clone() }));
+        // An exception is never stricter.
         let allowed = file.allow.iter().filter(|_| author != GuardAuthor::Untrusted);
-        self.allow.extend(allowed.map(|said| AllowedCommand { author, ..said.clone() }));
+        self.allow.extend(allowed.map(|entry| AllowedCommand { author, ..entry.clone() }));
     }
 
-    /// The choice that counts for a rule about which `usual` would be done if nobody chose: the user's own, else that of a
-    /// trusted project, unless a project is stricter. Nothing if nobody's counts.
+    /// The setting that applies to a rule with the default `usual`: the user's own, else that of a trusted project, unless a
+    /// project is stricter. `None` if no setting applies.
     pub fn choice_for(&self, rule: &str, usual: GuardChoice) -> Option<&RuleChoice> {
         let of = |author: GuardAuthor| {
-            let mut said = self.rules.iter().rev();
-            said.find(move |choice| choice.rule == rule && choice.author == author)
+            let mut newest_first = self.rules.iter().rev();
+            newest_first.find(move |choice| choice.rule == rule && choice.author == author)
         };
         let chosen = of(GuardAuthor::User).or_else(|| of(GuardAuthor::Project));
         let least = chosen.map_or(usual, |chosen| chosen.choice);
         let stricter = [of(GuardAuthor::Project), of(GuardAuthor::Untrusted)];
-        let stricter = stricter.into_iter().flatten().filter(|said| said.choice > least);
-        stricter.max_by_key(|said| said.choice).or(chosen)
+        let stricter = stricter.into_iter().flatten().filter(|rule| rule.choice > least);
+        stricter.max_by_key(|rule| rule.choice).or(chosen)
     }
 }
 
-/// A path without `.` and `..`, as far as that can be told without looking.
+/// The absolute path without `.` and `..`. It does not read the file system.
 fn resolve_path(path: &Path, base: Option<&Path>, home: Option<&Path>) -> PathBuf {
     let path = expand_tilde(path, home);
     let path = base.map_or_else(|| path.clone(), |base| base.join(&path));

@@ -1,4 +1,4 @@
-//! Reading `[guard]`. Each entry that is wrong is told, and costs only itself.
+//! Reads `[guard]`. An invalid entry is reported, and the others are used.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use super::{
 use crate::config::discovery::FileOwner;
 use crate::config::reader::{ConfigReader, ObjectFields};
 use crate::config::spanned::{NodeValue, SpannedNode};
-use crate::diagnostic::format_suggestion;
+use crate::diagnostic::UserMessage;
 use crate::hook::SourceLocation;
 
 pub(in super::super) fn read_guard(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> FileGuardSettings {
@@ -23,7 +23,7 @@ pub(in super::super) fn read_guard(reader: &mut ConfigReader<'_>, node: &Spanned
     FileGuardSettings {
         preset: read_preset(reader, &fields),
         on_failure: get_user_only(reader, &fields, "on_failure").and_then(|node| {
-            let choice = read_one_of(reader, node, "on_failure", CHOICES, "ask counts")?;
+            let choice = read_one_of(reader, node, "on_failure", CHOICES, "using \"ask\"")?;
             Some((choice, reader.locate_offset(node.offset)))
         }),
         protect: read_paths(reader, &fields, "protect"),
@@ -35,10 +35,10 @@ pub(in super::super) fn read_guard(reader: &mut ConfigReader<'_>, node: &Spanned
 
 fn read_preset(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<(GuardPreset, SourceLocation)> {
     let node = fields.get("preset")?;
-    let preset = read_one_of(reader, node, "preset", PRESETS, "it has no effect")?;
+    let preset = read_one_of(reader, node, "preset", PRESETS, "it is ignored")?;
     if reader.owner == FileOwner::Project && preset != GuardPreset::Strict {
-        let message = "\"preset\" in a project's file can only be \"strict\"; this one has no effect";
-        reader.add_warning(node.offset, message);
+        let message = UserMessage::new("\"preset\" in a project's file can only be \"strict\" (it is ignored)");
+        reader.add_warning(node.offset, message.with_hint("move it to ~/.config/snell/snell.toml"));
         return None;
     }
     Some((preset, reader.locate_offset(node.offset)))
@@ -50,17 +50,16 @@ fn read_one_of<T: Copy>(
     node: &SpannedNode,
     key: &str,
     words: &[(&str, T)],
-    otherwise: &str,
+    consequence: &str,
 ) -> Option<T> {
     let found = words.iter().find(|(word, _)| node.text() == Some(*word));
     if found.is_none() {
-        let said = match node.text() {
-            Some(text) => format!("not \"{text}\"{}", format_suggestion(text, words.iter().map(|(word, _)| *word))),
-            None => format!("not {}", node.kind_name()),
-        };
+        let written = node.text().map_or_else(|| node.kind_name().to_owned(), |text| format!("\"{text}\""));
         let known: Vec<_> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
         let known = known.join(", ");
-        reader.add_error(node.offset, format!("\"{key}\" must be one of {known}, {said} ({otherwise})"));
+        let message = UserMessage::new(format!("\"{key}\" must be one of {known}, not {written} ({consequence})"));
+        let near = words.iter().map(|(word, _)| *word);
+        reader.add_error(node.offset, message.with_suggestion(node.text().unwrap_or_default(), near));
     }
     found.map(|(_, value)| *value)
 }
@@ -74,14 +73,14 @@ fn read_paths(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &st
     items.iter().filter_map(read).collect()
 }
 
-fn check_path(text: String) -> Result<PathBuf, String> {
+fn check_path(text: String) -> Result<PathBuf, UserMessage> {
     if text.trim().is_empty() {
-        return Err("has an empty path; write \"~/notes\" or the like, or remove it".into());
+        return Err(UserMessage::new("has an empty path").with_hint("write a path such as \"~/notes\", or remove it"));
     }
     Ok(text.into())
 }
 
-/// A key with a dot that is not quoted is a table in a table to TOML: `git.force-push = "ask"`. What is meant is plain.
+/// In TOML an unquoted key with a dot is a nested table: `git.force-push = "ask"`. It means the rule of that name.
 fn read_rules(reader: &mut ConfigReader<'_>, node: &SpannedNode, before: &str) -> Vec<RuleChoice> {
     let mut rules = Vec::new();
     let Some(table) = reader.read_object(node, "[guard.rules]") else {
@@ -91,7 +90,7 @@ fn read_rules(reader: &mut ConfigReader<'_>, node: &SpannedNode, before: &str) -
         let rule = format!("{before}{}", member.key);
         if let NodeValue::Object(_) = member.node.value {
             rules.extend(read_rules(reader, &member.node, &format!("{rule}.")));
-        } else if let Some(choice) = read_one_of(reader, &member.node, &rule, CHOICES, "it has no effect") {
+        } else if let Some(choice) = read_one_of(reader, &member.node, &rule, CHOICES, "it is ignored") {
             let origin = reader.locate_offset(member.key_offset);
             rules.push(RuleChoice { rule, choice, author: UNKNOWN_AUTHOR, origin });
         }
@@ -105,10 +104,9 @@ fn read_allow(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<A
     };
     let NodeValue::Array(items) = &node.value else {
         let kind = reader.kind_name(node);
-        let message = format!(
-            "\"allow\" must be a list of tables, not {kind}; write [[guard.allow]] with \"command\" and \"reason\""
-        );
-        reader.add_error(node.offset, message);
+        let message = UserMessage::new(format!("\"allow\" must be a list of tables, not {kind}"));
+        let hint = "write [[guard.allow]] with \"command\" and \"reason\"";
+        reader.add_error(node.offset, message.with_hint(hint));
         return Vec::new();
     };
     let entries = items.iter().filter_map(|item| read_allow_entry(reader, item));
@@ -117,15 +115,15 @@ fn read_allow(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<A
 
 fn read_allow_entry(reader: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<AllowedCommand> {
     let fields = reader.read_table(item, "a [[guard.allow]]", ALLOW_KEYS)?;
-    // All that is wrong with an entry is told at once.
+    // Report all problems of an entry at once.
     let command = read_required_text(reader, &fields, "command", "\"sudo systemctl restart nginx\"");
-    let reason = read_required_text(reader, &fields, "reason", "why it may run");
+    let reason = read_required_text(reader, &fields, "reason", "\"why it may run\"");
     let until = fields.get("until").map(|node| read_date(reader, node));
     let origin = reader.locate_offset(fields.get("command").map_or(item.offset, |node| node.offset));
     Some(AllowedCommand {
         command: command?,
         reason: reason?,
-        // A last day that cannot be read may be over.
+        // An invalid date may be in the past.
         until: match until {
             Some(date) => Some(date?),
             None => None,
@@ -142,12 +140,12 @@ fn read_required_text(
     example: &str,
 ) -> Option<String> {
     let Some(node) = fields.get(key) else {
-        let message = format!("a [[guard.allow]] has no \"{key}\"; write {example} (the entry does not count)");
-        reader.add_error(fields.offset, message);
+        let message = UserMessage::new(format!("a [[guard.allow]] has no \"{key}\" (the entry is ignored)"));
+        reader.add_error(fields.offset, message.with_hint(format!("write {key} = {example}")));
         return None;
     };
     read_checked_text(reader, node, key, |text| match text.trim() {
-        "" => Err(format!("is empty; write {example} (the entry does not count)")),
+        "" => Err(UserMessage::new("is empty (the entry is ignored)").with_hint(format!("write {key} = {example}"))),
         text => Ok(text.to_owned()),
     })
 }
@@ -160,8 +158,8 @@ fn read_date(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Option<Date> 
     let is_plain = written.len() == "2027-01-31".len();
     let date = written.parse().ok().filter(|_| is_plain);
     if date.is_none() {
-        let message = "\"until\" must be a date; write \"2027-01-31\" (the entry does not count)";
-        reader.add_error(node.offset, message);
+        let message = UserMessage::new("\"until\" must be a date (the entry is ignored)");
+        reader.add_error(node.offset, message.with_hint("write a date such as \"2027-01-31\""));
     }
     date
 }

@@ -10,7 +10,7 @@ use crate::config::spanned::SpannedNode;
 const HOME: &str = "/home/me";
 const PROJECT: &str = "/home/me/work";
 
-/// What a file says, and what is wrong with it.
+/// The settings and the diagnostics of a file.
 fn read_guard_text(text: &str, whose: FileOwner) -> (FileGuardSettings, Vec<String>) {
     let source = ConfigSource::from_text("snell.toml".into(), text.into());
     let mut reading = ConfigReader::new(&source, whose);
@@ -23,7 +23,7 @@ fn test_bases() -> PathBases<'static> {
     PathBases { home: Some(Path::new(HOME)), project: Path::new(PROJECT) }
 }
 
-/// Files together, each of which must be fine.
+/// Merges files without problems.
 fn merge_files(files: &[(&str, GuardAuthor)]) -> GuardSettings {
     let read = files.iter().map(|(text, author)| {
         let whose = match author {
@@ -52,46 +52,49 @@ fn the_words_of_the_schema_are_those_that_are_read() {
 }
 
 #[test]
-fn what_is_wrong_costs_only_itself_and_is_said() {
+fn invalid_entries_are_reported_and_the_others_are_used() {
     let cases = [
         (
             "preset = \"strickt\"",
-            "1:10: error: \"preset\" must be one of \"standard\", \"strict\", \"audit\", not \"strickt\" (did you mean \
-             \"strict\"?) (it has no effect)",
+            "1:10: error: \"preset\" must be one of \"standard\", \"strict\", \"audit\", not \"strickt\" (it is ignored) \
+             (hint: did you mean \"strict\"?)",
         ),
         (
             "on_failure = true",
-            "1:14: error: \"on_failure\" must be one of \"ask\", \"deny\", \"allow\", not a boolean (ask counts)",
+            "1:14: error: \"on_failure\" must be one of \"ask\", \"deny\", \"allow\", not a boolean (using \"ask\")",
         ),
         ("protect = \"~/notes\"", "1:11: error: \"protect\" must be an array, not a string"),
-        ("secrets = [\"\"]", "1:12: error: \"secrets\" has an empty path; write \"~/notes\" or the like, or remove it"),
+        (
+            "secrets = [\"\"]",
+            "1:12: error: \"secrets\" has an empty path (hint: write a path such as \"~/notes\", or remove it)",
+        ),
         (
             "[rules]\n\"git.force-push\" = \"never\"",
-            "2:20: error: \"git.force-push\" must be one of \"ask\", \"deny\", \"allow\", not \"never\" (it has no effect)",
+            "2:20: error: \"git.force-push\" must be one of \"ask\", \"deny\", \"allow\", not \"never\" (it is ignored)",
         ),
         ("rules = []", "1:9: error: [guard.rules] must be an object, not an array"),
         (
             "allow = \"ls\"",
-            "1:9: error: \"allow\" must be a list of tables, not a string; write [[guard.allow]] with \"command\" and \
-             \"reason\"",
+            "1:9: error: \"allow\" must be a list of tables, not a string (hint: write [[guard.allow]] with \"command\" and \
+             \"reason\")",
         ),
         (
             "[[allow]]\ncommand = \"ls\"",
-            "1:1: error: a [[guard.allow]] has no \"reason\"; write why it may run (the entry does not count)",
+            "1:1: error: a [[guard.allow]] has no \"reason\" (the entry is ignored) (hint: write reason = \"why it may run\")",
         ),
         (
             "[[allow]]\ncommand = \" \"\nreason = \"so\"",
-            "2:11: error: \"command\" is empty; write \"sudo systemctl restart nginx\" (the entry does not count)",
+            "2:11: error: \"command\" is empty (the entry is ignored) (hint: write command = \"sudo systemctl restart nginx\")",
         ),
         (
             "[[allow]]\ncommand = \"ls\"\nreason = \"so\"\nuntil = \"soon\"",
-            "4:9: error: \"until\" must be a date; write \"2027-01-31\" (the entry does not count)",
+            "4:9: error: \"until\" must be a date (the entry is ignored) (hint: write a date such as \"2027-01-31\")",
         ),
         (
             "[[allow]]\ncommand = \"ls\"\nreason = \"so\"\nuntil = 2027-01-31T10:00:00Z",
-            "4:9: error: \"until\" must be a date; write \"2027-01-31\" (the entry does not count)",
+            "4:9: error: \"until\" must be a date (the entry is ignored) (hint: write a date such as \"2027-01-31\")",
         ),
-        ("strict = true", "1:1: warning: unknown key \"strict\" in [guard]; it has no effect"),
+        ("strict = true", "1:1: warning: unknown key \"strict\" in [guard]"),
     ];
     for (text, expected) in cases {
         let (guard, findings) = read_guard_text(text, FileOwner::User);
@@ -106,19 +109,21 @@ fn what_is_wrong_costs_only_itself_and_is_said() {
 }
 
 #[test]
-fn a_project_chooses_no_milder_preset_and_not_what_a_failure_means() {
+fn a_project_cannot_choose_a_milder_preset_or_on_failure() {
     for (text, expected) in [
         (
             "preset = \"audit\"",
-            "1:10: warning: \"preset\" in a project's file can only be \"strict\"; this one has no effect",
+            "1:10: warning: \"preset\" in a project's file can only be \"strict\" (it is ignored) (hint: move it to \
+             ~/.config/snell/snell.toml)",
         ),
         (
             "preset = \"standard\"",
-            "1:10: warning: \"preset\" in a project's file can only be \"strict\"; this one has no effect",
+            "1:10: warning: \"preset\" in a project's file can only be \"strict\" (it is ignored) (hint: move it to \
+             ~/.config/snell/snell.toml)",
         ),
         (
             "on_failure = \"allow\"",
-            "1:1: warning: \"on_failure\" has no effect in a project's file; write it in ~/.config/snell/snell.toml",
+            "1:1: warning: \"on_failure\" has no effect in a project's file (hint: move it to ~/.config/snell/snell.toml)",
         ),
     ] {
         let (guard, findings) = read_guard_text(text, FileOwner::Project);
@@ -128,7 +133,7 @@ fn a_project_chooses_no_milder_preset_and_not_what_a_failure_means() {
 }
 
 #[test]
-fn the_strictest_preset_counts_unless_it_is_the_users_own_word() {
+fn the_users_preset_applies_unless_a_project_is_stricter() {
     use GuardAuthor::{Project, Untrusted, User};
     let cases: [(&[(&str, GuardAuthor)], GuardPreset); 5] = [
         (&[], GuardPreset::Standard),
@@ -158,11 +163,11 @@ fn paths_begin_where_their_file_is_at_home() {
 }
 
 #[test]
-fn the_users_choice_counts_unless_a_project_is_stricter() {
+fn the_users_choice_applies_unless_a_project_is_stricter() {
     use GuardAuthor::{Project, Untrusted, User};
     use GuardChoice::{Allow, Ask, Deny};
     type RuleChoiceCase<'a> = (&'a [(GuardChoice, GuardAuthor)], Option<(GuardChoice, GuardAuthor)>);
-    // Where nobody chooses, the user is asked.
+    // The default is to ask the user.
     let cases: [RuleChoiceCase<'_>; 11] = [
         (&[], None),
         (&[(Allow, User)], Some((Allow, User))),
@@ -203,7 +208,7 @@ fn a_rule_need_not_be_quoted() {
 }
 
 #[test]
-fn what_is_allowed_counts_until_the_end_of_its_last_day() {
+fn an_allowed_command_is_allowed_until_the_end_of_its_last_day() {
     let entry = |until: &str| format!("[[allow]]\ncommand = \"ls\"\nreason = \"so\"\n{until}");
     let cases = [
         ("", "2099-01-01T00:00:00Z", false),
