@@ -162,8 +162,7 @@ fn a_worker_is_noted_even_if_its_agent_cannot_be_woken_up() {
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     assert_eq!(
         ran.stderr,
-        "error: the worker is noted, but its session's agent was not woken up: agent 1 is not in a tmux pane, so nothing \
-         can be typed for it\n"
+        "error: the worker is noted, but its session's agent was not woken up: agent 1 is not in a tmux pane\n"
     );
     assert_eq!(summarize_workers(&sandbox), ["build | done | - | -"]);
 }
