@@ -102,10 +102,7 @@ fn print_installation(target: &InstallTarget, done: &InstallReport) {
     let (title, file) = (target.agent.title(), done.file.display());
     if done.dry_run && done.changed {
         output::print_diff(&done.diff);
-        print_script_results(
-            [&done.removed_script, &done.restored_script],
-            ["Would remove", "Would restore"],
-        );
+        print_script_results([&done.removed_script, &done.restored_script], ["Would remove", "Would restore"]);
     } else if !done.changed {
         output::print_line(&format!("Nothing to do: {file} already calls Snell."));
     } else {

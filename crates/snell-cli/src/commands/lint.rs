@@ -81,9 +81,7 @@ fn print_report(linted: &LintReport<'_>) {
     let files = output::format_count(linted.files, "file");
     let hooks = output::format_count(linted.hooks, "hook");
     if linted.files == 0 {
-        output::print_line(
-            "No hook files here. To write one: snell docs write-hooks",
-        );
+        output::print_line("No hook files here. To write one: snell docs write-hooks");
     } else if linted.diagnostics.is_empty() {
         output::print_line(&format!("No problems in {files} ({hooks})."));
     } else {

@@ -8,7 +8,8 @@ use anyhow::Context;
 use jiff::{Span, SpanRelativeTo};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use snell::{
-    AgentProduct, Diagnostic, InstallRecipe, RetentionPeriod, ServerSettings, Severity, TranscriptFormat, is_postgres_url,
+    AgentProduct, Diagnostic, InstallRecipe, RetentionPeriod, ServerSettings, Severity, TranscriptFormat,
+    is_postgres_url,
 };
 use snell_server::{AccessToken, PollSchedule, ServeSettings, ServerListener, UnknownSenderPolicy, serve};
 use tracing::level_filters::LevelFilter;
@@ -30,7 +31,7 @@ const WORKER_THREADS: usize = 2;
 /// Threads that read the database for requests, and a few to spare.
 const MAX_BLOCKING_THREADS: usize = 8;
 
-/// Run the receiver: take events over HTTP, show the page, watch agents
+/// Run the receiver: take events over HTTP, and show the page
 ///
 /// By default it listens on this machine only. Any other address needs a token. Options override [server] in your own
 /// snell.toml. On SIGTERM or SIGINT it stores the events that it accepted, then ends.
@@ -248,9 +249,7 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
     let span = text.parse::<Span>().ok();
     let duration = span.and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours()).ok());
     let duration = duration.and_then(|duration| Duration::try_from(duration).ok());
-    duration
-        .filter(|duration| !duration.is_zero())
-        .ok_or_else(|| "use a number with a unit, such as 60s or 5m".into())
+    duration.filter(|duration| !duration.is_zero()).ok_or_else(|| "use a number with a unit, such as 60s or 5m".into())
 }
 
 fn start_log(args: &Args) {

@@ -7,7 +7,7 @@ use crate::record::open_store::StoreHandle;
 use crate::tmux_wake::{self, WakeMode};
 use crate::{output, session_arg};
 
-/// Wake an agent in its tmux pane, so that it reads its workers' results
+/// Wake an agent in its tmux pane, to read its workers' results
 ///
 /// Types a line into the pane and presses Enter. It refuses if the pane is gone or the agent's process does not read from it.
 /// It also refuses while the agent waits for a decision of its user, because Enter could make that decision.
@@ -34,7 +34,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         Some(number) => tmux_wake::wake_agent(&mut store_handle, number, care)?,
         None => {
             let session = session_arg::find_by_prefix(&args.agent, &mut store_handle);
-            let session = if is_number(&args.agent) { session.with_context(|| format!("no agent has the number {}", args.agent))? } else { session? };
+            let session = if is_number(&args.agent) {
+                session.with_context(|| format!("no agent has the number {}", args.agent))?
+            } else {
+                session?
+            };
             tmux_wake::wake_session(&mut store_handle, session.conversation_id, care)?
         }
     };

@@ -125,10 +125,7 @@ impl DemoStage {
     }
 
     /// Queries the records.
-    pub(super) fn query_store<T>(
-        &self,
-        query: impl FnOnce(&mut Store) -> snell_store::Result<T>,
-    ) -> anyhow::Result<T> {
+    pub(super) fn query_store<T>(&self, query: impl FnOnce(&mut Store) -> snell_store::Result<T>) -> anyhow::Result<T> {
         Ok(EventRecorder::new(self.data_dir()).open_store_for_reading().and_then(query)?)
     }
 

@@ -267,7 +267,8 @@ fn revoke_trust(args: &Args) -> anyhow::Result<u8> {
 /// The directory to revoke if none is named: the current one if any file in it or below is trusted, even if the file is gone;
 /// else the project around it.
 fn find_trusted_directory(config_args: &ConfigArgs) -> anyhow::Result<PathBuf> {
-    let here = std::env::current_dir().context(CommandError::new("the current directory does not exist any more").with_hint("name a directory"))?;
+    let here = std::env::current_dir()
+        .context(CommandError::new("the current directory does not exist any more").with_hint("name a directory"))?;
     let here = here.canonicalize().unwrap_or(here);
     let projects = config_args.trust_file().load_or_empty().group_by_project();
     if projects.keys().any(|directory| directory.starts_with(&here)) {
