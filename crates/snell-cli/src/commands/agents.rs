@@ -10,7 +10,7 @@ use crate::output::time::format_elapsed;
 use crate::output::{self, TextStyle, TextTable};
 use crate::record::open_store::{self, StoreHandle};
 
-/// The pause between two looks of `--watch`.
+/// The refresh interval of `--watch`.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The longest last words in the table.

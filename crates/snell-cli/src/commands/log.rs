@@ -179,7 +179,7 @@ fn print_entries(args: &Args, filter: &LogFilter, store_handle: &mut StoreHandle
             let note = UserMessage::new("there are older events");
             output::print_note(note.with_hint(format!("to see them, add --before {}", last.id)));
         }
-        None if store_handle.has_no_records() => output::print_note("no events are recorded yet"),
+        None if store_handle.has_no_records() => output::print_note("no event has been recorded yet"),
         None => output::print_note("no matching events"),
         Some(_) => {}
     }

@@ -27,7 +27,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut store_handle = StoreHandle::open()?;
     if store_handle.has_no_records() {
-        bail!("no events are recorded yet, so there are no agents");
+        bail!("no agent has been recorded yet");
     }
     let care = if args.force { WakeMode::Forced } else { WakeMode::Checked };
     let typed = match find_agent_by_number(&args.agent, &mut store_handle)? {

@@ -51,7 +51,7 @@ pub(super) const DOCS_LABEL: &str = "Docs:";
 /// The last line of the program's help. A list of options would need more lines than a small terminal has.
 const FOOTER: &str = "Options: -h, --help (with details), -V, --version · Docs: snell docs";
 
-/// The program, with a help that lists its commands by group. The argument must be built.
+/// The program, with a help that lists its commands by group.
 pub(super) fn with_groups(root: Command) -> Command {
     let commands = GROUPS.iter().flat_map(|(_, commands)| *commands);
     let width = commands.map(|(name, _)| name.len()).max().unwrap_or_default();

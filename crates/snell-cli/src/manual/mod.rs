@@ -11,8 +11,7 @@ pub(crate) mod man_pages;
 use clap::Command;
 
 /// The program and all its commands: `-h` with examples, `--help` also with exit codes.
-pub(crate) fn with_full_help(mut root: Command) -> Command {
-    root.build();
+pub(crate) fn with_full_help(root: Command) -> Command {
     let root = help_groups::with_groups(root);
     let name = root.get_name().to_owned();
     root.mut_subcommands(|command| with_command_help(command, &name))

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::STEP_TIMEOUT;
 
-/// Long enough that no agent of the demo counts as silent.
+/// Long enough that no agent of the demo becomes silent.
 const SILENT_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The time that open requests have to finish at the end.

@@ -40,7 +40,7 @@ pub(super) fn build_status_lines(status: &StatusReport, now: Timestamp) -> Statu
         "Database",
         match database.state {
             "ok" => format!("{path}, {}", format_size(database.bytes)),
-            "none" => format!("{path}: no events are recorded yet (to set it up: snell docs use-agents)"),
+            "none" => format!("{path}: no event has been recorded yet (to set it up: snell docs use-agents)"),
             state => format!("{path}: {state}"),
         },
     )];
@@ -55,7 +55,7 @@ pub(super) fn build_status_lines(status: &StatusReport, now: Timestamp) -> Statu
         _ => "not running (the next hook starts it)".to_owned(),
     };
     lines.push(("Daemon", daemon));
-    lines.push(("To be stored", format!("{}", output::format_count(status.pending, "event"))));
+    lines.push(("Waiting", format!("{} to be stored", output::format_count(status.pending, "event"))));
     for ReceiverBacklog { url, waiting, since } in &status.outbox.receivers {
         let (number, since) = (output::format_count(*waiting, "event"), time::format_elapsed(*since, now));
         lines.push(("To be sent", format!("{number} to {url}, since {since}")));

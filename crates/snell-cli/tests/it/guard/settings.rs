@@ -106,7 +106,7 @@ fn whoever_trusts_a_project_sees_what_it_wants_of_the_guard() {
     protect | PROJECT/infra | - | snell.toml:11
     secrets | PROJECT/vault | - | snell.toml:12
 
-    Trusted in PROJECT, as long as they stay as they are:
+    Trusted in PROJECT, until they change:
     snell.toml: 0 hooks
     ");
     let json = sandbox.run_snell(&["trust", "--json"], "").json();

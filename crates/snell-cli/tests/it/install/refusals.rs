@@ -153,7 +153,7 @@ fn mistakes_on_the_command_line_are_said() {
         (&["uninstall", "cursor"], "it can in: claude"),
         (
             &["install", "claude", "--notify", "--url", "tower"],
-            "--url does not begin with http:// or https://; write http://HOST:PORT",
+            "--url does not begin with http:// or https://\nhint: use http://HOST:PORT",
         ),
         (
             &["install", "claude", "--notify", "--url", "http://me:secret@tower"],

@@ -39,24 +39,21 @@ fn what_keeps_it_from_starting_is_said() {
     let taken = other.local_addr().unwrap().to_string();
     let cases: &[(&[&str], &str)] = &[
         (&["--addr", &taken], "is in use, perhaps by another `snell serve`"),
-        (
-            &["--addr", "nowhere"],
-            "the address \"nowhere\" cannot be listened on; write IP:PORT, such as 127.0.0.1:7433",
-        ),
+        (&["--addr", "nowhere"], "cannot listen on \"nowhere\"\nhint: use IP:PORT, such as 127.0.0.1:7433"),
         (&["--addr", "0.0.0.0:0"], "can be reached by others, so a token is required"),
         (&["--addr", "127.0.0.1:0", "--token-file", token], "run: chmod 600"),
         (&["--addr", "127.0.0.1:0", "--token-file", "/nowhere"], "cannot read the token file /nowhere"),
-        (&["--addr", "127.0.0.1:0", "--db", "postgres://x/y"], "PostgreSQL is not built in yet; write sqlite:PATH"),
-        (&["--addr", "127.0.0.1:0", "--db", "mysql://x/y"], "there is no database of the kind \"mysql://\""),
         (
-            &["--addr", "127.0.0.1:0", "--db", "mysql:x"],
-            "there is no database of the kind \"mysql\"; write sqlite:PATH",
+            &["--addr", "127.0.0.1:0", "--db", "postgres://x/y"],
+            "PostgreSQL is not supported yet\nhint: use sqlite:PATH",
         ),
-        (&["--addr", "127.0.0.1:0", "--db", "sqlite::memory:"], "a database in memory is gone when the server ends"),
+        (&["--addr", "127.0.0.1:0", "--db", "mysql://x/y"], "unknown kind of database \"mysql://\""),
+        (&["--addr", "127.0.0.1:0", "--db", "mysql:x"], "unknown kind of database \"mysql\"\nhint: use sqlite:PATH"),
+        (&["--addr", "127.0.0.1:0", "--db", "sqlite::memory:"], "a database in memory is lost when the receiver ends"),
         (&["--addr", "127.0.0.1:0", "--allow-host", "http://x/"], "\"http://x/\" names no host"),
         (&["--addr", "127.0.0.1:0", "--allow-host", ""], "\"\" names no host"),
         (&["--addr", "127.0.0.1:0", "--allow-host", "*"], "\"*\" names no host"),
-        (&["--addr", "127.0.0.1:0", "--db", "sqlite:"], "write sqlite:PATH"),
+        (&["--addr", "127.0.0.1:0", "--db", "sqlite:"], "hint: use sqlite:PATH"),
         (&["--addr", "127.0.0.1:0", "--db", "/"], "/ is a directory"),
         (&["--poll-active", "60"], "write a duration with its unit, such as 60s or 5m"),
         (&["--poll-silent", "0s"], "write a duration with its unit, such as 60s or 5m"),
@@ -126,7 +123,7 @@ fn a_file_that_cannot_be_understood_keeps_it_from_starting() {
     let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", "[server]\naddr = 7\n");
     let ran = sandbox.run_snell(&["serve"], "");
     assert_eq!(ran.code, 1);
-    assert!(ran.stderr.contains("how to serve is not certain: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("error: invalid configuration: "), "{}", ran.stderr);
     assert!(ran.stderr.contains("snell.toml:2:"), "{}", ran.stderr);
 }
 
@@ -144,9 +141,9 @@ fn what_cannot_be_understood_is_only_told_if_the_command_line_says_it() {
         let place = "~/.config/snell/snell.toml:2:";
         let ran = sandbox.run_snell(&["serve", "--silent-after", "9s"], "");
         assert_eq!(ran.code, 1, "{line}");
-        let said = format!("how to serve is not certain: {place}");
+        let said = format!("error: invalid configuration: {place}");
         assert!(ran.stderr.contains(&said), "{line}: {}", ran.stderr);
-        let remedy = format!("mend that, or say it with {option}\n");
+        let remedy = format!(", or pass {option}\n");
         assert!(ran.stderr.ends_with(&remedy), "{line}: {}", ran.stderr);
         assert!(!ran.stderr.contains("counts now"), "{line}: {}", ran.stderr);
         let (code, said) = start_server(&sandbox, args).stop_with_signal(Signal::TERM);

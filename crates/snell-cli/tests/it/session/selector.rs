@@ -147,7 +147,11 @@ fn before_anything_is_recorded_there_is_no_session_and_nothing_is_made() {
     for args in rows {
         let ran = sandbox.run_snell(args, "");
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}");
-        assert!(ran.stderr.starts_with("error: nothing has been recorded yet"), "{args:?}: {}", ran.stderr);
+        assert!(
+            ran.stderr.starts_with("error: no") && ran.stderr.contains(" has been recorded yet"),
+            "{args:?}: {}",
+            ran.stderr
+        );
     }
     assert_eq!(std::fs::read_dir(sandbox.data()).unwrap().count(), 0);
 }
