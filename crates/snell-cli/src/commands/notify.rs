@@ -322,7 +322,10 @@ impl NotifyDelivery<'_> {
         let report = match self.outbox.deliver_waiting(wanted, &mut |message| self.post.deliver(message)) {
             Ok(report) => report,
             Err(error) => {
-                self.remarks.push(format!("cannot use the outbox: {error}").into());
+                let remark = UserMessage::new(format!("cannot use the outbox: {error}"));
+                if !self.remarks.contains(&remark) {
+                    self.remarks.push(remark);
+                }
                 DeliveryReport::default()
             }
         };

@@ -118,7 +118,7 @@ fn words_are_found_on_all_pages_or_on_one() {
     for (args, said) in [
         (&["--search", "xyzzy"][..], "error: cannot find \"xyzzy\" in the documentation"),
         (&["events", "--search", "xyzzy"], "error: cannot find \"xyzzy\" in events"),
-        (&["--search", " "], "error: --search needs a word"),
+        (&["--search", " "], "error: --search needs a text"),
         (&["--raw"], "error: "),
     ] {
         let ran = sandbox.run_snell(&[&["docs"], args].concat(), "");

@@ -32,7 +32,7 @@ const LINES: &[(&str, &str, &str)] = &[
     ("reviewer", "Bash git push --force origin main", "a force-push rewrites what others have · main is protected"),
     ("builder", "asks: ", "awaiting input"),
     ("you", "answer builder: 9090", "it is processing again"),
-    ("nightly", "dies without a word", "is gone, and it did not say goodbye"),
+    ("nightly", "is killed", "is gone, and it did not say goodbye"),
     ("builder", "its status line is drawn", "context 63 %"),
     ("builder", "prompt: ", "context: Context at 60%"),
     ("builder", "stops: ", "context: Memory check (60% context used)"),

@@ -99,7 +99,7 @@ fn whoever_trusts_a_project_sees_what_it_wants_of_the_guard() {
         cells.join(" | ")
     });
     insta::assert_snapshot!(rows.collect::<Vec<_>>().join("\n"), @"
-    GUARD | RULE, COMMAND OR PLACE | WHY | SOURCE
+    GUARD | RULE, COMMAND OR PATH | REASON | SOURCE
     preset strict | - | - | snell.toml:10
     allow | git.push-force | - | snell.toml:2
     allow | sudo make load | the driver (until 2027-01-31) | snell.toml:5

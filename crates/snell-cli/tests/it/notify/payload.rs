@@ -362,8 +362,8 @@ fn what_is_no_event_is_said_and_not_sent() {
     let sandbox = CliSandbox::new();
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
     let rows = [
-        ("Stop", "", "nothing on standard input"),
-        ("Stop", " \n", "nothing on standard input"),
+        ("Stop", "", "standard input is empty"),
+        ("Stop", " \n", "standard input is empty"),
         ("Stop", "not JSON", "not valid JSON"),
         ("Stop", "[1]", "must be a JSON object"),
         ("Stop", "null", "must be a JSON object"),
