@@ -229,7 +229,7 @@ fn hooks_that_are_withheld_and_errors_need_attention() {
     let sandbox = sandbox.file("snell.toml", "[[hook]]\nevent = 'Stop'\nrun = 'false'\n[[hook]]\nrun = 'true'\n");
     let found = list_attention(&sandbox.run_snell(&["status", "--json"], ""));
     assert!(found.iter().any(|one| one.contains("has changed since")), "{found:?}");
-    assert!(found.iter().any(|one| one.ends_with("snell lint")), "{found:?}");
+    assert!(found.iter().any(|one| one.ends_with("run `snell lint`")), "{found:?}");
 }
 
 #[test]

@@ -343,7 +343,7 @@ fn list_and_explain_know_what_is_trusted() {
     let fires = [true, false, true, false].map(Value::Bool);
     assert_eq!(field(&[&explain[..], &["--require-trust"]].concat(), "fires"), fires);
     let listed = sandbox.run_snell(&["list", "--require-trust"], "");
-    assert!(listed.stderr.contains("then run: snell trust --all\n"), "{listed:?}");
+    assert!(listed.stderr.contains("then run `snell trust --all`\n"), "{listed:?}");
     assert!(
         listed.stdout.contains("(off: its file was changed since it was trusted; run: snell trust) touch ran"),
         "{listed:?}"

@@ -70,7 +70,7 @@ fn the_terminal_tells_everything_and_nothing_is_left() {
         assert!(summary.contains(sign), "{sign}: {summary}");
     }
     assert!(summary.contains("1 verdict of the guard."), "{summary}");
-    let blocked = "4 calls blocked: 1 by the guard, 2 by hooks, 1 by the rules about messages.";
+    let blocked = "4 calls blocked: 1 by the guard, 2 by hooks, 1 by the messaging rules.";
     assert!(summary.contains(blocked), "{summary}");
     assert!(!text.contains('\u{1b}'), "{text}");
     theatre.assert_nothing_left();

@@ -55,8 +55,8 @@ fn what_keeps_it_from_starting_is_said() {
         (&["--addr", "127.0.0.1:0", "--allow-host", "*"], "\"*\" names no host"),
         (&["--addr", "127.0.0.1:0", "--db", "sqlite:"], "hint: use sqlite:PATH"),
         (&["--addr", "127.0.0.1:0", "--db", "/"], "/ is a directory"),
-        (&["--poll-active", "60"], "write a duration with its unit, such as 60s or 5m"),
-        (&["--poll-silent", "0s"], "write a duration with its unit, such as 60s or 5m"),
+        (&["--poll-active", "60"], "use a number with a unit, such as 60s or 5m"),
+        (&["--poll-silent", "0s"], "use a number with a unit, such as 60s or 5m"),
         (&["--log", "loud"], "--log"),
         (&["--log-format", "xml"], "--log-format"),
     ];

@@ -134,7 +134,7 @@ fn where_there_is_nothing_it_says_why() {
     assert_eq!(std::fs::read_dir(sandbox.data()).unwrap().count(), 0);
     sandbox.send_hook_event("11:00:00", "SessionStart", json!({"source": "startup"}));
     sandbox.send_hook_event("11:01:00", "SessionEnd", json!({"reason": "logout"}));
-    assert!(list(&[]).stdout.starts_with("No session is open. `snell session list --all`"));
+    assert!(list(&[]).stdout.starts_with("No open sessions. `snell session list --all`"));
     assert!(list(&["--all"]).stdout.contains("session-one"));
 }
 
