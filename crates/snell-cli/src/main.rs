@@ -24,7 +24,7 @@ fn main() -> ExitCode {
 }
 
 fn run_cli() -> u8 {
-    // Agents call this many times a minute, and reading a command line takes longer than answering them.
+    // Agents call `snell hook` many times a minute, and clap takes longer than the answer.
     if let Some(args) = commands::hook::Args::parse_quickly(std::env::args_os().skip(1)) {
         return commands::hook::run(&args);
     }

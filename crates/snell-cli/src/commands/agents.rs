@@ -1,4 +1,4 @@
-//! `snell agents`: what every agent is doing.
+//! `snell agents`: the agents and their states.
 
 use std::time::Duration;
 
@@ -10,42 +10,42 @@ use crate::output::time::format_elapsed;
 use crate::output::{self, TextStyle, TextTable};
 use crate::record::open_store::{self, StoreHandle};
 
-/// How often a watcher looks.
+/// The refresh interval of `--watch`.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How much of an agent's last words is shown.
+/// The longest last words in the table.
 const WORDS_SHOWN: usize = 60;
 
-/// How much of what an agent waits for is shown.
+/// The longest reason in the table.
 const WHY_SHOWN: usize = 120;
 
 const NO_AGENTS_MESSAGE: &str =
-    "No agent has been seen yet. Agents are seen once they call `snell hook`; `snell docs guest` shows how.";
+    "No agents yet. An agent appears when it calls `snell hook`. To set it up: snell docs use-agents";
 
-/// Show what every agent is doing; those that wait for you come first
+/// Show all agents and their states, those that wait for you first
 ///
-/// A state is what the agent's hooks said last. Where a transcript or a process shows something newer, that counts, and
-/// the column WHY says how it is known.
+/// A state comes from the agent's last hook event. If its transcript or process shows a newer state, that is used, and the
+/// column WHY has the source.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell agents\n  snell agents --watch\n  \
     snell agents --json | jq '.[] | select(.state == \"awaiting_input\")'")]
 pub(crate) struct Args {
-    /// Show those that have ended, too
+    /// Include ended agents
     #[arg(long)]
     all: bool,
-    /// Look again every second, until interrupted
+    /// Refresh every second, until Ctrl-C
     #[arg(long)]
     watch: bool,
-    /// Print JSON; with --watch, a line of it each time that something has changed
+    /// Print JSON, with --watch a line per change
     #[arg(long)]
     json: bool,
 }
 
-/// What a look at all agents shows.
+/// All agents at one time.
 #[derive(Debug, PartialEq)]
 struct AgentsSnapshot {
     agents: Vec<AgentView>,
-    /// How many have ended and are not among them.
+    /// The number of ended agents that are not in the list.
     ended: i64,
 }
 
@@ -74,7 +74,7 @@ fn watch_agents(args: &Args, store_handle: &mut StoreHandle) -> anyhow::Result<(
                 output::print_json_line(&look.agents)?;
             }
         } else if output::is_terminal() {
-            // Times pass also when nothing happens.
+            // The times change even if nothing happens.
             output::redraw_screen(&render_agents(&look, store_handle.now()));
         } else if changed {
             let gap = if last.is_some() { "\n" } else { "" };
@@ -106,7 +106,7 @@ fn render_agents(look: &AgentsSnapshot, now: Timestamp) -> String {
         return match ended {
             0 => format!("{NO_AGENTS_MESSAGE}\n"),
             _ => format!(
-                "No agent is at work. {} ended; `snell agents --all` shows them.\n",
+                "No agents at work. {} ended: `snell agents --all` includes them.\n",
                 output::format_count(ended, "agent")
             ),
         };
@@ -128,7 +128,7 @@ fn render_agents(look: &AgentsSnapshot, now: Timestamp) -> String {
     table.render()
 }
 
-/// The state, and the tool that it is about.
+/// The state, with the current tool.
 fn format_agent_state(agent: &AgentView) -> String {
     match &agent.current_tool {
         Some(tool) => format!("{} {tool}", agent.state),
@@ -145,7 +145,7 @@ fn state_style(state: AgentState) -> TextStyle {
     }
 }
 
-/// How the state is known, if the agent did not say so itself; and what it waits for, unless its last words are that.
+/// The source of a state that no hook reported, or what the agent waits for, unless its last words show it.
 fn explain_agent_state(agent: &AgentView) -> String {
     let words = output::shorten_to_one_line(agent.last_words.as_deref().unwrap_or_default(), WORDS_SHOWN);
     match agent.state_source {

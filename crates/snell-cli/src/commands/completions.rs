@@ -1,4 +1,4 @@
-//! `snell completions`: what a shell needs to complete our command line.
+//! `snell completions`: completion scripts for shells.
 
 use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Command, CommandFactory};
@@ -19,7 +19,7 @@ use crate::output;
     mkdir -p ~/.config/fish/completions\n  \
     snell completions fish > ~/.config/fish/completions/snell.fish")]
 pub(crate) struct Args {
-    /// The shell
+    /// Name of the shell
     shell: Shell,
 }
 
@@ -30,12 +30,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     Ok(DONE)
 }
 
-/// What is completed: all that people can see, and the values that are known of arguments that take others as well.
+/// The visible commands and options, with the known values of arguments that also take others.
 fn build_completion_command() -> Command {
-    // Names are taken over as they are, so whatever has them lives as long as this process.
-    let whole: &'static Command = Box::leak(Box::new(Cli::command()));
-    let seen = strip_hidden(whole);
-    let commands = whole.get_subcommands().filter(|command| !command.is_hide_set());
+    // clap needs names that live as long as the process.
+    let root: &'static Command = Box::leak(Box::new(Cli::command()));
+    let seen = strip_hidden(root);
+    let commands = root.get_subcommands().filter(|command| !command.is_hide_set());
     let agents = || InstallAgent::all().map(|agent| agent.name).collect();
     let values: [(&str, &str, Vec<&'static str>); 7] = [
         ("docs", "topic", docs::topic_names().collect()),
@@ -57,7 +57,7 @@ fn event_names() -> Vec<&'static str> {
     EventName::canonical_names().collect()
 }
 
-/// The command without what is hidden.
+/// The command without hidden options and subcommands.
 fn strip_hidden(command: &'static Command) -> Command {
     let arguments = command.get_arguments().filter(|argument| !argument.is_hide_set());
     let is_hidden = |id: &clap::Id| {

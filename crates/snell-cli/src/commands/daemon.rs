@@ -1,4 +1,4 @@
-//! `snell daemon`: works for hooks for a while. Started by `snell hook`, never by people.
+//! `snell daemon`: works for hooks for a while. `snell hook` starts it, people do not.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -15,18 +15,18 @@ use crate::record::http_delivery::OutboxHttpClient;
 /// Keep the database open for hooks, or deliver their events, for a while
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Where Snell keeps what it records
+    /// The data directory
     directory: PathBuf,
-    /// What to do
+    /// The job
     #[arg(long, value_enum, default_value_t = JobArg::Store)]
     job: JobArg,
-    /// How long records are kept, in seconds
+    /// Retention period of records, in seconds
     #[arg(long)]
     keep: Option<u64>,
-    /// The receiver of the hook that started it
+    /// Receiver of the hook that started the daemon
     #[arg(long)]
     url: Option<String>,
-    /// The file that holds that receiver's token
+    /// File with the token of that receiver
     #[arg(long)]
     token_file: Option<PathBuf>,
 }
@@ -45,7 +45,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    // It outlives the terminal that its first hook was called from.
+    // The daemon outlives the terminal of its first hook.
     let _ = rustix::process::setsid();
     match args.job {
         JobArg::Store => store_events(&args.directory, args.keep.map(Duration::from_secs)),
@@ -66,13 +66,13 @@ fn store_events(directory: &Path, keep: Option<Duration>) -> anyhow::Result<u8> 
             let _ = ready.send(());
             std::future::pending::<()>().await;
         });
-        // A daemon that is to end stores the events first that it was handed.
+        // Before it ends, the daemon stores the events that it accepted.
         if interrupted.is_err() {
             STOP_REQUESTED.store(true, Ordering::Relaxed);
             flush_daemon(&own_directory);
         }
     });
-    // Signals must be heard before the first request. If they cannot be, the daemon does without.
+    // Signal handlers must be in place before the first request. Without them, the daemon runs anyway.
     let _ = listens.recv();
     run_daemon(directory, settings, &STOP_REQUESTED)?;
     Ok(DONE)

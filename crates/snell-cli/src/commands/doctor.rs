@@ -1,4 +1,4 @@
-//! `snell doctor`: is Snell where it should be, and does it work?
+//! `snell doctor`: checks the installation.
 
 use std::path::PathBuf;
 
@@ -8,15 +8,17 @@ use super::{DONE, FAILED};
 use crate::doctor::{DoctorFinding, DoctorSubject, FindingLevel, run_checks};
 use crate::output::{self, TextStyle};
 
-/// Check that Snell is installed, that it is the right one, and that it works
+/// Check that Snell is installed correctly and works
 ///
-/// Looks at this program, the agents' settings, what else is registered there, the receiver, the database, the project and
-/// the configuration. Then it runs what is registered exactly as the agent would, in a home directory of its own, and
-/// shows what comes of it.
+/// Checks this program, the agents' settings with their other hooks, the receiver, the database, the project and the
+/// configuration. Then it runs the registered command as the agent would, in a temporary home directory, and shows the
+/// result.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  snell doctor")]
 pub(crate) struct Args {
-    /// The project whose files are looked at [default: the nearest directory upwards with a snell.toml or .git]
+    /// Check this project [default: the nearest one upwards]
+    ///
+    /// The nearest directory upwards with a snell.toml or .git.
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// Print JSON
@@ -24,7 +26,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// The findings, for programs.
+/// The findings, as JSON.
 #[derive(Serialize)]
 struct DoctorReport<'a> {
     healthy: bool,
@@ -68,13 +70,13 @@ fn print_finding(finding: &DoctorFinding, is_first: bool) {
 fn summarize_findings(findings: &[DoctorFinding], is_installed: bool) -> String {
     let number = |level| findings.iter().filter(|finding| finding.level == level).count();
     let counts = [(number(FindingLevel::Problem), "problem"), (number(FindingLevel::Warning), "warning")];
-    let told = counts.into_iter().filter(|(number, _)| *number > 0);
-    let told: Vec<_> = told.map(|(number, thing)| output::format_count(number, thing)).collect();
-    if told.is_empty() && is_installed {
-        "All is well.".into()
-    } else if told.is_empty() {
-        "Nothing is wrong, but no agent calls Snell yet. To change that: snell install claude".into()
+    let counts = counts.into_iter().filter(|(number, _)| *number > 0);
+    let counts: Vec<_> = counts.map(|(number, thing)| output::format_count(number, thing)).collect();
+    if counts.is_empty() && is_installed {
+        "No problems.".into()
+    } else if counts.is_empty() {
+        "No problems, but no agent calls Snell yet. To install it: snell install claude".into()
     } else {
-        format!("{}.", told.join(", "))
+        format!("{}.", counts.join(", "))
     }
 }

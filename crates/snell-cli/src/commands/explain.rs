@@ -1,4 +1,4 @@
-//! `snell explain`: which hooks an event would fire, and why the others would not.
+//! `snell explain`: which hooks an event would run, and why the others would not.
 
 use anyhow::Context;
 use serde::Serialize;
@@ -10,18 +10,20 @@ use crate::env::{ConfigArgs, TrustArgs, print_project_note};
 use crate::output;
 use crate::output::hook::{HookJsonView, find_hook_trust};
 
-/// Say which hooks an event would fire, and why the others would not; runs nothing
+/// Show which hooks an event would run, and why the others would not
+///
+/// No hook runs. Without --tool the event is read from standard input.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     snell explain PreToolUse --tool Bash --input '{\"command\":\"git push\"}'\n  \
     snell explain Stop < event.json")]
 pub(crate) struct Args {
-    /// The event's name or an alias of it
+    /// Name of the event, or an alias
     event: String,
-    /// The tool's name, instead of an event on stdin
+    /// Use this tool, not an event on stdin
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
-    /// The tool's input as JSON
+    /// Use this tool input (JSON)
     #[arg(long, value_name = "JSON", requires = "tool")]
     input: Option<String>,
     /// Print JSON
@@ -33,7 +35,7 @@ pub(crate) struct Args {
     around: ConfigArgs,
 }
 
-/// One hook and what it makes of the event, for programs.
+/// One hook and whether it would run, as JSON.
 #[derive(Serialize)]
 struct HookExplanationView<'a> {
     fires: bool,

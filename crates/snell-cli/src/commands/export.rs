@@ -1,4 +1,4 @@
-//! `snell export`: everything that is known about one session.
+//! `snell export`: all records of one session.
 
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -10,17 +10,17 @@ use super::DONE;
 use crate::record::open_store::StoreHandle;
 use crate::{output, session_arg};
 
-/// Write everything about one session as JSON Lines
+/// Write all records of one session as JSON Lines
 ///
-/// The first line is the session itself; events with what became of their hooks, and turns, follow in the order in which
-/// they happened. Each line says in `type` which it is.
+/// The first line is the session. Events, with the results of their hooks, and turns follow in the order of time. The field
+/// `type` is the kind of a line.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell export 5f3a | jq -r 'select(.type == \"turn\") | .text'\n  \
     snell export 5f3a2b --output session.jsonl")]
 pub(crate) struct Args {
-    /// The session's id, or the beginning of it
+    /// Session id, or its beginning
     session: String,
-    /// Write to this file, which then is whole or not there at all
+    /// Write to this file, which appears only when complete
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let session = session_arg::find_by_prefix(&args.session, &mut store_handle)?;
     match &args.output {
         None => match write_session(&session, &mut store_handle, &mut output::stdout_writer(), escape_for_terminal)? {
-            // The reader has seen enough.
+            // The reader closed the pipe.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
             written => drop(written.context("cannot write the session")?),
         },
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     Ok(DONE)
 }
 
-/// Writes the session line by line, and answers how many lines there were. The inner error is that of `to`.
+/// Writes the session line by line, and returns the number of lines. The inner error is the error of `to`.
 fn write_session(
     session: &SessionView,
     store_handle: &mut StoreHandle,
@@ -63,12 +63,12 @@ fn write_session(
     Ok(written.and_then(|()| to.flush()).map(|()| lines))
 }
 
-/// A line as a terminal may be shown it.
+/// The line, with control characters escaped on a terminal.
 fn escape_for_terminal(line: String) -> String {
     if output::is_terminal() { output::escape_invisible_json(&line) } else { line }
 }
 
-/// Writes the session beside the file, and puts it in its place when it is whole.
+/// Writes a temporary file next to the target, and renames it when it is complete.
 fn write_session_file(session: &SessionView, store_handle: &mut StoreHandle, path: &Path) -> anyhow::Result<usize> {
     let cannot = || format!("cannot write {}", path.display());
     let directory = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));

@@ -1,4 +1,4 @@
-//! `snell install`: Snell in an agent's own settings.
+//! `snell install`: adds Snell to an agent's settings.
 
 use std::path::PathBuf;
 
@@ -10,42 +10,48 @@ use crate::install::agents::{InstallAgent, SettingsScope};
 use crate::install::apply::{self, InstallReport, InstallRequest, InstallTarget};
 use crate::install::exe_path::ExeLocator;
 use crate::install::handler::InstallMode;
-use crate::output;
+use crate::output::{self, CommandError};
 
-/// Install Snell in an agent: its settings then call Snell on all events but two
+/// Add Snell to an agent's settings, so that its hooks call Snell
 ///
-/// Only Snell's own entries are put into the file; everything else in it stays as it is, and `snell uninstall` puts back
-/// what was there. Installing it one way replaces the other.
+/// Adds only Snell's own entries, for all events but two. Everything else in the file stays as it is, and `snell uninstall`
+/// restores the old content. An installation with --notify replaces one without it, and the other way round.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell install claude --dry-run\n  snell install claude\n  \
     snell install claude --notify --url http://tower:7433")]
 pub(crate) struct Args {
     #[command(flatten)]
     place: InstallTargetArgs,
-    /// Only forward the eight events that a receiver needs, by the script notify-headspace.sh; judge and record nothing here
+    /// Only forward events to a receiver
+    ///
+    /// Installs the script notify-headspace.sh for the eight events that a receiver needs. Nothing is judged or recorded here.
     #[arg(long)]
     notify: bool,
-    /// The receiver that the script forwards to [default: $SNELL_URL, else `server.url` of your snell.toml, else http://127.0.0.1:7433]
+    /// Forward to this receiver
+    ///
+    /// [default: $SNELL_URL, else `server.url` of your snell.toml, else http://127.0.0.1:7433]
     #[arg(long, value_name = "URL", requires = "notify")]
     url: Option<String>,
-    /// Install although another file of the agent calls Snell already, or a script of that name is somebody else's
+    /// Install despite a conflict
+    ///
+    /// A conflict is another file of the agent that already calls Snell, or a script of that name that Snell did not write.
     #[arg(long)]
     force: bool,
 }
 
-/// Which file of which agent
+/// The agent and its file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InstallTargetArgs {
-    /// The agent: claude
+    /// Name of the agent: claude
     #[arg(value_name = "AGENT")]
     agent: String,
-    /// In the settings of a project, by default the current directory, instead of the user's
+    /// Use the settings of a project [default: the current directory]
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
     project: Option<PathBuf>,
-    /// In the project's settings that are not shared (settings.local.json)
+    /// Use the project's local settings (settings.local.json)
     #[arg(long)]
     local: bool,
-    /// Change nothing; show what would be changed
+    /// Only show the changes
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print JSON
@@ -71,9 +77,10 @@ impl InstallTargetArgs {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    // What `snell notify` would refuse is not registered.
+    // A URL that `snell notify` would refuse is not registered.
     let url = args.url.as_deref().map(|url| {
-        normalize_receiver_url(url).map_err(|fault| anyhow::anyhow!("--url {fault}; write http://HOST:PORT"))
+        let refuse = |fault| CommandError::new(format!("--url {fault}")).with_hint("use http://HOST:PORT");
+        normalize_receiver_url(url).map_err(refuse)
     });
     let request = InstallRequest {
         way: if args.notify { InstallMode::Notify } else { InstallMode::Hook },
@@ -95,21 +102,18 @@ fn print_installation(target: &InstallTarget, done: &InstallReport) {
     let (title, file) = (target.agent.title(), done.file.display());
     if done.dry_run && done.changed {
         output::print_diff(&done.diff);
-        print_script_results(
-            [&done.removed_script, &done.restored_script],
-            ["would be removed", "would be again what it was before Snell"],
-        );
+        print_script_results([&done.removed_script, &done.restored_script], ["Would remove", "Would restore"]);
     } else if !done.changed {
-        output::print_line(&format!("Nothing to do: {file} has all of it."));
+        output::print_line(&format!("Nothing to do: {file} already calls Snell."));
     } else {
         let events = output::format_count(done.events.len(), "event");
         output::print_line(&format!("{title} now calls Snell on {events}: {}", format_hook_command(done)));
         let rows = [
             ("Settings", Some(&done.file)),
-            ("As before", done.backup.as_ref()),
+            ("Backup", done.backup.as_ref()),
             ("Script", done.script.as_ref()),
             ("Removed", done.removed_script.as_ref()),
-            ("Put back", done.restored_script.as_ref()),
+            ("Restored", done.restored_script.as_ref()),
         ];
         for (label, path) in rows {
             if let Some(path) = path {
@@ -131,11 +135,11 @@ fn format_hook_command(done: &InstallReport) -> String {
     }
 }
 
-/// What became of the script: whether it was removed, or put back.
+/// Reports a script that is removed or restored.
 pub(super) fn print_script_results(scripts: [&Option<PathBuf>; 2], results: [&str; 2]) {
     for (script, result) in scripts.into_iter().zip(results) {
         if let Some(script) = script {
-            output::print_line(&format!("{} {result}.", script.display()));
+            output::print_line(&format!("{result} {}", script.display()));
         }
     }
 }

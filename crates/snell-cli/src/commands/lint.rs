@@ -1,4 +1,4 @@
-//! `snell lint`: what is wrong with the configuration.
+//! `snell lint`: checks the configuration.
 
 use serde::Serialize;
 use snell::{Diagnostic, ServerSettings, Severity, Timestamp};
@@ -9,7 +9,7 @@ use crate::guard::lint_guard_settings;
 use crate::output;
 use crate::record::http_delivery;
 
-/// Check every hook file: what is wrong, where, and what to write instead
+/// Check all hook files, and show problems with their positions
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  snell lint --config whale:hooks.json")]
 pub(crate) struct Args {
@@ -20,7 +20,7 @@ pub(crate) struct Args {
     around: ConfigArgs,
 }
 
-/// The findings, for programs.
+/// The findings, as JSON.
 #[derive(Serialize)]
 struct LintReport<'a> {
     files: usize,
@@ -34,8 +34,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let (engine, mut diagnostics) = args.around.engine_builder()?.load();
     diagnostics.extend(engine.check_hooks());
     let now = read_clock_override().unwrap_or_else(Timestamp::now);
-    let of_the_guard = lint_guard_settings(&engine.settings(), &args.around.resolve_project()?, now);
-    diagnostics.extend(of_the_guard.iter().map(|finding| finding.to_diagnostic()));
+    let guard_findings = lint_guard_settings(&engine.settings(), &args.around.resolve_project()?, now);
+    diagnostics.extend(guard_findings.iter().map(|finding| finding.to_diagnostic()));
     diagnostics.extend(check_token_file(&engine.settings().server));
     sort_diagnostics(&mut diagnostics);
     let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
@@ -55,14 +55,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     Ok(if errors > 0 { FAILED } else { DONE })
 }
 
-/// Why the token that the user's file names is not used, if it is not.
+/// A warning if the token file of the user's settings cannot be used.
 fn check_token_file(server: &ServerSettings) -> Option<Diagnostic> {
     let (path, origin) = server.token_file.as_deref().zip(server.token_file_origin.as_ref())?;
     let why = http_delivery::load_token(path).err()?;
-    Some(origin.make_warning(format!("the token is not used: {why}")))
+    Some(origin.make_warning(format!("cannot use the token: {why}")))
 }
 
-/// File by file as they were read, and each from top to bottom, as people read.
+/// Sorts by file, in the order of loading, then by position.
 fn sort_diagnostics(diagnostics: &mut [Diagnostic]) {
     let mut files: Vec<String> = Vec::new();
     for found in diagnostics.iter() {
@@ -81,9 +81,7 @@ fn print_report(linted: &LintReport<'_>) {
     let files = output::format_count(linted.files, "file");
     let hooks = output::format_count(linted.hooks, "hook");
     if linted.files == 0 {
-        output::print_line(
-            "No hook files were found here. `snell docs configuration` shows where they can be written.",
-        );
+        output::print_line("No hook files here. To write one: snell docs write-hooks");
     } else if linted.diagnostics.is_empty() {
         output::print_line(&format!("No problems in {files} ({hooks})."));
     } else {

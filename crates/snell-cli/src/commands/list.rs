@@ -1,15 +1,15 @@
-//! `snell list`: the hooks that are configured here.
+//! `snell list`: the hooks of a project.
 
 use std::sync::Arc;
 
-use snell::{Hook, ProjectFile, Severity, TrustStatus};
+use snell::{Hook, ProjectFile, Severity, TrustStatus, UserMessage};
 
 use super::DONE;
 use crate::env::{ConfigArgs, TrustArgs, format_lint_command, print_project_note};
 use crate::output::hook::{HookJsonView, find_hook_trust};
 use crate::output::{self, TextTable};
 
-/// List the hooks that are configured here, in the order in which they run
+/// List the hooks of this project, in the order in which they run
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  snell list --project ~/work")]
 pub(crate) struct Args {
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let (own, others): (Vec<_>, Vec<_>) = hooks.iter().partition(|hook| hook.is_excluded);
     let listed: Vec<_> = others.into_iter().map(|hook| HookJsonView::new(hook, None)).collect();
     if listed.is_empty() {
-        output::print_line("No hooks are configured here. `snell docs configuration` shows where they can be written.");
+        output::print_line("No hooks here. To add some: snell docs write-hooks");
     } else {
         let mut table = TextTable::new(["EVENT", "MATCHER", "COMMAND", "CONTRACT", "SOURCE"], 2);
         for hook in &listed {
@@ -56,44 +56,39 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     note_own_entries(&own);
     let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
     if errors > 0 {
-        output::print_warning(format!(
-            "{} in the configuration; run `{}`",
-            output::format_count(errors, "error"),
-            format_lint_command(&args.around.resolve_project()?)
-        ));
+        let warning = UserMessage::new(format!("{} in the configuration", output::format_count(errors, "error")));
+        let command = format_lint_command(&args.around.resolve_project()?);
+        output::print_warning(warning.with_hint(format!("run `{command}`")));
     }
     note_untrusted_files(&files, args);
     Ok(DONE)
 }
 
-/// Says where Snell itself is registered: one line a file, because it is there once for every event.
+/// Names the files that call Snell itself: one line per file, because each has an entry for every event.
 fn note_own_entries(own: &[&Arc<Hook>]) {
     let mut files: Vec<&str> = own.iter().map(|hook| hook.origin.display_path.as_str()).collect();
     files.dedup();
     for file in files {
         let number = own.iter().filter(|hook| hook.origin.display_path == file).count();
-        let times = output::format_count(number, "time");
-        output::print_note(format!(
-            "{file} calls Snell itself, {times}; that is for the agent that reads it, and is left out here"
-        ));
+        let hooks = output::format_count(number, "hook");
+        output::print_note(format!("not listed: {hooks} in {file} that call Snell itself"));
     }
 }
 
-/// Says which files of the project do not count where trust is required, whether it is required here or not.
+/// Names the files of the project that are ignored where trust is required, even if it is not required here.
 fn note_untrusted_files(files: &[ProjectFile], args: &Args) {
     let untrusted: Vec<_> = files.iter().filter(|file| file.status != TrustStatus::Trusted).collect();
     for file in &untrusted {
         let state = match file.status {
-            TrustStatus::Changed => "was changed since it was trusted",
+            TrustStatus::Changed => "has changed since you trusted it",
             _ => "is not trusted",
         };
         let (shown, command) = (&file.display_path, &file.command);
-        output::print_warning(format!(
-            "{shown} {state}, so it does not count where trust is required; look at it, then run: {command}"
-        ));
+        let warning = UserMessage::new(format!("{shown} {state}, so it is ignored where trust is required"));
+        output::print_warning(warning.with_hint(format!("review the file, then run `{command}`")));
     }
     let pins = (!untrusted.is_empty()).then(|| args.around.trust_file().load_or_empty());
     if let Some(fault) = pins.as_ref().and_then(|pins| pins.fault()) {
-        output::print_warning(format!("nothing is trusted: {fault}"));
+        output::print_warning(format!("no file is trusted: {fault}"));
     }
 }

@@ -1,44 +1,42 @@
-//! `snell log`: what happened, event by event; and forgetting what is old.
+//! `snell log`: shows events, and removes old ones.
 
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::ValueEnum;
 use serde::Serialize;
-use snell::{Diagnostic, EventName, RetentionPeriod, Severity, Timestamp};
+use snell::{Diagnostic, EventName, RetentionPeriod, Severity, Timestamp, UserMessage};
 use snell_store::{LogEntry, LogFilter, PruneCounts};
 
 use super::{DONE, repeat_until_signal};
 use crate::env::ConfigArgs;
 use crate::env::once_markers::OnceMarkers;
-use crate::output;
-use crate::output::log;
-use crate::output::time;
+use crate::output::{self, CommandError, log, time};
 use crate::record::open_store::StoreHandle;
 
-/// How many entries are shown.
+/// The default number of entries.
 const DEFAULT_LIMIT: u32 = 50;
-/// How many old ones are shown before new ones are waited for.
+/// The default number of old entries with `--follow`.
 const DEFAULT_FOLLOW_LIMIT: u32 = 10;
-/// How many new ones are fetched at a time.
+/// The most new entries of one query.
 const FOLLOW_BATCH_SIZE: u32 = 1000;
-/// How often new ones are looked for.
+/// The pause between queries for new entries.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
-/// How long it is remembered what users were told.
+/// How long markers of messages that users see only once are kept.
 const ONCE_MARKER_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Show what happened, the newest first
+/// Show events, the newest first
 ///
-/// A line has the time (UTC), the agent, its project, the event, what it was about, what was decided, and how many hooks
-/// reacted to it.
+/// A line has the time (UTC), the agent, its project, the event, its subject, the decision, and the number of hooks that
+/// reacted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell log --tool Bash --since 2h\n  snell log --verdict block --json\n  \
     snell log --follow\n  snell log --prune --keep 7d --dry-run")]
 pub(crate) struct Args {
-    /// Show new entries as they come, the oldest first, until interrupted
+    /// Wait for new events and show them
     #[arg(long, conflicts_with = "before")]
     follow: bool,
-    /// Print JSON: one object on each line, with the payload
+    /// Print JSON Lines, with the payload
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -47,50 +45,50 @@ pub(crate) struct Args {
     pruning: LogPruneArgs,
 }
 
-/// Which entries
+/// The filters.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Which entries")]
+#[command(next_help_heading = "Filters")]
 struct LogFilterArgs {
-    /// Of this agent
+    /// Show this agent
     #[arg(long, value_name = "ID")]
     agent: Option<i64>,
-    /// Of the session whose id begins like this
+    /// Show the session whose id starts with this
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Of this event, by its name or an alias of it
+    /// Show this event (name or alias)
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
-    /// About this tool, whether its letters are small or not
+    /// Show this tool, in upper or lower case
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
-    /// Decided like this
+    /// Show this decision
     #[arg(long, value_name = "VERDICT")]
     verdict: Option<LogVerdictArg>,
-    /// At this time or later: how long ago (2h, 3d), a date, or an RFC 3339 time
+    /// Start at this age (2h, 3d), date or RFC 3339 time
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Before this time
+    /// End before this time
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
-    /// At most so many [default: 50; with --follow, 10 before the new ones]
+    /// Show at most this many [default: 50, with --follow 10 old ones]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
-    /// Older than this entry
+    /// Show entries older than this one
     #[arg(long, value_name = "ID")]
     before: Option<i64>,
 }
 
-/// Forgetting
+/// Removal of old records.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Forgetting")]
+#[command(next_help_heading = "Remove old records")]
 struct LogPruneArgs {
-    /// Remove what is older than `keep` in snell.toml says
+    /// Remove records older than `keep` in snell.toml
     #[arg(long, conflicts_with_all = ["LogFilterArgs", "follow"])]
     prune: bool,
-    /// For this once, remove what is older than this (7d, 2w, forever)
+    /// Use this period instead (7d, 2w, forever)
     #[arg(long, value_name = "DURATION", requires = "prune")]
     keep: Option<String>,
-    /// Remove nothing; say how much would be removed
+    /// Only count the records to remove
     #[arg(long, requires = "prune")]
     dry_run: bool,
 }
@@ -103,7 +101,7 @@ enum LogVerdictArg {
     Block,
 }
 
-/// What was removed, for programs.
+/// The removed records, as JSON.
 #[derive(Serialize)]
 struct PruneReport {
     keep: String,
@@ -151,10 +149,11 @@ impl LogFilterArgs {
     }
 }
 
-/// The name by which an event is kept. One that nobody knows is looked for as well: agents send what they like.
+/// The name under which an event is stored. An unknown name is searched as it is, because agents may send any name.
 fn canonical_event_name(name: &str) -> String {
-    if let Some(meant) = EventName::suggest_name(name) {
-        output::print_note(format!("\"{name}\" is no event that Snell knows (did you mean \"{meant}\"?)"));
+    if let Some(near) = EventName::suggest_name(name) {
+        let note = UserMessage::new(format!("unknown event \"{name}\""));
+        output::print_note(note.with_hint(format!("did you mean \"{near}\"?")));
     }
     EventName::parse(name).as_str().to_owned()
 }
@@ -162,7 +161,7 @@ fn canonical_event_name(name: &str) -> String {
 fn print_entries(args: &Args, filter: &LogFilter, store_handle: &mut StoreHandle) -> anyhow::Result<()> {
     let mut found = Vec::new();
     if !store_handle.has_no_records() {
-        // One more tells whether there are more.
+        // One more shows whether there are older entries.
         let one_more = LogFilter { limit: filter.limit.saturating_add(1), ..filter.clone() };
         found = store_handle.query(|store| store.query_log(&one_more))?;
     }
@@ -176,9 +175,12 @@ fn print_entries(args: &Args, filter: &LogFilter, store_handle: &mut StoreHandle
         return Ok(());
     }
     match found.last() {
-        Some(last) if more => output::print_note(format!("there is more; older entries: --before {}", last.id)),
-        None if store_handle.has_no_records() => output::print_note("nothing has been recorded yet"),
-        None => output::print_note("no entry is like that"),
+        Some(last) if more => {
+            let note = UserMessage::new("there are older events");
+            output::print_note(note.with_hint(format!("to see them, add --before {}", last.id)));
+        }
+        None if store_handle.has_no_records() => output::print_note("no event has been recorded yet"),
+        None => output::print_note("no matching events"),
         Some(_) => {}
     }
     Ok(())
@@ -194,7 +196,7 @@ fn print_entry(args: &Args, entry: &LogEntry, now: Timestamp) -> anyhow::Result<
 }
 
 fn follow_log(args: &Args, filter: &LogFilter, store_handle: &mut StoreHandle) -> anyhow::Result<()> {
-    // The newest entry that was seen, whether or not it was shown.
+    // The newest entry so far, shown or not.
     let mut last_seen_id = None;
     repeat_until_signal(FOLLOW_INTERVAL, || {
         if store_handle.has_no_records() {
@@ -214,7 +216,7 @@ fn follow_log(args: &Args, filter: &LogFilter, store_handle: &mut StoreHandle) -
                 return Ok(Vec::new());
             }
             let found = store.query_log(&LogFilter {
-                // A smaller number than before is one of a new database, or of one that was emptied.
+                // A smaller id means that the database is new or was emptied.
                 after_id: Some(if last < after { 0 } else { after }),
                 limit: FOLLOW_BATCH_SIZE,
                 ..filter.clone()
@@ -231,13 +233,14 @@ fn follow_log(args: &Args, filter: &LogFilter, store_handle: &mut StoreHandle) -
     })
 }
 
-/// How long the user's settings say. Where they cannot be read they may say something else, and what is removed does not
-/// come back.
+/// The retention period in the user's settings. A faulty file is an error, because removed records do not come back.
 fn load_retention() -> anyhow::Result<RetentionPeriod> {
     let (engine, findings) = ConfigArgs::new(None, None).engine_builder()?.load();
     let fault = |found: &&Diagnostic| found.severity == Severity::Error && found.path.ends_with("snell.toml");
     if let Some(fault) = findings.iter().find(fault) {
-        bail!("how long records are kept is not certain ({fault}); mend that, or say it with --keep");
+        let Diagnostic { path, line, column, message, .. } = fault;
+        let error = CommandError::new(format!("cannot read `keep`: {path}:{line}:{column}: {message}"));
+        return Err(error.with_hint("fix the file, or pass --keep").into());
     }
     Ok(engine.settings().keep)
 }
@@ -246,7 +249,10 @@ fn prune_log(args: &LogPruneArgs, json: bool, store_handle: &mut StoreHandle) ->
     let keep = match args.keep.as_deref() {
         Some(text) => match RetentionPeriod::parse(text) {
             Some(keep) => keep,
-            None => bail!("--keep is \"{text}\"; write a duration with its unit, such as 7d or 2w, or \"forever\""),
+            None => {
+                let error = CommandError::new(format!("--keep is not a duration: \"{text}\""));
+                return Err(error.with_hint("use a number with a unit, such as 7d or 2w, or forever").into());
+            }
         },
         None => load_retention()?,
     };
@@ -287,12 +293,12 @@ fn remove_old_events(
 
 fn summarize_pruning(report: &PruneReport) -> String {
     let Some(before) = report.before else {
-        return "Nothing is removed: everything is kept forever.".into();
+        return "Nothing to remove: records are kept forever.".into();
     };
     let PruneCounts { events, turns, sessions, agents, .. } = report.removed;
     let before = time::format_time(before);
     if events + turns + sessions + agents == 0 {
-        return format!("Nothing is older than {} (before {before}).", report.keep);
+        return format!("Nothing to remove: no records are older than {} (before {before}).", report.keep);
     }
     let would = if report.dry_run { "Would remove" } else { "Removed" };
     format!(

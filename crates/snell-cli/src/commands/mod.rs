@@ -1,4 +1,4 @@
-//! One file per command. Each answers with an exit code; only `output` prints.
+//! One file or folder per command. Each returns an exit code; only `output` prints.
 
 pub(crate) mod agents;
 pub(crate) mod completions;
@@ -38,14 +38,14 @@ use crate::cli::CliCommand;
 use crate::output;
 use crate::process::end_signals::CaughtSignals;
 
-/// Everything went well.
+/// The command succeeded.
 pub(crate) const DONE: u8 = 0;
 /// Snell's own failure, a usage error, or findings.
 pub(crate) const FAILED: u8 = 1;
 /// A hook blocked the event.
 pub(crate) const BLOCKED: u8 = 2;
 
-/// Runs a command and answers with its exit code.
+/// Runs a command and returns its exit code.
 pub(crate) fn run_command(command: CliCommand) -> u8 {
     let result = match command {
         CliCommand::Run(args) => run::run(&args),
@@ -86,58 +86,57 @@ pub(crate) fn run_command(command: CliCommand) -> u8 {
     }
 }
 
-/// Whether there is a hook that may have something to say about an event.
+/// Whether any enabled hook reacts to this kind of event.
 fn has_hook_for_event(engine: &Engine, event: &Event) -> bool {
     let hooks = engine.hooks();
     hooks.iter().any(|hook| hook.disabled.is_none() && hook.events.contains(&event.name))
 }
 
-/// Lets this process inherit what its hooks leave behind, so that the dead among it can be put to rest here rather than
-/// by whoever is first in the system, whenever that may be.
+/// Makes this process the parent of processes that its hooks leave behind, so that it can reap them. Otherwise they wait for
+/// the init process.
 fn adopt_orphans() {
-    // Where a system cannot do this, only the zombies of killed hooks stay a little longer.
+    // Without it, zombies of killed hooks only stay a little longer.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// Does the work on this thread alone (starting others would cost more than most hooks), unless told to end.
+/// Runs the future on this thread, because more threads would cost more than most hooks. A signal cancels it.
 pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> anyhow::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let done = runtime.block_on(run_until_signal(work));
     match &done {
-        // The process ends in a moment, and nothing runs any more: taking the runtime apart would only cost time.
+        // The process ends at once, and nothing runs any more: dropping the runtime would only cost time.
         Ok(_) => std::mem::forget(runtime),
-        // Here it ends the hooks that were given up, and does not wait for requests that were.
+        // This ends the cancelled hooks, without waiting for cancelled requests.
         Err(_) => runtime.shutdown_background(),
     }
     done
 }
 
-/// Does the work, unless a signal says to end first. Then the work is given up, and with it end the hooks that it awaits:
-/// they have process groups of their own and would otherwise live on without a deadline.
+/// Runs the future until a signal cancels it. Hooks that it awaits end with it: they have their own process groups and would
+/// otherwise go on without a deadline.
 async fn run_until_signal<T>(work: impl Future<Output = T>) -> anyhow::Result<T> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;
-    // A parent that ignores SIGCHLD hands that down, and then the exit status of every hook is lost.
+    // If the parent ignores SIGCHLD, this process does too, and the exit status of every hook is lost.
     let _children = signal(SignalKind::child())?;
     tokio::select! {
         done = work => Ok(done),
-        _ = terminate.recv() => bail!("ended by SIGTERM; the hooks that were running are ended too"),
-        _ = interrupt.recv() => bail!("interrupted; the hooks that were running are ended too"),
-        _ = hangup.recv() => bail!("the terminal is gone; the hooks that were running are ended too"),
+        _ = terminate.recv() => bail!("SIGTERM ended the command and its running hooks"),
+        _ = interrupt.recv() => bail!("SIGINT ended the command and its running hooks"),
+        _ = hangup.recv() => bail!("SIGHUP ended the command and its running hooks"),
     }
 }
 
-/// Does something again and again, with a pause between, until a signal says to end or nobody listens any more. Being
-/// ended like this is how it is meant to end, and no failure.
+/// Repeats `once` with a pause between, until a signal arrives or standard output is closed. Neither is a failure.
 fn repeat_until_signal(pause: Duration, mut once: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut requests = CaughtSignals::end_requests()?;
         loop {
             match once() {
-                // Somebody else holds the database; the next time it may be free.
+                // Another process holds the database; it may be free the next time.
                 Err(error) if matches!(error.downcast_ref(), Some(StoreError::Locked)) => {}
                 done => done?,
             }

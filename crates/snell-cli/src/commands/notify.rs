@@ -1,8 +1,7 @@
-//! `snell notify`: forwards an agent's event to a receiver, in two seconds at most, whatever happens.
+//! `snell notify`: forwards an agent's event to a receiver, in at most two seconds.
 //!
-//! All work is done on a thread of its own. Whatever it hangs in when the time is up (a name that cannot be resolved, a
-//! disk that does not answer, a standard error that nobody reads), the process ends and takes it along. The event is on
-//! disk by then, and the next call delivers it.
+//! A second thread does all work. If it still hangs when the time is up (a slow name server or disk, a standard error without a
+//! reader), the process ends anyway. The event is on disk by then, and the next call delivers it.
 
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use snell::{Event, EventError, JsonError, Severity, Timestamp, normalize_receiver_url};
+use snell::{Event, EventError, JsonError, Severity, Timestamp, UserMessage, normalize_receiver_url};
 use snell_store::queue::outbox::{
     DeliveryAnswer, DeliveryReport, EnqueueResult, Outbox, OutboxMessage, OutboxReceiver, OutboxRefusal,
     StalledReceiver, is_loopback_url,
@@ -22,55 +21,60 @@ use crate::env::caller::CallerEnv;
 use crate::env::env_vars::EnvVars;
 use crate::env::read_variable;
 use crate::env::sender::build_sender;
-use crate::output;
+use crate::output::{self, CommandError};
 use crate::payload::json_depth::{drop_deep_values, drop_long_members};
 use crate::process::stdin::wait_for_stdin;
 use crate::record::enqueue;
 use crate::record::http_delivery::OutboxHttpClient;
 
-/// How long it may take in all, with the end of the process.
+/// The time for everything, including the end of the process.
 const TOTAL_TIMEOUT: Duration = Duration::from_millis(1900);
-/// By then receivers must have answered, so that there is time to say what became of it.
+/// The time for receivers to answer, so that there is time left to report the result.
 const RECEIVER_TIMEOUT: Duration = Duration::from_millis(1700);
-/// So much of it, at most, is for what waits for other receivers.
+/// The part of it for events that wait for other receivers.
 const OTHER_RECEIVERS_TIMEOUT: Duration = Duration::from_millis(300);
-/// By then the payload must be there. An agent that does not close its pipe has said everything.
+/// The time for the payload to arrive, because some agents do not close the pipe.
 const PAYLOAD_TIMEOUT: Duration = Duration::from_millis(1000);
 
-/// For a larger payload there is no time.
+/// A larger payload would take too long.
 const MAX_PAYLOAD_BYTES: usize = 32 * 1024 * 1024;
 
-/// Where `snell serve` listens unless it is told otherwise.
+/// The default address of `snell serve`.
 const DEFAULT_URL: &str = "http://127.0.0.1:7433";
 
-/// Variables that say where events are sent.
+/// The variables for the receiver and its token.
 const URL_VARIABLE: &str = "SNELL_URL";
 const TOKEN_VARIABLE: &str = "SNELL_TOKEN_FILE";
 
 /// Forward an agent's event to a receiver
 ///
-/// Reads the agent's payload from standard input and sends it to a receiver such as `snell serve`, with what is known of the
-/// agent beside it. It takes two seconds at most. If the receiver is not there, the event waits on disk, and the next call
-/// delivers it.
+/// Reads the agent's payload from standard input and sends it, with facts about the agent, to a receiver such as `snell serve`.
+/// It takes two seconds at most. If the receiver cannot be reached, the event waits on disk, and the next call delivers it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  \
     echo '{\"session_id\":\"5f3a\",\"cwd\":\"/home/me/api\"}' | snell notify session-start")]
 pub(crate) struct Args {
-    /// The event's name or an alias of it (SessionStart, session-start …); any other name is forwarded, too
+    /// Name of the event, or an alias (SessionStart, session-start …)
+    ///
+    /// Any other name is forwarded too.
     #[arg(required_unless_present = "retry")]
     event: Option<String>,
-    /// The receiver [default: $SNELL_URL, else `server.url` of your snell.toml, else http://127.0.0.1:7433]
+    /// Send to this receiver
+    ///
+    /// [default: $SNELL_URL, else `server.url` of your snell.toml, else http://127.0.0.1:7433]
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// The file that holds its token [default: $SNELL_TOKEN_FILE, else `server.token_file` of your snell.toml]
+    /// Use the token in this file
+    ///
+    /// [default: $SNELL_TOKEN_FILE, else `server.token_file` of your snell.toml]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Forward no event, but try once more those that their receivers refused
+    /// Send no event, but retry those that receivers refused
     #[arg(long, conflicts_with = "event")]
     retry: bool,
 }
 
-/// Never fails: its caller is in the middle of something.
+/// Always succeeds, because a failure would disturb the agent.
 pub(crate) fn run(args: Args) -> u8 {
     let started = Instant::now();
     output::set_called_by_agent();
@@ -82,15 +86,15 @@ pub(crate) fn run(args: Args) -> u8 {
         let _ = progress.send(NotifyProgress::Done);
     };
     if let Err(error) = std::thread::Builder::new().spawn(work) {
-        output::print_warning(format!("cannot start a thread ({error}); nothing is forwarded"));
+        output::print_warning(format!("cannot start a thread ({error}), so the event is not forwarded"));
         return DONE;
     }
-    let mut is_kept = false;
+    let mut is_on_disk = false;
     loop {
         match watched.recv_timeout(TOTAL_TIMEOUT.saturating_sub(started.elapsed())) {
-            Ok(NotifyProgress::Queued) => is_kept = true,
-            Err(RecvTimeoutError::Timeout) if !is_kept => {
-                output::print_warning("the time was up before the event could be kept; it is lost");
+            Ok(NotifyProgress::Queued) => is_on_disk = true,
+            Err(RecvTimeoutError::Timeout) if !is_on_disk => {
+                output::print_warning("the time was up before the event was on disk, so it is lost");
                 return DONE;
             }
             Ok(NotifyProgress::Done) | Err(_) => return DONE,
@@ -98,9 +102,9 @@ pub(crate) fn run(args: Args) -> u8 {
     }
 }
 
-/// How far the work has come.
+/// The progress of the work.
 enum NotifyProgress {
-    /// The event is on disk: whatever happens now, somebody sends it.
+    /// The event is on disk: this call or a later one sends it.
     Queued,
     Done,
 }
@@ -118,29 +122,27 @@ fn forward_event(args: &Args, started: Instant, progress: &mpsc::Sender<NotifyPr
     };
     match &args.event {
         Some(event) => {
-            let Some(observation) = read_observation(event, &caller, started + PAYLOAD_TIMEOUT)? else {
-                bail!("there is nothing on standard input, and no CLAUDE_SESSION_ID: nothing is forwarded");
+            let Some(record) = read_record(event, &caller, started + PAYLOAD_TIMEOUT)? else {
+                bail!("standard input is empty and CLAUDE_SESSION_ID is not set, so nothing is forwarded");
             };
-            let letter = OutboxMessage::from_record(observation.into(), &receiver);
-            let put = outbox.push(&letter);
-            if put.is_ok() {
+            let message = OutboxMessage::from_record(record.into(), &receiver);
+            let pushed = outbox.push(&message);
+            if pushed.is_ok() {
                 let _ = progress.send(NotifyProgress::Queued);
             }
-            sending.send_message(&letter, put);
+            sending.send_message(&message, pushed);
         }
         None => {
-            // They are on disk, and stay there whatever happens.
+            // All events are on disk already.
             let _ = progress.send(NotifyProgress::Queued);
             sending.retry_refused()?;
         }
     }
-    if !sending.remarks.is_empty() {
-        output::print_warning(sending.remarks.join("; "));
-    }
+    sending.remarks.into_iter().for_each(output::print_warning);
     Ok(())
 }
 
-/// Where to send it. What the call says comes before what the environment says, and that before the user's file.
+/// The receiver: options override the environment, which overrides the user's file.
 fn resolve_receiver(args: &Args) -> anyhow::Result<OutboxReceiver> {
     let (engine, findings) = CallerEnv::engine_builder("/".into())?.survey().load();
     for fault in findings.iter().filter(|found| found.severity == Severity::Error) {
@@ -151,12 +153,13 @@ fn resolve_receiver(args: &Args) -> anyhow::Result<OutboxReceiver> {
     let named = named.or_else(|| read_variable(URL_VARIABLE).map(|url| (URL_VARIABLE, url)));
     let url = match named {
         Some((by, url)) => {
-            normalize_receiver_url(&url).map_err(|fault| anyhow::anyhow!("{by} {fault}; write http://HOST:PORT"))?
+            let refuse = |fault| CommandError::new(format!("{by} {fault}")).with_hint("use http://HOST:PORT");
+            normalize_receiver_url(&url).map_err(refuse)?
         }
         None => settings.url.clone().unwrap_or_else(|| DEFAULT_URL.into()),
     };
-    // The token of the user's file is for the receiver that stands beside it, and for one on this machine. To any other it
-    // would be given away by whoever can set a variable.
+    // The token of the user's file is for the receiver in that file, and for one on this machine. Otherwise a variable could
+    // send it to any host.
     let settings_token = settings.token_file.filter(|_| settings.url.as_deref() == Some(&url) || is_loopback_url(&url));
     let token_file = args
         .token_file
@@ -167,11 +170,11 @@ fn resolve_receiver(args: &Args) -> anyhow::Result<OutboxReceiver> {
     Ok(OutboxReceiver { url, token_file })
 }
 
-/// What the agent says happened; nothing if it says nothing and nobody knows which session it is.
-fn read_observation(event: &str, caller: &CallerEnv, deadline: Instant) -> anyhow::Result<Option<EventRecord>> {
+/// The event of the agent; nothing if it has no fields and the session is unknown.
+fn read_record(event: &str, caller: &CallerEnv, deadline: Instant) -> anyhow::Result<Option<EventRecord>> {
     let (payload, is_whole) = read_payload_until(deadline)?;
     if payload.len() > MAX_PAYLOAD_BYTES {
-        bail!("the event on stdin is larger than {MAX_PAYLOAD_BYTES} bytes; it is not forwarded");
+        bail!("the event on stdin is larger than {MAX_PAYLOAD_BYTES} bytes, so it is not forwarded");
     }
     let read = match Event::from_json(Some(event), &payload) {
         Err(EventError::NotJson(JsonError::TooDeep | JsonError::TooManyValues)) => {
@@ -181,7 +184,7 @@ fn read_observation(event: &str, caller: &CallerEnv, deadline: Instant) -> anyho
     };
     let (event, _) = match read {
         Err(error) if !is_whole => {
-            return Err(error).context("standard input was neither closed nor complete after a second");
+            return Err(error).context("the event on stdin was not complete after one second");
         }
         read => read?,
     };
@@ -191,12 +194,12 @@ fn read_observation(event: &str, caller: &CallerEnv, deadline: Instant) -> anyho
         sender.process = ProcessIdentity::find_caller_through_script();
     }
     sender.cwd = std::env::current_dir().ok();
-    let says_something = !event.raw.is_empty() || sender.launcher_session_id.is_some();
+    let is_known = !event.raw.is_empty() || sender.launcher_session_id.is_some();
     record.sender = sender;
-    Ok(says_something.then_some(record))
+    Ok(is_known.then_some(record))
 }
 
-/// What is on standard input by then, and whether that is all of it. A terminal says nothing.
+/// The bytes on standard input until the deadline, and whether that is all. A terminal has none.
 fn read_payload_until(deadline: Instant) -> anyhow::Result<(Vec<u8>, bool)> {
     let stdin = std::io::stdin();
     let mut payload = Vec::new();
@@ -217,23 +220,23 @@ fn read_payload_until(deadline: Instant) -> anyhow::Result<(Vec<u8>, bool)> {
     Ok((payload, false))
 }
 
-/// Everything that is delivered by one call.
+/// The deliveries of one call.
 struct NotifyDelivery<'a> {
     receiver: &'a OutboxReceiver,
     data: &'a Path,
     outbox: &'a Outbox,
     post: OutboxHttpClient,
-    /// What people should know.
-    remarks: Vec<String>,
+    /// Warnings for people.
+    remarks: Vec<UserMessage>,
 }
 
 impl NotifyDelivery<'_> {
-    /// Delivers everything that waits, this letter last; `put` says what became of it before.
-    fn send_message(&mut self, message: &OutboxMessage, put: io::Result<EnqueueResult>) {
+    /// Delivers everything that waits, this message last. `pushed` is the result of its way to the disk.
+    fn send_message(&mut self, message: &OutboxMessage, pushed: io::Result<EnqueueResult>) {
         let own = self.deliver_own();
-        match put {
-            Ok(put) => {
-                self.remark_dropped(put);
+        match pushed {
+            Ok(result) => {
+                self.remark_dropped(result);
                 self.remark_waiting(&own);
             }
             Err(error) => self.send_without_queue(message, own.stalled.first(), &error),
@@ -241,14 +244,14 @@ impl NotifyDelivery<'_> {
         self.deliver_others(&own);
     }
 
-    /// Delivers everything that waits, and behind it what was refused before.
+    /// Delivers everything that waits, then the events that were refused before.
     fn retry_refused(&mut self) -> anyhow::Result<()> {
-        let (number, put) = self.outbox.requeue_refused().context("cannot put back what was refused")?;
+        let (number, result) = self.outbox.requeue_refused().context("cannot queue the refused events again")?;
         self.remarks.push(match number {
-            0 => "no event was refused".into(),
-            number => format!("refused before, and tried again: {}", output::format_count(number, "event")),
+            0 => "no refused events".into(),
+            number => format!("sending {} again", output::format_count(number, "refused event")).into(),
         });
-        self.remark_dropped(put);
+        self.remark_dropped(result);
         let own = self.deliver_own();
         self.remark_waiting(&own);
         let others = self.deliver_others(&own);
@@ -256,16 +259,15 @@ impl NotifyDelivery<'_> {
         Ok(())
     }
 
-    /// Delivers what waits for the receiver of this call.
+    /// Delivers the events that wait for the receiver of this call.
     fn deliver_own(&mut self) -> DeliveryReport {
         let url = self.receiver.url.as_str();
         self.deliver_matching(&|other| other == url)
     }
 
-    /// Delivers what waits for others. That must not hold this call up, however slow they are; how much it is, `snell status`
-    /// tells.
+    /// Delivers the events that wait for other receivers, which must not delay this call. `snell status` shows the rest.
     fn deliver_others(&mut self, own: &DeliveryReport) -> DeliveryReport {
-        // The receiver is there, and there is more than there was time for.
+        // The receiver answers, but there was not enough time for all events.
         if self.is_interrupted(own) {
             enqueue::spawn_forwarder(self.data, self.receiver);
         }
@@ -274,13 +276,13 @@ impl NotifyDelivery<'_> {
         self.deliver_matching(&|other| other != url)
     }
 
-    /// Whether the receiver took letters until the time was up.
+    /// Whether the receiver accepted events until the time was up.
     fn is_interrupted(&self, report: &DeliveryReport) -> bool {
         self.post.is_out_of_time && report.delivered > 0
     }
 
     fn remark_dropped(&mut self, EnqueueResult { dropped }: EnqueueResult) {
-        self.remarks.extend((dropped > 0).then(|| enqueue::format_dropped_events(dropped)));
+        self.remarks.extend((dropped > 0).then(|| enqueue::format_dropped_events(dropped).into()));
     }
 
     fn remark_waiting(&mut self, own: &DeliveryReport) {
@@ -288,51 +290,54 @@ impl NotifyDelivery<'_> {
             return;
         };
         let backlog = self.outbox.list_backlogs().into_iter().find(|backlog| backlog.url == *url);
-        let waiting = output::format_count(backlog.map_or(0, |backlog| backlog.waiting), "event");
-        self.remarks.push(if self.is_interrupted(own) {
-            let sent = output::format_count(own.delivered, "event");
-            format!(
-                "{url} was sent {sent} before the time was up; waiting for it, and sent by another process: {waiting}"
-            )
+        let waiting = backlog.map_or(0, |backlog| backlog.waiting);
+        let remark = if self.is_interrupted(own) {
+            let (sent, rest) = (own.delivered, output::format_count(waiting, "event"));
+            format!("{url} got {sent} of the waiting events in time, and another process sends the other {rest}")
         } else {
-            format!("{url} {why}; waiting for it: {waiting}")
-        });
+            format!("{url} {why}, so {}", format_waiting(waiting))
+        };
+        self.remarks.push(remark.into());
     }
 
-    /// Tells whoever asked for another try of everything that was not sent, for whichever receiver it is, and why.
+    /// Reports the events that still wait after a retry, for each receiver.
     fn remark_still_waiting(&mut self, own: &DeliveryReport, others: &DeliveryReport) {
         for waiting in self.outbox.list_backlogs() {
-            let is = |held_up: &&StalledReceiver| held_up.url == waiting.url;
-            // Of these it was told already.
-            if own.stalled.iter().any(|held_up| is(&held_up)) {
+            let is = |stalled: &&StalledReceiver| stalled.url == waiting.url;
+            // Reported already.
+            if own.stalled.iter().any(|stalled| is(&stalled)) {
                 continue;
             }
-            let (url, number) = (&waiting.url, output::format_count(waiting.waiting, "event"));
-            self.remarks.push(match others.stalled.iter().find(is) {
-                Some(StalledReceiver { why, .. }) => format!("{url} {why}; waiting for it: {number}"),
-                // Somebody else has the turn, and may be done with it in a moment.
-                None => format!("waiting for {url}, and left to another process: {number}"),
-            });
+            let (url, events) = (&waiting.url, format_waiting(waiting.waiting));
+            let remark = match others.stalled.iter().find(is) {
+                Some(StalledReceiver { why, .. }) => format!("{url} {why}, so {events}"),
+                None => format!("{events} for {url}, and another process sends them"),
+            };
+            self.remarks.push(remark.into());
         }
     }
 
-    /// Delivers what waits for these receivers.
+    /// Delivers the events that wait for these receivers.
     fn deliver_matching(&mut self, wanted: &dyn Fn(&str) -> bool) -> DeliveryReport {
-        let report = match self.outbox.deliver_waiting(wanted, &mut |letter| self.post.deliver(letter)) {
+        let report = match self.outbox.deliver_waiting(wanted, &mut |message| self.post.deliver(message)) {
             Ok(report) => report,
             Err(error) => {
-                self.remarks.push(format!("cannot use the outbox ({error})"));
+                let remark = UserMessage::new(format!("cannot use the outbox: {error}"));
+                if !self.remarks.contains(&remark) {
+                    self.remarks.push(remark);
+                }
                 DeliveryReport::default()
             }
         };
         let refused = |OutboxRefusal { url, event, answer }: &OutboxRefusal| {
-            format!("{url} refuses {event} ({answer}); it is put aside in outbox/refused")
+            UserMessage::new(format!("{url} refused {event} ({answer}), so it was moved to outbox/refused"))
+                .with_hint("to send it again: snell notify --retry")
         };
         self.remarks.extend(report.refused.iter().map(refused));
         report
     }
 
-    /// Sends a letter that could not be kept, unless others of its receiver come before it. There is no second try.
+    /// Sends a message that is not on disk, unless older ones wait for the same receiver. There is no second attempt.
     fn send_without_queue(
         &mut self,
         message: &OutboxMessage,
@@ -340,15 +345,20 @@ impl NotifyDelivery<'_> {
         error: &io::Error,
     ) {
         let answer = match waits_behind {
-            Some(held_up) => DeliveryAnswer::Later(held_up.why.clone()),
+            Some(stalled) => DeliveryAnswer::Later(stalled.why.clone()),
             None => self.post.deliver(message),
         };
-        let kept = format!("cannot keep the event on disk ({error})");
-        self.remarks.push(match answer {
-            DeliveryAnswer::Accepted => format!("{kept}; it was sent all the same"),
+        let remark = match answer {
+            DeliveryAnswer::Accepted => format!("cannot write the event to disk ({error}), but it was sent"),
             DeliveryAnswer::Refused(why) | DeliveryAnswer::Later(why) => {
-                format!("{kept}, and {} {why}; it is lost", message.url)
+                format!("cannot write the event to disk ({error}), and {} {why}, so it is lost", message.url)
             }
-        });
+        };
+        self.remarks.push(remark.into());
     }
+}
+
+/// `1 event waits`, `2 events wait`.
+fn format_waiting(number: usize) -> String {
+    format!("{} {}", output::format_count(number, "event"), if number == 1 { "waits" } else { "wait" })
 }

@@ -4,24 +4,25 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use jiff::{Span, SpanRelativeTo};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use snell::{
-    AgentProduct, InstallRecipe, RetentionPeriod, ServerSettings, Severity, TranscriptFormat, is_postgres_url,
+    AgentProduct, Diagnostic, InstallRecipe, RetentionPeriod, ServerSettings, Severity, TranscriptFormat,
+    is_postgres_url,
 };
 use snell_server::{AccessToken, PollSchedule, ServeSettings, ServerListener, UnknownSenderPolicy, serve};
 use tracing::level_filters::LevelFilter;
 
 use super::DONE;
 use crate::env::{self, ConfigArgs};
-use crate::output;
+use crate::output::{self, CommandError};
 use crate::process::end_signals::CaughtSignals;
 
-/// Where the receiver listens, unless it is said.
+/// The default address of the receiver.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:7433";
 
-/// What SQLite calls a database that is no file.
+/// SQLite's name of a database in memory.
 const SQLITE_IN_MEMORY: &str = ":memory:";
 
 /// Threads that serve requests. The database has threads of its own.
@@ -30,10 +31,10 @@ const WORKER_THREADS: usize = 2;
 /// Threads that read the database for requests, and a few to spare.
 const MAX_BLOCKING_THREADS: usize = 8;
 
-/// Receive events over HTTP, look after agents, and stream what happens
+/// Run the receiver: take events over HTTP, and show the page
 ///
-/// Listens on this machine only, unless it is told otherwise; then a token is required. What the options say comes before
-/// what `server` in your own snell.toml says. It ends on SIGTERM and SIGINT, once everything it has taken is stored.
+/// By default it listens on this machine only. Any other address needs a token. Options override [server] in your own
+/// snell.toml. On SIGTERM or SIGINT it stores the events that it accepted, then ends.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell serve\n  \
     curl -d '{\"session_id\":\"s1\",\"cwd\":\"'$PWD'\"}' \\\n    \
@@ -42,37 +43,43 @@ const MAX_BLOCKING_THREADS: usize = 8;
     snell serve --addr 0.0.0.0:7433 --token-file ~/.config/snell/token \\\n    \
       --allow-host receiver.example.com")]
 pub(crate) struct Args {
-    /// Where to listen; with port 0, on a free port [default: 127.0.0.1:7433]
+    /// Listen here (port 0: any free port) [default: 127.0.0.1:7433]
     #[arg(long, value_name = "IP:PORT")]
     addr: Option<String>,
-    /// The database: sqlite:PATH, or a path [default: the one that `snell hook` records in]
-    #[arg(long, value_name = "DATABASE")]
+    /// Use this database [default: the one of `snell hook`]
+    ///
+    /// Either sqlite:PATH or a path.
+    #[arg(long, value_name = "PATH")]
     db: Option<String>,
-    /// A file that holds the token which requests must show; only its owner may be able to read it
+    /// Require the token in this file
+    ///
+    /// Only the owner of the file may have access to it.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Another name by which the receiver may be called, perhaps with its port; may be repeated
+    /// Accept requests to this host name (repeatable)
+    ///
+    /// The name may have a port.
     #[arg(long = "allow-host", value_name = "NAME")]
     allow_hosts: Vec<String>,
-    /// How often agents are looked after while hooks arrive [default: 60s]
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    /// Check agents this often while hooks call [default: 60s]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     poll_active: Option<Duration>,
-    /// How often they are when hooks are silent [default: 2s]
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    /// Check agents this often while hooks are silent [default: 2s]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     poll_silent: Option<Duration>,
-    /// After how long without a hook they count as silent [default: 300s]
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    /// Treat hooks as silent after this time [default: 300s]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     silent_after: Option<Duration>,
-    /// What is told on standard error: off, error, warn, info, debug or trace
+    /// Log this much: off, error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     log: LevelFilter,
-    /// How it is told
+    /// Use this log format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     log_format: LogFormat,
 }
 
 impl Args {
-    /// The option that comes before a key of `[server]`, and whether it was given.
+    /// The option that overrides a key of `[server]`, and whether it is given.
     fn option_for_key(&self, key: &str) -> Option<(&'static str, bool)> {
         let options = [
             ("addr", "--addr", self.addr.is_some()),
@@ -83,81 +90,88 @@ impl Args {
             ("poll_silent", "--poll-silent", self.poll_silent.is_some()),
             ("silent_after", "--silent-after", self.silent_after.is_some()),
         ];
-        let of_key = options.into_iter().find(|(of, ..)| *of == key);
-        of_key.map(|(_, option, is_given)| (option, is_given))
+        let option = options.into_iter().find(|(name, ..)| *name == key);
+        option.map(|(_, option, is_given)| (option, is_given))
     }
 }
 
-/// How the log is written.
+/// The format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum LogFormat {
-    /// A line for people
+    /// Plain lines
     Text,
-    /// A line of JSON
+    /// JSON Lines
     Json,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     start_log(args);
     let (engine, findings) = ConfigArgs::new(Some("/".into()), None).engine_builder()?.load();
-    let told = engine.settings();
+    let configured = engine.settings();
     for found in &findings {
-        let fault = told.server.faults.iter().find(|fault| fault.finding == *found);
+        let fault = configured.server.faults.iter().find(|fault| fault.finding == *found);
         let option = fault.and_then(|fault| args.option_for_key(fault.key));
         match option {
-            // Whatever the file means, something else was said.
+            // The option overrides the faulty key.
             Some((_, true)) => tracing::warn!("{found}"),
             _ if found.severity != Severity::Error => tracing::warn!("{found}"),
-            Some((option, false)) => bail!("how to serve is not certain: {found}; mend that, or say it with {option}"),
-            None => bail!("how to serve is not certain: {found}"),
+            option => return Err(refuse_config(found, option.map(|(option, _)| option)).into()),
         }
     }
-    let address = resolve_address(args.addr.as_deref().or(told.server.addr.as_deref()))?;
-    let settings = build_settings(args, &told.server, told.keep)?;
+    let address = resolve_address(args.addr.as_deref().or(configured.server.addr.as_deref()))?;
+    let settings = build_settings(args, &configured.server, configured.keep)?;
     raise_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)
         .max_blocking_threads(MAX_BLOCKING_THREADS)
         .enable_all()
         .build()
-        .context("cannot start the threads that serve")?;
+        .context("cannot start threads")?;
     let listener = ServerListener::bind(address)?.with_ready_callback(|address| {
         output::print_line(&format!("Snell listens on http://{address}"));
     });
     let served = runtime.block_on(async {
         let mut requests = CaughtSignals::end_requests()?;
-        let told_to_end = async move {
+        let shutdown = async move {
             requests.wait().await;
         };
-        Ok(serve(settings, listener, told_to_end).await?)
+        Ok(serve(settings, listener, shutdown).await?)
     });
-    // Whatever has not ended by now is not waited for.
+    // Tasks that have not ended by now are cancelled.
     runtime.shutdown_background();
     served.map(|()| DONE)
 }
 
-fn build_settings(args: &Args, told: &ServerSettings, keep: RetentionPeriod) -> anyhow::Result<ServeSettings> {
+/// The error about a faulty configuration, and the option that can replace it.
+fn refuse_config(found: &Diagnostic, option: Option<&str>) -> CommandError {
+    let Diagnostic { path, line, column, message, hint, .. } = found;
+    let hint = hint.as_deref().unwrap_or("fix the file");
+    let hint = option.map_or(hint.to_owned(), |option| format!("{hint}, or pass {option}"));
+    CommandError::new(format!("invalid configuration: {path}:{line}:{column}: {message}")).with_hint(hint)
+}
+
+fn build_settings(args: &Args, configured: &ServerSettings, keep: RetentionPeriod) -> anyhow::Result<ServeSettings> {
     let mut settings = ServeSettings::new(ConfigArgs::new(None, None).data_dir());
-    settings.database = resolve_database_path(args.db.as_deref().or(told.db.as_deref()))?;
-    let token_file = args.token_file.as_deref().or(told.token_file.as_deref());
+    settings.database = resolve_database_path(args.db.as_deref().or(configured.db.as_deref()))?;
+    let token_file = args.token_file.as_deref().or(configured.token_file.as_deref());
     settings.token = token_file.map(AccessToken::from_file).transpose()?;
     settings.allow_hosts =
-        if args.allow_hosts.is_empty() { told.allow_hosts.clone() } else { args.allow_hosts.clone() };
-    settings.unknown_senders = match told.unknown_senders.as_deref() {
+        if args.allow_hosts.is_empty() { configured.allow_hosts.clone() } else { args.allow_hosts.clone() };
+    settings.unknown_senders = match configured.unknown_senders.as_deref() {
         Some("accept") => UnknownSenderPolicy::Accept,
         Some(_) => UnknownSenderPolicy::Refuse,
         None => UnknownSenderPolicy::default(),
     };
-    let usual = PollSchedule::default();
+    let defaults = PollSchedule::default();
     settings.poll_schedule = PollSchedule {
-        poll_active: args.poll_active.or(told.poll_active).unwrap_or(usual.poll_active),
-        poll_silent: args.poll_silent.or(told.poll_silent).unwrap_or(usual.poll_silent),
-        silent_after: args.silent_after.or(told.silent_after).unwrap_or(usual.silent_after),
+        poll_active: args.poll_active.or(configured.poll_active).unwrap_or(defaults.poll_active),
+        poll_silent: args.poll_silent.or(configured.poll_silent).unwrap_or(defaults.poll_silent),
+        silent_after: args.silent_after.or(configured.silent_after).unwrap_or(defaults.silent_after),
     };
-    if let Some(most) = told.max_stream_clients {
+    if let Some(most) = configured.max_stream_clients {
         settings.max_stream_clients = usize::try_from(most)?;
     }
-    settings.enabled = told.enabled.unwrap_or(true);
+    settings.enabled = configured.enabled.unwrap_or(true);
     settings.transcripts = find_transcript_dirs();
     settings.keep = match keep {
         RetentionPeriod::For(duration) => Some(duration),
@@ -167,64 +181,64 @@ fn build_settings(args: &Args, told: &ServerSettings, keep: RetentionPeriod) -> 
     Ok(settings)
 }
 
-/// The directories in which agents write transcripts that Snell reads.
+/// The directories of the transcripts that Snell reads.
 fn find_transcript_dirs() -> Vec<PathBuf> {
     let readable = |product: &&&AgentProduct| product.transcript == TranscriptFormat::ClaudeJsonl;
     let recipes = AgentProduct::all().iter().filter(readable).filter_map(|product| product.install.as_ref());
     let locate = |recipe: &InstallRecipe| {
         let (variable, name) = recipe.directory;
         let named = env::read_variable(variable).map(PathBuf::from);
-        let usual = || env::read_variable("HOME").map(|home| Path::new(&home).join(name));
-        Some(named.or_else(usual)?.join(recipe.transcripts))
+        let default = || env::read_variable("HOME").map(|home| Path::new(&home).join(name));
+        Some(named.or_else(default)?.join(recipe.transcripts))
     };
     recipes.filter_map(locate).collect()
 }
 
-fn resolve_address(told: Option<&str>) -> anyhow::Result<SocketAddr> {
-    let text = told.unwrap_or(DEFAULT_ADDRESS);
+fn resolve_address(written: Option<&str>) -> anyhow::Result<SocketAddr> {
+    let text = written.unwrap_or(DEFAULT_ADDRESS);
     let found = text.to_socket_addrs().ok().and_then(|mut found| found.next());
     found.with_context(|| {
-        format!("the address \"{text}\" cannot be listened on; write IP:PORT, such as {DEFAULT_ADDRESS}")
+        CommandError::new(format!("cannot listen on \"{text}\""))
+            .with_hint(format!("use IP:PORT, such as {DEFAULT_ADDRESS}"))
     })
 }
 
-/// The file that a database's name leads to; nothing if it is the usual one.
-fn resolve_database_path(told: Option<&str>) -> anyhow::Result<Option<PathBuf>> {
-    let Some(told) = told else {
+/// The path of the named database; nothing if none is named.
+fn resolve_database_path(written: Option<&str>) -> anyhow::Result<Option<PathBuf>> {
+    let Some(written) = written else {
         return Ok(None);
     };
-    if is_postgres_url(told) {
-        bail!("PostgreSQL is not built in yet; write sqlite:PATH");
+    let refuse = |text: String| Err(CommandError::new(text).with_hint("use sqlite:PATH").into());
+    if is_postgres_url(written) {
+        return refuse("PostgreSQL is not supported yet".into());
     }
-    let path = told.strip_prefix("sqlite:").unwrap_or(told);
+    let path = written.strip_prefix("sqlite:").unwrap_or(written);
     if path.is_empty() {
-        bail!("--db is \"{told}\"; write sqlite:PATH");
+        return refuse(format!("the database \"{written}\" has no path"));
     }
-    if let Some((scheme, _)) = told.split_once("://") {
-        bail!("there is no database of the kind \"{scheme}://\"; write sqlite:PATH");
+    if let Some((scheme, _)) = written.split_once("://") {
+        return refuse(format!("unknown kind of database \"{scheme}://\""));
     }
     if path == SQLITE_IN_MEMORY {
-        bail!("a database in memory is gone when the server ends; write sqlite:PATH");
+        return refuse("a database in memory is lost when the receiver ends".into());
     }
     if let Some(scheme) = parse_scheme(path).filter(|_| !Path::new(path).exists()) {
-        bail!("there is no database of the kind \"{scheme}\"; write sqlite:PATH");
+        return refuse(format!("unknown kind of database \"{scheme}\""));
     }
     let path = std::path::absolute(Path::new(path)).context("cannot find the database")?;
     let directory = path.parent().unwrap_or(Path::new("/"));
     if let Some(above) = directory.parent().filter(|above| !directory.exists() && !above.exists()) {
-        bail!(
-            "the directory {} is not there, and neither is {}; make it, or name the database elsewhere",
-            directory.display(),
-            above.display()
-        );
+        let error = format!("neither {} nor {} exists", directory.display(), above.display());
+        return Err(CommandError::new(error).with_hint("create the directory, or choose another one").into());
     }
     if path.is_dir() {
-        bail!("{} is a directory; name the database in it", path.display());
+        let error = CommandError::new(format!("the database {} is a directory", path.display()));
+        return Err(error.with_hint("name a file in it").into());
     }
     Ok(Some(path))
 }
 
-/// What stands before the colon, if that is the kind of something and not part of a path.
+/// The word before the colon, if it looks like a scheme and not like a path.
 fn parse_scheme(text: &str) -> Option<&str> {
     let (scheme, _) = text.split_once(':')?;
     let is_word = |scheme: &&str| !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -235,9 +249,7 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
     let span = text.parse::<Span>().ok();
     let duration = span.and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours()).ok());
     let duration = duration.and_then(|duration| Duration::try_from(duration).ok());
-    duration
-        .filter(|duration| !duration.is_zero())
-        .ok_or_else(|| "write a duration with its unit, such as 60s or 5m".into())
+    duration.filter(|duration| !duration.is_zero()).ok_or_else(|| "use a number with a unit, such as 60s or 5m".into())
 }
 
 fn start_log(args: &Args) {
@@ -248,10 +260,10 @@ fn start_log(args: &Args) {
     }
 }
 
-/// Every connection is a file to the system, which allows few unless it is asked.
+/// Raises the limit of open files, because every connection is one.
 fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
     let wanted = Rlimit { current: limit.maximum, maximum: limit.maximum };
-    // With fewer, fewer are served at a time.
+    // With a lower limit, the receiver serves fewer connections at a time.
     let _ = setrlimit(Resource::Nofile, wanted);
 }

@@ -1,6 +1,6 @@
-//! `snell statusline`: a line for the agent's status line, and a record of how full its context is.
+//! `snell statusline`: prints a line for the agent's status line, and records its context use.
 //!
-//! It is drawn again and again while somebody types, so it does as little as can be, and never fails.
+//! Claude Code calls it often, so it does little work, and it never fails.
 
 use std::path::Path;
 
@@ -14,24 +14,24 @@ use crate::output;
 use crate::record::open_store::StoreHandle;
 use crate::record::record_event::record_context_usage;
 
-/// The window of a model that does not say how large it is.
+/// The context window of a model that does not report its size.
 const DEFAULT_WINDOW_TOKENS: f64 = 200_000.0;
 
-/// The tokens that the last request filled the window with.
+/// The tokens of the last request, which fill the window.
 const USED_TOKEN_FIELDS: &[&str] = &["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
 
-/// Print a line for Claude Code's status line, and record how full the context is
+/// Print Claude Code's status line, and record the context use
 ///
-/// Reads the JSON that Claude Code hands to its status line on standard input.
+/// Reads the JSON that Claude Code writes to the standard input of its status line command.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example, in ~/.claude/settings.json:\n  \
     {\"statusLine\": {\"type\": \"command\", \"command\": \"snell statusline\"}}")]
 pub(crate) struct Args {}
 
-/// Never fails: whatever is printed is the user's status line.
+/// Always succeeds, because its output is the user's status line.
 pub(crate) fn run(_: &Args) -> u8 {
     let line = match read_payload() {
-        Ok(told) => build_status_line(&told),
+        Ok(payload) => build_status_line(&payload),
         Err(error) => {
             output::print_error(&error);
             String::new()
@@ -41,17 +41,17 @@ pub(crate) fn run(_: &Args) -> u8 {
     DONE
 }
 
-/// What Claude Code says. Any of it may be missing.
+/// Reads Claude Code's payload. Any field may be missing.
 fn read_payload() -> anyhow::Result<Value> {
-    let told: Value =
+    let payload: Value =
         serde_json::from_slice(&read_payload_from_stdin()?).context("the status line's input is not JSON")?;
-    anyhow::ensure!(told.is_object(), "the status line's input is no JSON object");
-    Ok(told)
+    anyhow::ensure!(payload.is_object(), "the status line's input is not a JSON object");
+    Ok(payload)
 }
 
-fn build_status_line(told: &Value) -> String {
-    let text = |path: &str| told.pointer(path).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let percent = compute_context_percent(told);
+fn build_status_line(payload: &Value) -> String {
+    let text = |path: &str| payload.pointer(path).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let percent = compute_context_percent(payload);
     let session = text("/session_id").or_else(|| text("/sessionId"));
     let waiting = record_and_count_waiting(session, percent, text("/model/id")).unwrap_or_else(|error| {
         output::print_error(&error);
@@ -69,21 +69,21 @@ fn build_status_line(told: &Value) -> String {
     output::shorten_to_one_line(&parts.join(" · "), 200)
 }
 
-/// How full the context is, in percent.
-fn compute_context_percent(told: &Value) -> Option<f64> {
-    let window = told.get("context_window")?;
+/// The context use in percent.
+fn compute_context_percent(payload: &Value) -> Option<f64> {
+    let window = payload.get("context_window")?;
     let number = |value: &Value, field: &str| value.get(field).and_then(Value::as_f64).filter(|number| *number >= 0.0);
-    let told = number(window, "used_percentage");
-    let counted = || {
+    let reported = number(window, "used_percentage");
+    let computed = || {
         let usage = window.get("current_usage").filter(|usage| usage.is_object())?;
         let used: Vec<_> = USED_TOKEN_FIELDS.iter().filter_map(|field| number(usage, field)).collect();
         let size = number(window, "context_window_size").filter(|size| *size > 0.0).unwrap_or(DEFAULT_WINDOW_TOKENS);
         (!used.is_empty()).then(|| used.iter().sum::<f64>() / size * 100.0)
     };
-    told.or_else(counted).map(|percent| percent.min(100.0))
+    reported.or_else(computed).map(|percent| percent.min(100.0))
 }
 
-/// Records what was told, and answers how many other agents wait for their user.
+/// Records the context use, and returns how many other agents wait for their user.
 fn record_and_count_waiting(session: Option<&str>, percent: Option<f64>, model: Option<&str>) -> anyhow::Result<usize> {
     let mut store_handle = StoreHandle::open()?;
     if store_handle.has_no_records() {
@@ -96,7 +96,7 @@ fn record_and_count_waiting(session: Option<&str>, percent: Option<f64>, model: 
         let mut agents = store.list_agents(&AgentFilter::default())?;
         agents.retain(|agent| agent.state == AgentState::AwaitingInput);
         if let (Some(session), false) = (session, agents.is_empty()) {
-            // A session may have other ids beside this one.
+            // A session may have several ids.
             let known = store.find_sessions(session)?;
             let own = known.iter().find(|known| known.session_ids.iter().any(|id| id == session));
             agents.retain(|agent| own.is_none_or(|own| own.agent_id != agent.agent_id));

@@ -1,4 +1,4 @@
-//! `snell supervise`: stays with hooks that nobody waits for. Started by `snell run` and `snell hook`, never by people.
+//! `snell supervise`: runs background hooks to their end. `snell run` and `snell hook` start it, people do not.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -9,40 +9,40 @@ use snell_store::{EventRecorder, FinishedHookRun};
 
 use super::{DONE, adopt_orphans, block_on};
 
-/// How often the event that started a hook is looked for once nothing waits to be stored, and how long while something does.
+/// The attempts to find the event that started a hook, once no event waits to be stored, and the longest wait while one does.
 const MAX_ATTEMPTS: u32 = 20;
 const MAX_WAIT: Duration = Duration::from_secs(5);
 
-/// How long is waited before it is looked for again.
+/// The pause between attempts.
 const RETRY_INTERVAL: Duration = Duration::from_millis(25);
 
-/// Run hooks that a caller did not wait for
+/// Run background hooks to their end
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Where Snell keeps what it records
+    /// The data directory
     directory: PathBuf,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     adopt_orphans();
     let mut recorder = EventRecorder::new(&args.directory);
-    let telling = |finished: &BackgroundResult| {
+    let report_run = |finished: &BackgroundResult| {
         store_finished_run(&mut recorder, finished);
-        // A report is all text and numbers, so it can always be written.
+        // A report has only text and numbers, so it always serializes.
         let mut line = serde_json::to_value(finished).unwrap_or_default();
         redaction::mask_json(&mut line);
         line
     };
-    block_on(snell::supervise_jobs(std::io::stdin().lock(), telling))??;
+    block_on(snell::supervise_jobs(std::io::stdin().lock(), report_run))??;
     Ok(DONE)
 }
 
-/// If the store knows of the event that started the hook, or will, it learns how the hook ended.
+/// Stores how the hook ended, if the event that started it is recorded or will be.
 fn store_finished_run(recorder: &mut EventRecorder, finished: &BackgroundResult) {
     let Some(session_id) = &finished.session_id else {
         return;
     };
-    // Whoever records an event notes it before its hooks are started. It may be the first of its session, or of all.
+    // A recorded event is on disk before its hooks start. It may be the first of its session, or of all.
     if recorder.pending().is_empty() && !is_known_session(recorder, session_id) {
         return;
     }
@@ -53,13 +53,13 @@ fn store_finished_run(recorder: &mut EventRecorder, finished: &BackgroundResult)
         attempts -= u32::from(recorder.pending().is_empty());
         match recorder.open_store().and_then(|store| store.finish_hook_run(&run)) {
             Ok(false) => std::thread::sleep(RETRY_INTERVAL),
-            // If it cannot be stored, its outcome stands in the record all the same.
+            // If this cannot be stored, the result is still in `background.jsonl`.
             Ok(true) | Err(_) => return,
         }
     }
 }
 
-/// Whether something was recorded of a session.
+/// Whether the session has records.
 fn is_known_session(recorder: &mut EventRecorder, session_id: &str) -> bool {
     if !recorder.path().exists() {
         return false;

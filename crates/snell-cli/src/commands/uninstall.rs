@@ -1,4 +1,4 @@
-//! `snell uninstall`: an agent's settings as they were without Snell.
+//! `snell uninstall`: removes Snell from an agent's settings.
 
 use super::DONE;
 use super::install::{InstallTargetArgs, print_script_results};
@@ -7,8 +7,8 @@ use crate::output;
 
 /// Remove Snell from an agent's settings
 ///
-/// If nobody has changed the file since, it says again what it said before, to the last byte. Otherwise only Snell's
-/// entries are taken out.
+/// If the file has not changed since the installation, the old content is restored byte for byte. Otherwise only Snell's
+/// entries are removed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell uninstall claude --dry-run\n  snell uninstall claude --project")]
 pub(crate) struct Args {
@@ -34,19 +34,19 @@ fn print_removal(done: &UninstallReport) {
         output::print_line(&format!("Nothing to do: Snell is not installed in {file}."));
     } else if done.dry_run {
         output::print_diff(&done.diff);
-        print_script_results(scripts, ["would be removed", "would be again what it was before Snell"]);
+        print_script_results(scripts, ["Would remove", "Would restore"]);
     } else {
         output::print_line(&match (done.removed, done.restored) {
             _ if done.diff.is_empty() => {
-                format!("Nothing of Snell's was in {file} any more; what was remembered of it is forgotten.")
+                format!("{file} had no entries of Snell any more. Removed the backup data.")
             }
-            (true, _) => format!("Removed {file}, which was not there before Snell."),
-            (false, true) => format!("{file} is again what it was before Snell."),
+            (true, _) => format!("Removed {file}: it did not exist before Snell."),
+            (false, true) => format!("Restored {file} to its content before Snell."),
             (false, false) => {
-                format!("Took Snell's entries out of {file}. The rest of it stays as it is now.")
+                format!("Removed Snell's entries from {file}. The rest is unchanged.")
             }
         });
-        print_script_results(scripts, ["is removed", "is again what it was before Snell"]);
+        print_script_results(scripts, ["Removed", "Restored"]);
     }
     for warning in &done.warnings {
         output::print_warning(warning);

@@ -2,52 +2,52 @@
 
 /// The commands of a row, and the meaning of the codes 0, 1 and 2. `commands.md` has the short form.
 const EXIT_CODES: &[(&str, [&str; 3])] = &[
-    ("run", ["go on (allow or ask)", "Snell itself failed, was ended by a signal, or bad usage", "blocked"]),
+    ("run", ["allowed, or the user must be asked", "failure, signal, or wrong usage", "blocked"]),
     (
         "hook",
         [
-            "whatever happens to Snell itself",
-            "bad usage",
-            "blocked, asked about or changed, and that could not be told on standard output",
+            "success, also after a failure of Snell",
+            "wrong usage",
+            "the agent cannot read a block, question or change on standard output",
         ],
     ),
-    ("guard check, of one call", ["go on (allow or ask)", "Snell itself failed, or bad usage", "denied"]),
+    ("guard check, of one call", ["allowed, or the user must be asked", "failure, or wrong usage", "denied"]),
     (
         "guard check, of calls on standard input",
-        ["every line was judged, whatever came of it", "a line was no call, Snell itself failed, or bad usage", NEVER],
+        ["all calls were judged", "a line was not a call, failure, or wrong usage", NEVER],
     ),
-    ("notify", ["whatever happens, bad usage included", NEVER, NEVER]),
-    ("install, uninstall", ["done, or nothing to do", "nothing was changed, or bad usage", NEVER]),
-    ("doctor", ["nothing is wrong", "something needs attention, or bad usage", NEVER]),
-    ("lint", ["no errors; there may be warnings", "errors, or bad usage", NEVER]),
-    ("status", ["all is well", "something needs attention, or bad usage", NEVER]),
-    ("statusline", ["whatever happens", "bad usage", NEVER]),
-    ("demo", ["it was played, or nobody read it any more", "it could not be played, or bad usage", NEVER]),
-    ("docs", ["it was shown", "there is no such page, or nothing was found; bad usage", NEVER]),
-    (OTHERS, ["done", "Snell itself failed, or bad usage", NEVER]),
+    ("notify", ["always, even for wrong usage", NEVER, NEVER]),
+    ("install, uninstall", ["success, or nothing to do", "no change, or wrong usage", NEVER]),
+    ("doctor", ["no problems", "problems, or wrong usage", NEVER]),
+    ("lint", ["no errors (warnings are possible)", "errors, or wrong usage", NEVER]),
+    ("status", ["no problems", "problems, or wrong usage", NEVER]),
+    ("statusline", ["always", "wrong usage", NEVER]),
+    ("demo", ["success, or the output was closed", "failure, or wrong usage", NEVER]),
+    ("docs", ["success", "unknown topic, nothing found, or wrong usage", NEVER]),
+    (OTHERS, ["success", "failure, or wrong usage", NEVER]),
 ];
 
-/// The row that counts for all commands which have none of their own.
+/// The row of all commands without their own row.
 const OTHERS: &str = "the others";
 
-/// What stands where a command never ends with that code.
+/// The meaning of a code that the command never returns.
 const NEVER: &str = "–";
 
-/// What is told about a command's exit codes.
+/// The paragraphs about the exit codes of a command.
 pub(super) fn describe_exit_codes(command: &str) -> String {
     let own: Vec<_> =
         EXIT_CODES.iter().filter_map(|(commands, codes)| Some((match_commands(commands, command)?, codes))).collect();
     let others = || EXIT_CODES.iter().filter(|(commands, _)| *commands == OTHERS);
     let own = if own.is_empty() { others().map(|(_, codes)| ("", codes)).collect() } else { own };
-    let told = own.into_iter().map(|(when, codes)| {
+    let paragraphs = own.into_iter().map(|(when, codes)| {
         let codes = codes.iter().enumerate().filter(|(_, meaning)| **meaning != NEVER);
         let lines = codes.map(|(code, meaning)| format!("\n  {code}  {meaning}"));
         format!("Exit codes{when}:{}", lines.collect::<String>())
     });
-    told.collect::<Vec<_>>().join("\n\n")
+    paragraphs.collect::<Vec<_>>().join("\n\n")
 }
 
-/// Whether a row is about a command; then, about which of its ways to be called: `check, of one call`.
+/// Whether a row is about a command, and the form of the call: `of one call` for `guard check, of one call`.
 fn match_commands<'r>(commands: &'r str, command: &str) -> Option<&'r str> {
     if let Some(when) = commands.strip_prefix(command)
         && (when.is_empty() || when.starts_with(", of "))
@@ -62,13 +62,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_has_the_codes_of_its_row_or_those_of_all_others() {
+    fn a_command_has_the_codes_of_its_row_or_of_the_last_row() {
         let cases = [
-            ("run", "Exit codes:\n  0  go on (allow or ask)\n  1  ", "\n  2  blocked"),
-            ("notify", "Exit codes:\n  0  whatever happens", "bad usage included"),
-            ("uninstall", "Exit codes:\n  0  done, or nothing to do\n", "nothing was changed, or bad usage"),
+            ("run", "Exit codes:\n  0  allowed, or the user must be asked\n  1  ", "\n  2  blocked"),
+            ("notify", "Exit codes:\n  0  always", "even for wrong usage"),
+            ("uninstall", "Exit codes:\n  0  success, or nothing to do\n", "no change, or wrong usage"),
             ("guard check", "Exit codes of one call:\n  0  ", "Exit codes of calls on standard input:\n  0  "),
-            ("agents", "Exit codes:\n  0  done\n  1  ", "Snell itself failed, or bad usage"),
+            ("agents", "Exit codes:\n  0  success\n  1  ", "failure, or wrong usage"),
         ];
         for (command, begins, has) in cases {
             let codes = describe_exit_codes(command);

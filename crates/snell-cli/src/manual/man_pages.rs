@@ -1,4 +1,4 @@
-//! Man pages: of the program, and of each of its commands.
+//! Man pages of the program and its commands.
 
 use std::io;
 
@@ -6,26 +6,26 @@ use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
-use super::{doc_lists, with_all_exit_codes};
+use super::{doc_lists, help_groups, with_full_help};
 use crate::commands::docs;
 
-/// The section of programs.
+/// The section of the manual for programs.
 const SECTION: &str = "1";
 
 /// A page.
 #[derive(Debug)]
 pub(crate) struct ManPage {
-    /// The words by which its command is called, without the program's: `guard check`; nothing for the program.
+    /// The command without the program's name, such as `guard check`; empty for the program itself.
     pub(crate) command: String,
     /// `snell-guard-check.1`.
     pub(crate) file: String,
-    /// In the language of `man`.
+    /// The text in roff.
     pub(crate) text: String,
 }
 
 /// Every page, the program's first.
 pub(crate) fn build_man_pages(root: Command) -> io::Result<Vec<ManPage>> {
-    let mut root = with_all_exit_codes(root.disable_help_subcommand(true));
+    let mut root = with_full_help(root.disable_help_subcommand(true));
     root.build();
     let mut pages = Vec::new();
     collect_pages(&root, "", &mut pages)?;
@@ -57,7 +57,8 @@ fn render_page(command: &Command, path: &str) -> io::Result<ManPage> {
         man.render_subcommands_section(&mut text)?;
     }
     let mut roff = Roff::default();
-    add_sections(&mut roff, &command.get_after_help().map(ToString::to_string).unwrap_or_default());
+    let after_help = command.get_after_long_help().or(command.get_after_help());
+    add_sections(&mut roff, &after_help.map(ToString::to_string).unwrap_or_default());
     if path.is_empty() {
         add_files_and_environment(&mut roff);
     }
@@ -70,12 +71,13 @@ fn render_page(command: &Command, path: &str) -> io::Result<ManPage> {
     })
 }
 
-/// How paragraphs begin that follow the options, and the section that each of them belongs to.
+/// The first words of paragraphs after the options, and their sections. SEE ALSO has the pages of the documentation.
 const SECTIONS: &[(&str, &str)] = &[("Example", "EXAMPLES"), ("Exit code", "EXIT STATUS"), ("", "NOTES")];
 
-/// What is said after the options, each paragraph in its section.
+/// The paragraphs after the options, each in its section.
 fn add_sections(roff: &mut Roff, after_help: &str) {
-    let paragraphs: Vec<_> = after_help.split("\n\n").filter(|text| !text.is_empty()).collect();
+    let is_shown = |text: &&str| !text.is_empty() && !text.starts_with(help_groups::DOCS_LABEL);
+    let paragraphs: Vec<_> = after_help.split("\n\n").filter(is_shown).collect();
     let section_of = |text: &str| SECTIONS.iter().find(|(sign, _)| text.starts_with(sign));
     for section in SECTIONS {
         let mut is_first = true;
@@ -90,18 +92,18 @@ fn add_sections(roff: &mut Roff, after_help: &str) {
     }
 }
 
-/// A paragraph: what is set in stays in its lines. A first line that says no more than the title of the section is left out.
+/// A paragraph. Indented lines stay as they are. A first line that repeats the title of the section is skipped.
 fn add_paragraph(roff: &mut Roff, paragraph: &str, sign: &str) {
-    let mut is_set_in = false;
+    let mut is_indented = false;
     for line in paragraph.lines() {
-        let says_no_more = line.trim_end_matches(':').trim_end_matches('s') == sign;
+        let repeats_title = line.trim_end_matches(':').trim_end_matches('s') == sign;
         match line.strip_prefix("  ") {
-            _ if says_no_more => {}
+            _ if repeats_title => {}
             Some(line) => {
-                if !is_set_in {
+                if !is_indented {
                     roff.control("nf", []).control("RS", ["4"]);
                 }
-                is_set_in = true;
+                is_indented = true;
                 roff.text([roman(line)]);
             }
             None => {
@@ -109,18 +111,18 @@ fn add_paragraph(roff: &mut Roff, paragraph: &str, sign: &str) {
             }
         }
     }
-    if is_set_in {
+    if is_indented {
         roff.control("RE", []).control("fi", []);
     }
 }
 
-/// Files and variables, which are the same for all commands.
+/// The files and variables of all commands.
 fn add_files_and_environment(roff: &mut Roff) {
     roff.control("SH", ["FILES"]);
     for (contract, files) in doc_lists::find_list_entries(docs::page_text("configuration"), "Which files are read") {
         add_entry(roff, &files, &format!("Hooks of {contract}."));
     }
-    add_entry(roff, "$SNELL_HOME, else $XDG_DATA_HOME/snell, else ~/.local/share/snell", "What is recorded:");
+    add_entry(roff, "$SNELL_HOME, else $XDG_DATA_HOME/snell, else ~/.local/share/snell", "The data directory:");
     roff.control("RS", []);
     for (file, meaning) in doc_lists::find_list_entries(docs::page_text("records"), "Data directory") {
         add_entry(roff, &file, &meaning);
@@ -138,7 +140,7 @@ fn add_entry(roff: &mut Roff, name: &str, meaning: &str) {
     roff.text([roman(meaning)]);
 }
 
-/// The command above, those beside it or below it, and what else there is to read.
+/// The related commands, and the pages of the documentation.
 fn add_see_also(roff: &mut Roff, command: &Command, path: &str) {
     let above = path.rsplit_once(' ').map_or("", |(above, _)| above);
     let mut names: Vec<_> = if path.is_empty() { Vec::new() } else { vec![page_name("")] };
@@ -153,16 +155,16 @@ fn add_see_also(roff: &mut Roff, command: &Command, path: &str) {
     for name in names {
         line.extend([bold(name), roman(format!("({SECTION}), "))]);
     }
-    line.extend([roman("and all of the documentation: "), italic("snell docs")]);
+    line.extend([roman("and "), italic(help_groups::docs_commands(path))]);
     roff.text(line);
 }
 
-/// What a command's page is called.
+/// The name of a command's page.
 fn page_name(command: &str) -> String {
     format!("snell {command}").trim_end().replace(' ', "-")
 }
 
-/// The same for programs that read nothing but ASCII.
+/// Escapes characters that are not ASCII, because some programs read only ASCII.
 fn escape_non_ascii(text: &str) -> String {
     let mut ascii = String::with_capacity(text.len());
     for c in text.chars() {

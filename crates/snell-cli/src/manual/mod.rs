@@ -1,27 +1,29 @@
-//! What is said about commands beside their options: for `--help`, and as man pages.
+//! The parts of the help that the command line parser does not have: groups of commands, exit codes, and pages of the
+//! documentation. For `--help`, and as man pages.
 //!
-//! Exit codes, variables and files stand in tables of the documentation, which the binary carries. They are read from
-//! there when somebody asks, so there is one home for them.
+//! The tables of variables and files are in the documentation, which is part of the binary. Man pages read them from there.
 
 mod doc_lists;
 mod exit_codes;
+mod help_groups;
 pub(crate) mod man_pages;
 
 use clap::Command;
 
-/// A command and all below it, with exit codes in their help.
-pub(crate) fn with_all_exit_codes(mut root: Command) -> Command {
-    root.build();
+/// The program and all its commands: `-h` with examples, `--help` also with exit codes.
+pub(crate) fn with_full_help(root: Command) -> Command {
+    let root = help_groups::with_groups(root);
     let name = root.get_name().to_owned();
-    root.mut_subcommands(|command| with_exit_codes(command, &name))
+    root.mut_subcommands(|command| with_command_help(command, &name))
 }
 
-fn with_exit_codes(command: Command, above: &str) -> Command {
-    let path = format!("{above} {}", command.get_name());
-    let command = command.mut_subcommands(|below| with_exit_codes(below, &path));
-    let said = command.get_after_help().map(ToString::to_string);
-    let of_command = path.split_once(' ').map_or(path.as_str(), |(_, below)| below);
-    let codes = exit_codes::describe_exit_codes(of_command);
-    let paragraphs: Vec<_> = said.into_iter().chain([codes]).collect();
-    command.after_help(paragraphs.join("\n\n"))
+fn with_command_help(command: Command, parent: &str) -> Command {
+    let path = format!("{parent} {}", command.get_name());
+    let command = command.mut_subcommands(|below| with_command_help(below, &path));
+    let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let words = path.split_once(' ').map_or(path.as_str(), |(_, words)| words);
+    let (codes, docs) = (exit_codes::describe_exit_codes(words), help_groups::docs_line(words));
+    command
+        .after_help(format!("{examples}\n\n{docs}").trim_start().to_owned())
+        .after_long_help(format!("{examples}\n\n{codes}\n\n{docs}").trim_start().to_owned())
 }

@@ -1,11 +1,11 @@
-//! A hook as programs are shown it.
+//! The JSON form of a hook.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 use snell::{FailurePolicy, Hook, ProjectFile, TrustStatus};
 
-/// A hook as programs are shown it, by `snell list --json` and `snell explain --json` alike.
+/// The JSON form of a hook in `snell list --json`, `snell explain --json` and `snell trust --json`.
 #[derive(Debug, Serialize)]
 pub(crate) struct HookJsonView<'a> {
     pub(crate) events: Vec<&'a str>,
@@ -20,7 +20,7 @@ pub(crate) struct HookJsonView<'a> {
     pub(crate) modify: bool,
     pub(crate) background: bool,
     pub(crate) disabled: Option<&'a str>,
-    /// Whether its file is trusted; nothing where that is not asked for.
+    /// Whether its file is trusted; nothing if its file needs no trust.
     pub(crate) trusted: Option<bool>,
 }
 
@@ -43,20 +43,20 @@ impl<'a> HookJsonView<'a> {
         }
     }
 
-    /// Where it was written, as `file:line`.
+    /// The position of the hook, as `file:line`.
     pub(crate) fn location(&self) -> String {
         format!("{}:{}", self.source, self.line)
     }
 }
 
-/// Whether the file of a hook is trusted; nothing where that is not asked for.
+/// Whether the file of a hook is trusted; nothing if the file needs no trust.
 pub(crate) fn find_hook_trust(files: &[ProjectFile], hook: &Arc<Hook>) -> Option<bool> {
     let holds = |file: &&ProjectFile| file.hooks.iter().any(|held| Arc::ptr_eq(held, hook));
     let file = files.iter().find(holds)?;
     Some(file.status == TrustStatus::Trusted)
 }
 
-/// How a status is written in JSON.
+/// The name of a status in JSON.
 pub(crate) fn trust_status_name(status: TrustStatus) -> &'static str {
     match status {
         TrustStatus::Trusted => "trusted",

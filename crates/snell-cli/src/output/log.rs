@@ -1,4 +1,4 @@
-//! One entry of the log, for people: a line, and below it a reason for which there is no room on it.
+//! Renders an entry of the log: a line, and below it the reason if it does not fit on the line.
 
 use std::borrow::Cow;
 
@@ -12,19 +12,19 @@ use crate::output::{
     truncate_to_width, wrap_lines,
 };
 
-/// How much is shown at a terminal of what an event is about, however wide it is.
+/// The longest subject on a terminal, even on a wide one.
 const MAX_SUBJECT_CELLS: usize = 100;
 
-/// How much of a project's name is shown at a terminal.
+/// The width of the project column on a terminal.
 const PROJECT_CELLS: usize = 12;
 
-/// How much room there is for an event's name.
+/// The width of the event column.
 const EVENT_CELLS: usize = 17;
 
-/// How much is shown of what an event is about where columns stand under each other; where there is less room, they do not.
+/// The shortest subject with aligned columns. With less room, columns are not aligned.
 const MIN_SUBJECT_CELLS: usize = 12;
 
-/// What an event without a tool is about: the first of these that its payload has.
+/// The subject of an event without a tool: the first of these fields in its payload.
 const SUBJECTS: &[&str] = &[
     "prompt",
     "message",
@@ -37,14 +37,14 @@ const SUBJECTS: &[&str] = &[
     "notification_type",
 ];
 
-/// In how many lines it is said at most why something was decided, where that does not fit behind it.
+/// The most lines of a reason that does not fit behind the decision.
 const MAX_REASON_LINES: usize = 3;
 
-/// What such lines are set in by.
+/// The indent of these lines.
 const INDENT: &str = "    ";
 
-/// The entry as a line. On a terminal it is never wider than that. Why something was decided is what people look for: where it
-/// does not fit behind the rest, it stands in lines of its own below, and only the rest is shortened. Elsewhere nothing is.
+/// The entry as a line. On a terminal the line is cut to the width, and a reason that does not fit goes on its own lines below,
+/// because people look for it. Elsewhere nothing is cut.
 pub(crate) fn render_log_entry(entry: &LogEntry, now: Timestamp) -> String {
     let shown = LogLineParts::from_entry(entry, now);
     let (line, below) = match output::terminal_width() {
@@ -62,10 +62,10 @@ struct LogLineParts {
     project: String,
     event: String,
     subject: String,
-    /// What was decided, without the reason.
+    /// The decision without the reason.
     decision: String,
     reason: Option<String>,
-    /// What would have been decided if the guard did not only watch.
+    /// The decision of the guard if its preset were not `audit`.
     would: &'static str,
     style: TextStyle,
     hooks: String,
@@ -97,13 +97,13 @@ impl LogLineParts {
         }
     }
 
-    /// What was decided, and why.
+    /// The decision with the reason.
     fn decision_with_reason(&self) -> String {
         let reason = self.reason.as_ref().map(|reason| format!(": {reason}"));
         format!("{}{}{}", self.decision, reason.unwrap_or_default(), self.would)
     }
 
-    /// What stands before that which the event is about, each under its like.
+    /// The columns before the subject.
     fn render_prefix(&self, project: &str) -> String {
         let (project, event) = (pad_to_width(project, PROJECT_CELLS), pad_to_width(&self.event, EVENT_CELLS));
         format!("{}  {:>3}  {project}  {event}  ", self.time, self.agent)
@@ -114,7 +114,7 @@ impl LogLineParts {
         format!("{before}{subject}{}{}", apply_style(decided, self.style), apply_style(&self.hooks, TextStyle::Faint))
     }
 
-    /// The line in so many cells, and what stands below it.
+    /// The line in this many cells, and the lines below it.
     fn render_within(&self, terminal: usize) -> (String, Vec<String>) {
         let before = self.render_prefix(&truncate_to_width(&self.project, PROJECT_CELLS));
         let subject = truncate_or_empty(&self.subject, MAX_SUBJECT_CELLS);
@@ -133,7 +133,7 @@ impl LogLineParts {
         let (before, room, hooks) = if is_wide {
             (before, room, hooks)
         } else {
-            // There is no room for columns.
+            // No room for aligned columns.
             let before = format!("{} {} {} {} ", self.time, self.agent, self.project, self.event);
             let before = truncate_to_width(&before, terminal.saturating_sub(display_width(&decided)));
             let room = terminal.saturating_sub(display_width(&before));
@@ -145,23 +145,23 @@ impl LogLineParts {
     }
 }
 
-/// A text on one line that cannot steer a terminal.
+/// A text on one line that cannot control a terminal.
 fn sanitize_to_one_line(text: &str) -> String {
     escape_invisible(&shorten_to_one_line(text, usize::MAX))
 }
 
-/// A text that takes at most so many cells; nothing where only the mark that it was cut would be left.
+/// A text of at most this many cells; nothing if only the ellipsis would be left.
 fn truncate_or_empty(text: &str, cells: usize) -> String {
     if cells < 2 { String::new() } else { truncate_to_width(text, cells) }
 }
 
-/// What the event is about.
+/// The subject of the event.
 fn describe_subject(entry: &LogEntry) -> String {
     let text = |field: &&str| entry.payload.get(*field).and_then(Value::as_str);
     let Some(name) = &entry.tool else {
         return SUBJECTS.iter().find_map(text).unwrap_or_default().to_owned();
     };
-    // The summary is short; the payload says it in full, where it names its input as most do.
+    // The summary is short; the payload usually has the whole input.
     let tool = ToolCall { name: name.clone(), input: entry.payload.get("tool_input").cloned(), ..ToolCall::default() };
     let summary = || entry.tool_summary.as_deref().map(Cow::from);
     match tool.principal_argument().or_else(summary) {

@@ -1,4 +1,4 @@
-//! The only place that prints: text for people on a terminal, plain text and JSON for everybody else.
+//! The only module that prints: styled text on a terminal, plain text and JSON elsewhere.
 
 pub(crate) mod hook;
 pub(crate) mod log;
@@ -23,7 +23,7 @@ use snell_store::StoreError;
 pub(crate) use table::TextTable;
 pub(crate) use text_width::{display_width, pad_to_width, truncate_to_width, wrap_lines};
 
-/// What a text is to people.
+/// The style of a text on a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextStyle {
     Plain,
@@ -32,7 +32,7 @@ pub(crate) enum TextStyle {
     Red,
     Green,
     Yellow,
-    /// Somebody should do something about it.
+    /// The user should act.
     Urgent,
 }
 
@@ -50,34 +50,34 @@ impl TextStyle {
     }
 }
 
-/// A line of text.
+/// Prints a line.
 pub(crate) fn print_line(text: &str) {
     write_stdout(&format!("{}\n", escape_invisible(text)));
 }
 
-/// A text as it is.
+/// Prints a text unchanged.
 pub(crate) fn print_text(text: &str) {
     write_stdout(text);
 }
 
-/// A long text as it is: page by page for people at a terminal, if they have a program for that.
+/// Prints a long text unchanged: in a pager on a terminal, if there is one.
 pub(crate) fn print_paged(text: &str) {
     if !is_terminal() || !pager::show_in_pager(text) {
         write_stdout(text);
     }
 }
 
-/// A line that begins a part.
+/// Prints the heading of a part.
 pub(crate) fn print_heading(text: &str) {
     write_stdout(&format!("{}\n", apply_style(text, TextStyle::Bold)));
 }
 
-/// A line that may be overlooked.
+/// Prints a line of minor importance.
 pub(crate) fn print_faint(text: &str) {
     write_stdout(&format!("{}\n", apply_style(&escape_invisible(text), TextStyle::Faint)));
 }
 
-/// A unified diff: to the last byte for programs, and so that nothing in it steers the terminal for people.
+/// Prints a unified diff: byte for byte for programs, with control characters escaped on a terminal.
 pub(crate) fn print_diff(text: &str) {
     if !is_terminal() {
         write_stdout(text);
@@ -99,7 +99,7 @@ pub(crate) fn print_diff(text: &str) {
     write_stdout(&shown);
 }
 
-/// A finding, as `path:line:column: severity: message`, with its hint on a line of its own.
+/// Prints a finding as `path:line:column: severity: message`, with its hint on the next line.
 pub(crate) fn print_diagnostic(found: &Diagnostic) {
     let Diagnostic { severity, path, line, column, message, hint } = found;
     let style = match severity {
@@ -114,7 +114,7 @@ pub(crate) fn print_diagnostic(found: &Diagnostic) {
     }
 }
 
-/// A value as JSON: on one line, or indented for a terminal.
+/// Prints a value as JSON: indented on a terminal, else on one line.
 pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     let text = if io::stdout().is_terminal() {
         escape_invisible_json(&serde_json::to_string_pretty(value)?)
@@ -123,13 +123,13 @@ pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     };
     let mut stdout = io::stdout().lock();
     match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
-        // Whoever reads it has seen enough.
+        // The reader closed the pipe.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         written => written.context("cannot write the result"),
     }
 }
 
-/// A value as JSON, on one line whoever reads it. It is out when this returns.
+/// Prints a value as JSON on one line, and flushes it.
 pub(crate) fn print_json_line(value: &impl Serialize) -> anyhow::Result<()> {
     let mut text = serde_json::to_string(value)?;
     if io::stdout().is_terminal() {
@@ -139,15 +139,15 @@ pub(crate) fn print_json_line(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// So much is written at once of what is written piece by piece.
+/// The buffer of [`stdout_writer`].
 const STDOUT_BUFFER_BYTES: usize = 64 * 1024;
 
-/// Standard output, for what is written piece by piece.
+/// Standard output, for text that is written in pieces.
 pub(crate) fn stdout_writer() -> impl Write {
     io::BufWriter::with_capacity(STDOUT_BUFFER_BYTES, io::stdout().lock())
 }
 
-/// Whether somebody may still read what is written: not if the other end of the pipe was closed.
+/// Whether standard output may still have a reader: not if the other end of the pipe is closed.
 pub(crate) fn is_stdout_open() -> bool {
     let stdout = io::stdout();
     let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
@@ -167,12 +167,12 @@ pub(crate) fn is_stdout_discarded() -> bool {
     is_device && !stdout.is_terminal()
 }
 
-/// Whether people read standard output.
+/// Whether standard output is a terminal.
 pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Puts a text where the last one stood, as much of it as the terminal has lines for.
+/// Replaces the text on the screen, cut to the terminal's lines.
 pub(crate) fn redraw_screen(text: &str) {
     let lines = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_row));
     let most = if lines > 1 { lines - 1 } else { usize::MAX };
@@ -186,14 +186,14 @@ pub(crate) fn redraw_screen(text: &str) {
     write_stdout(&shown);
 }
 
-/// How far something has come, in place of the last such line. Only people on a terminal are told.
+/// Shows progress on a terminal, in place of the last such line.
 pub(crate) fn print_progress(text: &str) {
     if io::stderr().is_terminal() {
         write_stderr(&format!("\r{}\u{1b}[K", escape_invisible(text)));
     }
 }
 
-/// An agent's answer, on one line. It is out when this returns.
+/// Writes the answer to an agent on one line, and flushes it.
 ///
 /// It is written to the descriptor itself: the standard library reports success for one that was not opened for writing.
 pub(crate) fn write_answer(line: &str) -> anyhow::Result<()> {
@@ -211,23 +211,23 @@ pub(crate) fn write_answer(line: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A remark beside the output, in the form `note: …`.
+/// Prints a remark to standard error: `note: …`.
 pub(crate) fn print_note(message: impl Into<UserMessage>) {
     print_message("note", &message.into());
 }
 
-/// A problem that does not end the command, in the form `warning: …`.
+/// Prints a problem that does not end the command to standard error: `warning: …`.
 pub(crate) fn print_warning(message: impl Into<UserMessage>) {
     print_message("warning", &message.into());
 }
 
-/// A finding beside the output, in the form `path:line:column: severity: message`.
+/// Prints a finding to standard error: `path:line:column: severity: message`.
 pub(crate) fn print_finding(found: &Diagnostic) {
     let Diagnostic { severity, path, line, column, .. } = found;
     print_message(&format!("{}:{line}:{column}: {severity}", escape_invisible(path)), &found.user_message());
 }
 
-/// The reason of a denial, for agents that read standard error.
+/// Prints the reason of a denial, for agents that read standard error.
 pub(crate) fn print_denial(reason: &str) {
     write_stderr(&format!("snell: {}\n", escape_invisible(reason)));
 }
@@ -242,15 +242,15 @@ fn print_message(label: &str, message: &UserMessage) {
     write_stderr(&lines);
 }
 
-/// From now on an agent reads standard error. Every line names Snell, because agents mix the lines of several hooks. Nothing
-/// waits for a reader, because a hook must not wait before it has answered: text that does not fit into a full pipe is lost.
+/// Prepares standard error for an agent. Every line starts with `snell: `, because agents mix the lines of several hooks.
+/// Text that does not fit into a full pipe is dropped, because a hook must not wait before it has answered.
 pub(crate) fn set_called_by_agent() {
     IS_CALLED_BY_AGENT.store(true, Ordering::Relaxed);
 }
 
 static IS_CALLED_BY_AGENT: AtomicBool = AtomicBool::new(false);
 
-/// A pipe that is ready takes so much without waiting.
+/// The bytes that a ready pipe takes without blocking.
 const PIPE_CHUNK_BYTES: usize = 4096;
 
 fn write_stderr_nowait(text: &str) {
@@ -285,7 +285,8 @@ fn find_hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     serve_hint.or_else(store_hint).or_else(tmux_hint).map(str::to_owned)
 }
 
-/// The failure of a command, with a hint: `return Err(CommandError::new("…").with_hint("…").into())`.
+/// The failure of a command, with a hint: `return Err(CommandError::new("…").with_hint("…").into())`. It also serves as the
+/// context of another error.
 #[derive(Debug)]
 pub(crate) struct CommandError(UserMessage);
 
@@ -313,9 +314,9 @@ impl std::fmt::Display for CommandError {
 
 impl std::error::Error for CommandError {}
 
-/// Help, version, or a mistake on the command line, as the argument parser words it.
+/// Prints help, the version, or a mistake on the command line, in clap's words.
 pub(crate) fn print_clap_message(error: &clap::Error) {
-    // Nothing is left to tell anybody if even this cannot be printed.
+    // A failure to print cannot be reported.
     let _ = error.print();
 }
 
@@ -325,24 +326,24 @@ pub(crate) fn format_count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{plural}")
 }
 
-/// A text on one line, and at most so long.
+/// A text on one line, cut to this many cells.
 pub(crate) fn shorten_to_one_line(text: &str, cells: usize) -> String {
     let words: Vec<_> = text.split_whitespace().collect();
     truncate_to_width(&words.join(" "), cells)
 }
 
-/// Text from files and payloads, with what is not seen made visible: nothing in it may steer a terminal or break a line.
+/// Text from files and payloads with invisible characters escaped, so that it cannot control a terminal or break a line.
 pub(crate) fn escape_invisible(text: &str) -> String {
     escape_chars(text, |c, is_seen| (!is_seen || c.is_control()).then(|| c.escape_default().to_string()))
 }
 
-/// JSON in which nothing steers a terminal. Only texts hold such characters, and there an escape means the same.
+/// JSON with invisible characters escaped. They occur only in strings, where an escape means the same.
 pub(crate) fn escape_invisible_json(text: &str) -> String {
     let escape = |c: char| c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect();
     escape_chars(text, |c, is_seen| (!is_seen).then(|| escape(c)))
 }
 
-/// A text with other characters in place of those for which there are some.
+/// Replaces each character for which `escape` returns a text.
 fn escape_chars(text: &str, escape: impl Fn(char, bool) -> Option<String>) -> String {
     let mut harmless = String::with_capacity(text.len());
     for (c, is_seen) in mark_invisible_chars(text) {
@@ -354,7 +355,7 @@ fn escape_chars(text: &str, escape: impl Fn(char, bool) -> Option<String>) -> St
     harmless
 }
 
-/// A text as it is shown to people who see colours; plain for everybody else.
+/// The text with its style, if standard output shows colours.
 pub(crate) fn apply_style(text: &str, style: TextStyle) -> String {
     match style {
         TextStyle::Plain => text.to_owned(),
@@ -364,14 +365,14 @@ pub(crate) fn apply_style(text: &str, style: TextStyle) -> String {
     }
 }
 
-/// Whether whoever reads standard output sees colours, and wants to.
+/// Whether standard output shows colours, and the user wants them.
 pub(crate) fn has_colours() -> bool {
     io::stdout().is_terminal()
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// How wide the terminal is; nothing if standard output is none, or that cannot be known.
+/// The width of the terminal; nothing if standard output is not a terminal or does not report its width.
 pub(crate) fn terminal_width() -> Option<usize> {
     let stdout = io::stdout();
     if !stdout.is_terminal() {
@@ -386,7 +387,7 @@ fn write_stdout(text: &str) {
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     match written {
         Ok(()) => {}
-        // Whoever read our output has seen enough.
+        // The reader closed the pipe.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
         Err(error) => {
             if !WRITE_FAILED.swap(true, Ordering::Relaxed) {
@@ -407,6 +408,6 @@ fn write_stderr(text: &str) {
     if IS_CALLED_BY_AGENT.load(Ordering::Relaxed) {
         return write_stderr_nowait(text);
     }
-    // Nobody is left to be told if this fails.
+    // A failure to print cannot be reported.
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }

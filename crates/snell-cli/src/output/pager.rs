@@ -1,25 +1,25 @@
-//! Long texts, page by page, for people at a terminal.
+//! Shows long texts in a pager.
 
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
 
 use tokio::signal::unix::{SignalKind, signal};
 
-/// The program that shows pages, unless the user has chosen one.
+/// The pager if `PAGER` is not set.
 const DEFAULT_PAGER: &str = "less";
 
-/// How it shows them: nothing to page through if all fits on the screen, colours as they are, and the screen as it was left.
+/// Flags for `less`: exit if the text fits on the screen, keep colours, and leave the text on the screen.
 const LESS_DEFAULTS: (&str, &str) = ("LESS", "FRX");
 
-/// What a shell answers if there is no such program.
+/// The exit codes of a shell that cannot run the program.
 const COMMAND_NOT_FOUND_CODES: [i32; 2] = [126, 127];
 
-/// Shows a text in the user's pager, and waits until it was read. Answers whether there was one.
+/// Shows a text in the user's pager, and waits for the pager. Returns whether there was one.
 pub(super) fn show_in_pager(text: &str) -> bool {
     build_pager_command().is_some_and(|command| run_pager(command, text).unwrap_or(false))
 }
 
-/// The user's pager; none if they want none.
+/// The user's pager; nothing if `PAGER` is empty.
 fn build_pager_command() -> Option<Command> {
     let mut command = match std::env::var_os("PAGER") {
         Some(chosen) if chosen.is_empty() => return None,
@@ -39,11 +39,11 @@ fn build_pager_command() -> Option<Command> {
 fn run_pager(mut command: Command, text: &str) -> io::Result<bool> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let _entered = runtime.enter();
-    // While somebody reads, Ctrl-C is for the pager: if it ended us, the pager would be left with the terminal.
+    // Ctrl-C is for the pager: if it ended Snell, the pager would keep the terminal.
     let _interrupts = signal(SignalKind::interrupt())?;
     let mut pager = command.stdin(Stdio::piped()).spawn()?;
     if let Some(mut pages) = pager.stdin.take() {
-        // Whoever has seen enough closes it.
+        // Fails if the user closes the pager early.
         let _ = pages.write_all(text.as_bytes());
     }
     let ended = pager.wait()?;

@@ -1,22 +1,22 @@
-//! Aligned columns, for people.
+//! Tables with aligned columns.
 
 use super::{TextStyle, apply_style, display_width, escape_invisible, terminal_width, truncate_to_width, write_stdout};
 
-/// Where nothing is cut, a cell that is wider than this stands out, rather than that all others are filled up to it.
+/// The widest padding of a column if nothing is cut: a wider cell does not widen the others.
 const MAX_PADDED: usize = 64;
 
-/// How wide a column must be able to stay, if others can be left out for it: figures and times are whole then.
+/// The width that a column keeps while others can be dropped for it: enough for numbers and times.
 const MIN_COLUMN_WIDTH: usize = 9;
 
-/// Aligned columns. On a terminal one column, and only then the widest, is shortened until a row fits on a line.
+/// A table with aligned columns. On a terminal the flexible column, then the widest ones, are cut until a row fits.
 #[derive(Debug)]
 pub(crate) struct TextTable<const N: usize> {
     rows: Vec<[String; N]>,
     styles: Vec<[TextStyle; N]>,
     flexible: usize,
-    /// Left out if nothing stands in it.
+    /// Dropped if all its cells are empty.
     optional: Option<usize>,
-    /// Left out one after the other where there is no room for all.
+    /// Dropped one after the other if there is no room for all.
     dispensable: Vec<usize>,
 }
 
@@ -32,13 +32,13 @@ impl<const N: usize> TextTable<N> {
         }
     }
 
-    /// Leaves this column out if nothing stands in it.
+    /// Drops this column if all its cells are empty.
     pub(crate) fn with_optional_column(mut self, column: usize) -> Self {
         self.optional = Some(column);
         self
     }
 
-    /// Leaves these columns out, one after the other, on a terminal that is too narrow for all.
+    /// Drops these columns, one after the other, on a terminal that is too narrow for all.
     pub(crate) fn with_dispensable_columns(mut self, columns: &[usize]) -> Self {
         self.dispensable = columns.to_vec();
         self
@@ -57,14 +57,14 @@ impl<const N: usize> TextTable<N> {
         write_stdout(&self.render());
     }
 
-    /// Prints every cell in full, however wide the terminal is, and a blank line; nothing if there are no rows.
+    /// Prints every cell in full, even on a narrow terminal, and a blank line; nothing if there are no rows.
     pub(crate) fn print_full_width(&self) {
         if self.rows.len() > 1 {
             write_stdout(&format!("{}\n", self.render_within(None)));
         }
     }
 
-    /// What [`TextTable::print`] prints.
+    /// The text that [`TextTable::print`] prints.
     pub(crate) fn render(&self) -> String {
         self.render_within(terminal_width())
     }
@@ -74,7 +74,7 @@ impl<const N: usize> TextTable<N> {
         let widths = self.compute_widths(room, &shown);
         let mut text = String::new();
         for (row, styles) in self.rows.iter().zip(&self.styles) {
-            // What ends a line needs no padding.
+            // The last cell of a line needs no padding.
             let last = shown.iter().rev().find(|column| !row[**column].is_empty());
             let last = *last.unwrap_or(&0);
             for column in shown.iter().copied().filter(|column| *column <= last) {
@@ -93,7 +93,7 @@ impl<const N: usize> TextTable<N> {
         text
     }
 
-    /// The columns that are shown in this room.
+    /// The columns that fit into this width.
     fn visible_columns(&self, room: Option<usize>) -> Vec<usize> {
         let is_empty = |column: usize| self.rows.iter().skip(1).all(|row| row[column].is_empty());
         let left_out = self.optional.filter(|column| is_empty(*column));
@@ -108,7 +108,7 @@ impl<const N: usize> TextTable<N> {
         shown
     }
 
-    /// How wide each column would like to be.
+    /// The width of each column without cuts.
     fn natural_widths(&self) -> [usize; N] {
         std::array::from_fn(|column| self.rows.iter().map(|row| display_width(&row[column])).max().unwrap_or(0))
     }
@@ -131,7 +131,7 @@ impl<const N: usize> TextTable<N> {
     }
 }
 
-/// By how much these columns, with the gaps between them, are too wide.
+/// The cells by which these columns, with the gaps between them, exceed the room.
 fn measure_excess(widths: &[usize], shown: &[usize], room: usize) -> usize {
     let cells: usize = shown.iter().map(|column| widths[*column]).sum();
     (cells + 2 * shown.len().saturating_sub(1)).saturating_sub(room)

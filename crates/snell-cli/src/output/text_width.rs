@@ -1,17 +1,17 @@
-//! How much room a text takes on a terminal. That is counted in cells: a letter of most scripts takes one, a Chinese character or a
-//! picture two, an accent that stands on the letter before it none.
+//! The width of a text on a terminal, in cells: most letters take one, a Chinese character or an emoji two, a combining accent
+//! none.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// What joins pictures to one. Where the next one is cut off it joins nothing.
+/// Joins several emoji to one. At the end of a cut text it joins nothing.
 const JOINER: char = '\u{200d}';
 
-/// How many cells a text takes.
+/// The width of a text in cells.
 pub(crate) fn display_width(text: &str) -> usize {
     text.width()
 }
 
-/// A text that takes at most so many cells: what is too long is cut, and ends with a mark for that.
+/// A text of at most this many cells. A cut text ends with an ellipsis.
 pub(crate) fn truncate_to_width(text: &str, cells: usize) -> String {
     if display_width(text) <= cells {
         return text.to_owned();
@@ -23,7 +23,7 @@ pub(crate) fn truncate_to_width(text: &str, cells: usize) -> String {
         taken > room
     });
     let mut kept = &text[..ends.map_or(text.len(), |(end, _)| end)];
-    // Some signs are wider together than one by one: a heart that is to be shown as a picture.
+    // Some characters are wider together than one by one, such as a heart with an emoji selector.
     while display_width(kept) > room {
         let mut characters = kept.chars();
         characters.next_back();
@@ -32,13 +32,13 @@ pub(crate) fn truncate_to_width(text: &str, cells: usize) -> String {
     format!("{}…", kept.trim_end_matches(JOINER))
 }
 
-/// A text that takes at least so many cells: what is too short is followed by spaces.
+/// A text of at least this many cells, filled with spaces.
 pub(crate) fn pad_to_width(text: &str, cells: usize) -> String {
     let missing = cells.saturating_sub(display_width(text));
     format!("{text}{:missing$}", "")
 }
 
-/// A text in lines of at most so many cells, and no more than so many lines; without a width, in one.
+/// A text in at most `most` lines of at most this many cells; without a width, in one line.
 pub(crate) fn wrap_lines(text: &str, cells: Option<usize>, most: usize) -> Vec<String> {
     let Some(cells) = cells else {
         return vec![text.to_owned()];
@@ -60,7 +60,7 @@ pub(crate) fn wrap_lines(text: &str, cells: Option<usize>, most: usize) -> Vec<S
     lines
 }
 
-/// Where so many cells of a text end: after one character at least, so that there is an end to it.
+/// The end of the text that fits into this many cells, at least one character, so that wrapping makes progress.
 fn find_fitting_end(text: &str, cells: usize) -> usize {
     let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
     let fitting = ends.clone().take_while(|end| display_width(&text[..*end]) <= cells).last();
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_broken_between_words_and_never_too_wide() {
+    fn text_is_wrapped_between_words_and_never_too_wide() {
         let cases: &[(&str, usize, usize, &[&str])] = &[
             ("one two three", 7, 9, &["one two", "three"]),
             ("one two three", 6, 9, &["one", "two", "three"]),
@@ -87,25 +87,25 @@ mod tests {
             assert_eq!(wrap_lines(text, Some(*cells), *most), *lines, "{text}");
         }
         assert_eq!(wrap_lines("one two", None, 1), ["one two"]);
-        // Where not even one character fits, there is an end to it all the same.
+        // Wrapping ends even if not one character fits.
         assert_eq!(wrap_lines("世界", Some(1), 9), ["世", "界"]);
     }
 
     #[test]
-    fn what_is_cut_fits_into_its_cells_and_says_that_it_was_cut() {
+    fn cut_text_fits_into_its_cells_and_ends_with_an_ellipsis() {
         for (text, cells, expected) in [
             ("plain", 5, "plain"),
             ("plain", 4, "pla…"),
             ("plain", 1, "…"),
             ("世界世界", 8, "世界世界"),
             ("世界世界", 7, "世界世…"),
-            // Half of a character cannot be shown.
+            // A wide character is not split.
             ("世界世界", 6, "世界…"),
             ("世界", 2, "…"),
-            // An accent goes with its letter.
+            // An accent stays with its letter.
             ("e\u{301}te\u{301}s", 4, "e\u{301}te\u{301}s"),
             ("e\u{301}te\u{301}s", 3, "e\u{301}t…"),
-            // One picture, made of two.
+            // One emoji, made of two.
             ("👩\u{200d}🔬 x", 4, "👩\u{200d}🔬 x"),
             ("👩\u{200d}🔬 xy", 4, "👩…"),
             ("❤\u{fe0f}❤\u{fe0f}", 3, "❤\u{fe0f}…"),
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_padded_ends_where_its_column_does() {
+    fn padded_text_fills_its_column() {
         for (text, expected) in [("ab", "ab  "), ("世", "世  "), ("世界世", "世界世"), ("", "    ")] {
             assert_eq!(pad_to_width(text, 4), expected);
         }

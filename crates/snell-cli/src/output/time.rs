@@ -2,23 +2,24 @@
 
 use std::time::Duration;
 
-use anyhow::bail;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Span, SpanRelativeTo};
 use snell::{RetentionPeriod, Timestamp};
 
-/// The units in which durations are told, the largest first.
+use super::CommandError;
+
+/// The units of durations, the largest first.
 const UNITS: &[(u64, &str)] = &[(24 * 60 * 60, "d"), (60 * 60, "h"), (60, "m"), (1, "s")];
 
-/// How long it is from one time to another: `12s`, `3m`, `2h`, `5d`. A clock that was set back makes it nothing.
+/// The time between two moments: `12s`, `3m`, `2h`, `5d`. If the clock was set back, it is `0s`.
 pub(crate) fn format_elapsed(from: Timestamp, to: Timestamp) -> String {
     let seconds = u64::try_from(to.duration_since(from).as_secs()).unwrap_or(0);
     let (unit, letter) = UNITS.iter().find(|(unit, _)| seconds >= *unit).unwrap_or(&(1, "s"));
     format!("{}{letter}", seconds / unit)
 }
 
-/// How long records are kept, as it is written in `snell.toml`.
+/// The retention period, as `snell.toml` spells it.
 pub(crate) fn format_retention(keep: RetentionPeriod) -> String {
     let RetentionPeriod::For(duration) = keep else {
         return "forever".into();
@@ -28,7 +29,7 @@ pub(crate) fn format_retention(keep: RetentionPeriod) -> String {
     format!("{}{letter}", seconds / unit)
 }
 
-/// What is older than this is not kept any longer; nothing is if everything is kept.
+/// Records before this time are removed; nothing if all records are kept.
 pub(crate) fn retention_cutoff(keep: RetentionPeriod, now: Timestamp) -> Option<Timestamp> {
     match keep {
         RetentionPeriod::For(duration) => now.checked_sub(duration).ok(),
@@ -36,33 +37,32 @@ pub(crate) fn retention_cutoff(keep: RetentionPeriod, now: Timestamp) -> Option<
     }
 }
 
-/// A time as it is shown: without what is smaller than a second.
+/// A time without fractions of a second.
 pub(crate) fn format_time(time: Timestamp) -> String {
     time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
-/// The time of an entry: without its date if that is today.
+/// A time without its date if that is today.
 pub(crate) fn format_time_short(time: Timestamp, now: Timestamp) -> String {
     let day = |time: Timestamp| time.to_zoned(TimeZone::UTC).date();
     let form = if day(time) == day(now) { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" };
     time.strftime(form).to_string()
 }
 
-/// Reads a time: a duration back from now (`2h`, `3d`), an RFC 3339 time, or a date, which begins at midnight UTC.
+/// Parses a time: an age (`2h`, `3d`), an RFC 3339 time, or a date (midnight UTC).
 fn parse_time(option: &str, text: &str, now: Timestamp) -> anyhow::Result<Timestamp> {
     let written = text.parse().ok();
     let in_utc = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
     let before = || now.checked_sub(parse_span(text)?).ok();
     match written.or_else(in_utc).or_else(before) {
         Some(time) => Ok(time),
-        None => bail!(
-            "{option} is \"{text}\"; write how long ago (2h, 3d), a date (2025-12-31) or an RFC 3339 time \
-             (2025-12-31T10:30:00Z)"
-        ),
+        None => Err(CommandError::new(format!("{option} is not a time: \"{text}\""))
+            .with_hint("use an age (2h, 3d), a date (2025-12-31) or an RFC 3339 time (2025-12-31T10:30:00Z)")
+            .into()),
     }
 }
 
-/// The time that an option names, if it is given.
+/// Parses the time of an option, if it is given.
 pub(crate) fn parse_optional_time(
     option: &str,
     text: Option<&str>,
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_told_in_their_largest_unit() {
+    fn durations_are_shown_in_their_largest_unit() {
         let from = parse_timestamp("2026-03-01T00:00:00Z");
         let cases = [
             ("2026-03-01T00:00:00Z", "0s"),
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read_in_every_form() {
+    fn times_are_parsed_in_every_form() {
         let now = parse_timestamp("2026-03-10T12:00:00Z");
         let cases = [
             ("2h", Some("2026-03-10T10:00:00Z")),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn retention_is_told_as_it_is_written() {
+    fn retention_is_shown_as_it_is_configured() {
         for text in ["30d", "36h", "90m", "forever"] {
             assert_eq!(format_retention(RetentionPeriod::parse(text).unwrap()), text);
         }

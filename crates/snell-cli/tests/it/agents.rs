@@ -34,7 +34,7 @@ fn without_any_agent_it_says_how_one_is_seen_and_makes_nothing() {
     let sandbox = CliSandbox::with_frozen_clock();
     let ran = sandbox.run_snell(&["agents"], "");
     assert_eq!(ran.code, 0);
-    assert!(ran.stdout.starts_with("No agent has been seen yet."), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("No agents yet."), "{}", ran.stdout);
     assert_eq!(sandbox.run_snell(&["agents", "--json"], "").stdout, "[]\n");
     assert_eq!(std::fs::read_dir(sandbox.data()).unwrap().count(), 0);
 }
@@ -106,7 +106,7 @@ fn when_all_have_ended_it_says_so() {
     sandbox.send_hook_event("11:00:00", "SessionStart", json!({}));
     sandbox.send_hook_event("11:01:00", "SessionEnd", json!({"reason": "other"}));
     let ran = sandbox.run_snell(&["agents"], "");
-    assert_eq!(ran.stdout, "No agent is at work. 1 agent ended; `snell agents --all` shows them.\n");
+    assert_eq!(ran.stdout, "No agents at work. 1 agent ended: `snell agents --all` includes them.\n");
 }
 
 #[test]

@@ -56,8 +56,8 @@ fn list_shows_every_hook_in_the_order_of_running() {
     "#);
     assert_eq!(
         ran.stderr,
-        "warning: 1 error in the configuration; run `snell lint`\nwarning: snell.toml is not trusted, so it does not count \
-         where trust is required; look at it, then run: snell trust\n"
+        "warning: 1 error in the configuration\nhint: run `snell lint`\nwarning: snell.toml is not trusted, so it is ignored \
+         where trust is required\nhint: review the file, then run `snell trust`\n"
     );
 }
 
@@ -93,10 +93,7 @@ fn list_as_json_has_what_a_program_needs() {
 fn list_says_so_when_there_is_nothing() {
     let ran = CliSandbox::new().run_snell(&["list"], "");
     assert_eq!(ran.code, 0);
-    assert_eq!(
-        ran.stdout,
-        "No hooks are configured here. `snell docs configuration` shows where they can be written.\n"
-    );
+    assert_eq!(ran.stdout, "No hooks here. To add some: snell docs write-hooks\n");
     assert_eq!(CliSandbox::new().run_snell(&["list", "--json"], "").json(), json!([]));
 }
 
@@ -119,7 +116,7 @@ fn lint_on_a_clean_project_says_so() {
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "No problems in 1 file (1 hook).\n"));
     let ran = CliSandbox::new().run_snell(&["lint"], "");
     assert_eq!(ran.code, 0);
-    assert!(ran.stdout.starts_with("No hook files were found here."), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("No hook files here."), "{}", ran.stdout);
 }
 
 #[test]
@@ -289,7 +286,10 @@ fn a_command_that_is_not_quoted_is_shown_in_quotes() {
     for (args, said) in cases {
         let ran = sandbox.run_snell(&[&["guard"], *args].concat(), "");
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}");
-        assert!(ran.stderr.contains(&format!("a command is one argument, so quote it: {said}\n")), "{args:?}: {ran:?}");
+        assert!(
+            ran.stderr.contains(&format!("note: the command must be one argument\nhint: quote it: {said}\n")),
+            "{args:?}: {ran:?}"
+        );
     }
     for args in [&["guard", "check", "--nonsense", "x"][..], &["guard", "rules", "a", "b"]] {
         let ran = sandbox.run_snell(args, "");
@@ -401,7 +401,7 @@ fn a_place_that_is_not_there_is_an_error_and_not_an_empty_place() {
         ),
         (&["list", "--config", "claude:x.json"], "cannot read --config x.json"),
         (&["list", "--config", "./a:x.json"], "cannot read --config ./a:x.json"),
-        (&["serve", "--db", "/nope/deep/x.db"], "the directory /nope/deep is not there, and neither is /nope"),
+        (&["serve", "--db", "/nope/deep/x.db"], "neither /nope/deep nor /nope exists"),
         (&["log", "--limit", "0"], "0 is not in 1.."),
     ];
     for (args, expected) in cases {

@@ -64,15 +64,15 @@ fn a_topic_is_found_by_its_beginning() {
         assert!(ran.stdout.starts_with(begins), "{word}: {}", &ran.stdout[..40]);
     }
     for (word, said) in [
-        ("g", "error: several pages begin with \"g\": guard, glossary"),
-        ("comands", "error: there is no page \"comands\" (did you mean \"commands\"?); the topics are start, "),
-        ("nonsense", "error: there is no page \"nonsense\"; the topics are start, "),
+        ("g", "error: several topics start with \"g\": guard, glossary"),
+        ("comands", "error: unknown topic \"comands\"\nhint: did you mean \"commands\"?\n"),
+        ("nonsense", "error: unknown topic \"nonsense\"\nhint: `snell docs` lists all topics, "),
     ] {
         let ran = sandbox.run_snell(&["docs", word], "");
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{word}");
         assert!(ran.stderr.starts_with(said), "{word}: {}", ran.stderr);
-        let looks = format!("to look for a word: snell docs --search '{word}'\n");
-        assert_eq!(ran.stderr.ends_with(&looks), word != "g", "{word}: {}", ran.stderr);
+        let search = format!("and `snell docs --search '{word}'` finds it\n");
+        assert_eq!(ran.stderr.ends_with(&search), word == "nonsense", "{word}: {}", ran.stderr);
     }
 }
 
@@ -116,9 +116,9 @@ fn words_are_found_on_all_pages_or_on_one() {
     assert_eq!((option.code, option.stderr.as_str()), (0, ""));
     assert!(option.stdout.contains("--keep"), "{}", option.stdout);
     for (args, said) in [
-        (&["--search", "xyzzy"][..], "error: the documentation says nothing about \"xyzzy\""),
-        (&["events", "--search", "xyzzy"], "error: events says nothing about \"xyzzy\""),
-        (&["--search", " "], "error: --search needs a word"),
+        (&["--search", "xyzzy"][..], "error: cannot find \"xyzzy\" in the documentation"),
+        (&["events", "--search", "xyzzy"], "error: cannot find \"xyzzy\" in events"),
+        (&["--search", " "], "error: --search needs a text"),
         (&["--raw"], "error: "),
     ] {
         let ran = sandbox.run_snell(&[&["docs"], args].concat(), "");

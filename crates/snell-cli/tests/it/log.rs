@@ -39,7 +39,7 @@ fn list_event_names(ran: &CommandOutput) -> Vec<String> {
 fn before_anything_happened_it_says_so() {
     let ran = CliSandbox::with_frozen_clock().run_snell(&["log"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
-    assert_eq!(ran.stderr, "note: nothing has been recorded yet\n");
+    assert_eq!(ran.stderr, "note: no event has been recorded yet\n");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn an_event_that_nobody_knows_is_found_and_a_slip_of_the_pen_is_named() {
     let ran = sandbox.run_snell(&["log", "--event", "PreToolUze"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
     assert!(ran.stderr.contains("did you mean \"PreToolUse\"?"), "{}", ran.stderr);
-    assert!(ran.stderr.ends_with("note: no entry is like that\n"), "{}", ran.stderr);
+    assert!(ran.stderr.ends_with("note: no matching events\n"), "{}", ran.stderr);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_page_names_the_next_one() {
     let sandbox = record_session();
     let ran = sandbox.run_snell(&["log", "--limit", "2"], "");
     assert_eq!(ran.stdout.lines().count(), 2);
-    assert_eq!(ran.stderr, "note: there is more; older entries: --before 4\n");
+    assert_eq!(ran.stderr, "note: there are older events\nhint: to see them, add --before 4\n");
     let ran = sandbox.run_snell(&["log", "--limit", "3", "--before", "4"], "");
     assert_eq!((ran.stdout.lines().count(), ran.stderr.as_str()), (3, ""));
 }
@@ -323,7 +323,7 @@ fn pruning_removes_everything_that_is_old_and_nothing_else() {
     assert_eq!(sandbox.run_snell(&["log", "--json", "--limit", "2001"], "").stdout, newest);
     assert!(measure_database(&sandbox) < full / 3, "{} of {full} bytes are left", measure_database(&sandbox));
     let ran = sandbox.run_snell(&["log", "--prune", "--keep", "2000m"], "");
-    assert!(ran.stdout.starts_with("Nothing is older than 2000m"), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("Nothing to remove: no records are older than 2000m"), "{}", ran.stdout);
     let integrity: String =
         sandbox.open_database_with("").query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(integrity, "ok");
@@ -359,7 +359,7 @@ fn what_is_kept_is_what_the_users_file_says() {
     sandbox.send_hook_event("09:00:00", "SessionStart", json!({}));
     sandbox.send_hook_event("11:00:00", "SessionEnd", json!({"reason": "other"}));
     let ran = sandbox.run_snell(&["log", "--prune", "--keep", "forever"], "");
-    assert_eq!(ran.stdout, "Nothing is removed: everything is kept forever.\n");
+    assert_eq!(ran.stdout, "Nothing to remove: records are kept forever.\n");
     let ran = sandbox.run_snell(&["log", "--prune"], "");
     assert!(ran.stdout.starts_with("Removed 1 event, 0 turns,"), "{}", ran.stdout);
     assert_eq!(list_event_names(&sandbox.run_snell(&["log", "--json"], "")), ["SessionEnd"]);
@@ -386,7 +386,7 @@ fn nothing_is_removed_while_it_is_not_certain_how_long_it_is_kept() {
 fn pruning_where_nothing_was_recorded_makes_nothing() {
     let sandbox = CliSandbox::with_frozen_clock();
     let ran = sandbox.run_snell(&["log", "--prune"], "");
-    assert!(ran.stdout.starts_with("Nothing is older than 30d"), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("Nothing to remove: no records are older than 30d"), "{}", ran.stdout);
     assert_eq!(fs::read_dir(sandbox.data()).unwrap().count(), 0);
 }
 

@@ -15,14 +15,16 @@ fn list_commands(sandbox: &CliSandbox) -> Vec<String> {
     while let Some(command) = found.get(next).cloned() {
         next += 1;
         let help = read_help(sandbox, &command);
-        let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-        let listed = listed.take_while(|line| line.starts_with("  "));
-        for name in listed.filter_map(|line| line.split_whitespace().next()) {
-            // What a command is about may take several lines.
-            let is_name = help.contains(&format!("\n  {name}  ")) && name != "help";
-            if is_name {
-                found.push(format!("{command} {name}").trim_start().to_owned());
-            }
+        // The program has groups of commands, and a command with subcommands a list of them.
+        let first = if command.is_empty() { "Set up:" } else { "Commands:" };
+        let listed = help.lines().skip_while(|line| *line != first).take_while(|line| !line.starts_with("Options:"));
+        let name = |line: &str| {
+            let (name, about) = line.strip_prefix("  ")?.split_once("  ")?;
+            let is_name = !name.is_empty() && !about.is_empty() && !name.contains(' ') && name != "help";
+            is_name.then(|| name.to_owned())
+        };
+        for name in listed.filter_map(name) {
+            found.push(format!("{command} {name}").trim_start().to_owned());
         }
     }
     found
@@ -36,7 +38,7 @@ fn read_help(sandbox: &CliSandbox, command: &str) -> String {
 }
 
 #[test]
-fn every_command_has_help_with_an_example_and_its_exit_codes() {
+fn every_command_has_help_with_an_example_exit_codes_and_a_page() {
     let sandbox = CliSandbox::new();
     let commands = list_commands(&sandbox);
     assert!(commands.len() > 30, "{commands:?}");
@@ -47,10 +49,35 @@ fn every_command_has_help_with_an_example_and_its_exit_codes() {
         let help = read_help(&sandbox, &command);
         assert!(help.contains("\nExample"), "{command}: {help}");
         assert!(help.contains("\nExit codes"), "{command}: {help}");
+        assert!(help.contains("Docs: snell docs"), "{command}: {help}");
         let words = if command.is_empty() { "snell" } else { command.as_str() };
         let example = help.split_once("\nExample").unwrap().1;
         assert!(example.contains(words), "{command}: {help}");
     }
+}
+
+/// The size of a small terminal. A line is left for the next prompt.
+const SCREEN: (usize, usize) = (80, 39);
+
+#[test]
+fn short_help_fits_on_one_screen_and_has_a_page() {
+    let sandbox = CliSandbox::new();
+    let narrow = CliSandbox::new().env("COLUMNS", "80");
+    for command in list_commands(&sandbox) {
+        let args: Vec<_> = command.split_whitespace().chain(["-h"]).collect();
+        let help = narrow.run_snell(&args, "").stdout;
+        let width = help.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(width <= SCREEN.0 && help.lines().count() <= SCREEN.1, "{command}: {help}");
+        assert!(help.contains("Docs: snell docs"), "{command}: {help}");
+        assert!(command.is_empty() || help.contains("\nExample"), "{command}: {help}");
+    }
+}
+
+#[test]
+fn a_call_without_a_command_shows_the_same_groups() {
+    let sandbox = CliSandbox::new();
+    let (bare, short) = (sandbox.run_snell(&[], ""), sandbox.run_snell(&["-h"], ""));
+    assert_eq!((bare.code, bare.stderr), (1, short.stdout));
 }
 
 #[test]
@@ -79,7 +106,7 @@ fn every_command_has_a_man_page_that_names_it() {
     let ran = sandbox.run_snell(&["man", "--dir", directory.to_str().unwrap()], "");
     let commands = list_commands(&sandbox);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(ran.stdout.starts_with(&format!("{} man pages ", commands.len())), "{ran:?}");
+    assert!(ran.stdout.starts_with(&format!("Wrote {} man pages ", commands.len())), "{ran:?}");
     for command in &commands {
         let name = format!("snell {command}").trim_end().replace(' ', "-");
         let page = fs::read_to_string(directory.join(format!("{name}.1"))).unwrap();
@@ -101,7 +128,7 @@ fn every_command_has_a_man_page_that_names_it() {
     }
 }
 
-/// A program that reads man pages and tells what is wrong with them; nothing if there is none.
+/// A program that checks man pages; nothing if there is none.
 fn find_man_reader() -> Option<&'static [&'static str]> {
     let readers: [&[&str]; 3] = [
         &["mandoc", "-Tlint", "-Werror"],
@@ -112,7 +139,7 @@ fn find_man_reader() -> Option<&'static [&'static str]> {
 }
 
 #[test]
-fn whoever_reads_man_pages_has_nothing_to_complain_about() {
+fn man_page_readers_report_no_warnings() {
     let Some(reader) = find_man_reader() else {
         report_skipped("neither mandoc nor man nor groff is here");
         return;
@@ -133,10 +160,10 @@ fn whoever_reads_man_pages_has_nothing_to_complain_about() {
 fn a_page_that_is_not_there_is_refused() {
     let sandbox = CliSandbox::new();
     let cases: &[(&[&str], &str)] = &[
-        (&["man", "rum"], "error: snell has no command \"rum\" (did you mean \"run\"?)"),
-        (&["man", "guard", "cheek"], "error: snell has no command \"guard cheek\" (did you mean \"guard check\"?)"),
-        (&["man", "supervise"], "error: snell has no command \"supervise\""),
-        (&["man", "--dir", "/dev/null/man"], "error: cannot make /dev/null/man"),
+        (&["man", "rum"], "error: unknown command \"rum\"\nhint: did you mean \"run\"?\n"),
+        (&["man", "guard", "cheek"], "error: unknown command \"guard cheek\"\nhint: did you mean \"guard check\"?\n"),
+        (&["man", "supervise"], "error: unknown command \"supervise\"\nhint: `snell --help` lists all commands\n"),
+        (&["man", "--dir", "/dev/null/man"], "error: cannot create /dev/null/man"),
         (&["man", "run", "--dir", "man"], "error: "),
     ];
     for (args, said) in cases {

@@ -114,7 +114,7 @@ fn an_event_of_nobody_is_refused_before_anything_is_run() {
         let ran = sandbox.run_snell(&["run", "Stop", "--record"], payload);
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{payload}: {ran:?}");
         assert!(
-            ran.stderr.starts_with("error: --record needs to know whose event this is")
+            ran.stderr.starts_with("error: --record needs an event with \"session_id\"")
                 && ran.stderr.contains("session_id"),
             "{payload}: {ran:?}"
         );

@@ -86,7 +86,7 @@ fn a_snell_run_that_is_told_to_end_ends_the_hooks_that_it_awaits() {
             send_signal(snell.id(), signal);
             let ran = wait_for_output(snell);
             assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{signal:?}");
-            assert!(ran.stderr.contains("ended too"), "{signal:?}: {}", ran.stderr);
+            assert!(ran.stderr.contains(" ended the command and its running hooks"), "{signal:?}: {}", ran.stderr);
             wait_until_processes_end(&sandbox, &["pid", "child"]);
         }
     }

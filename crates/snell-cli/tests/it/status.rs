@@ -31,7 +31,7 @@ fn before_anything_is_recorded_all_is_well_and_nothing_is_made() {
     let sandbox = CliSandbox::with_frozen_clock();
     let ran = sandbox.run_snell(&["status"], "");
     assert_eq!(ran.code, 0);
-    assert!(ran.stdout.contains("nothing has been recorded yet"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("no event has been recorded yet"), "{}", ran.stdout);
     let json = sandbox.run_snell(&["status", "--json"], "").json();
     assert_eq!((&json["database"]["state"], &json["totals"]), (&json!("none"), &Value::Null));
     assert_eq!(fs::read_dir(sandbox.data()).unwrap().count(), 0);
@@ -53,9 +53,9 @@ fn people_see_where_how_much_and_who_waits() {
     Events         from 2026-03-01 11:00:00 UTC to 2026-03-01 11:58:00 UTC (2m ago)
     Agents         1 awaiting_input
     Kept for       30d
-    Scribe         switched off here (SNELL_SCRIBE=off)
+    Daemon         off (SNELL_SCRIBE=off)
     Waiting        0 events to be stored
-    Project        ~/project: no file that needs trust
+    Project        ~/project: no file needs trust
     Configuration  0 errors
     Waits for you  agent 1 in project, since 2m: May I use Bash?
     ");
@@ -86,7 +86,10 @@ fn a_damaged_database_is_set_aside_and_said_to_be() {
         // It is told for as long as it lies there.
         let ran = sandbox.run_snell(&["status", "--json"], "");
         let found = list_attention(&ran);
-        assert!(found.iter().any(|one| one.contains("was set aside") && one.contains(".recover")), "{found:?}");
+        assert!(
+            found.iter().any(|one| one.contains("damaged database was moved to") && one.contains(".recover")),
+            "{found:?}"
+        );
         let json = ran.json();
         assert_eq!(json["database"]["state"], "ok");
         let aside = json["set_aside"][0]["path"].as_str().unwrap();
@@ -169,7 +172,7 @@ fn a_database_of_which_a_part_is_damaged_is_said_to_be() {
     let ran = sandbox.run_snell(&["status", "--json"], "");
     let found = list_attention(&ran);
     assert_eq!(ran.json()["database"]["state"], "damaged", "{found:?}");
-    assert!(found[0].contains("is moved aside"), "{found:?}");
+    assert!(found[0].contains("moves it aside"), "{found:?}");
     // The next event does what was said.
     let ran = sandbox.send_hook_event("11:59:00", "Stop", json!({}));
     assert!(ran.stderr.contains("damaged database was moved"), "{}", ran.stderr);
@@ -209,7 +212,7 @@ fn notes_that_cannot_be_understood_are_told() {
     let ran = sandbox.run_snell(&["status", "--json"], "");
     assert_eq!(ran.json()["unreadable_notes"].as_array().unwrap().len(), 1);
     let found = list_attention(&ran);
-    assert!(found[0].starts_with("1 event in ") && found[0].contains("cannot be understood"), "{found:?}");
+    assert!(found[0].starts_with("1 event in ") && found[0].contains("cannot be parsed"), "{found:?}");
 }
 
 #[test]
@@ -218,15 +221,15 @@ fn hooks_that_are_withheld_and_errors_need_attention() {
     let ran = sandbox.run_snell(&["status", "--json"], "");
     assert_eq!(
         list_attention(&ran),
-        ["snell.toml is not trusted, so its hook does not run in agents | look at it, then run: snell trust"]
+        ["snell.toml is not trusted, so its hook does not run in agents | review the file, then run `snell trust`"]
     );
     assert_eq!(ran.json()["project"]["files"][0]["state"], "untrusted");
     sandbox.run_snell(&["trust"], "");
     assert_eq!(list_attention(&sandbox.run_snell(&["status", "--json"], "")), [""; 0]);
     let sandbox = sandbox.file("snell.toml", "[[hook]]\nevent = 'Stop'\nrun = 'false'\n[[hook]]\nrun = 'true'\n");
     let found = list_attention(&sandbox.run_snell(&["status", "--json"], ""));
-    assert!(found.iter().any(|one| one.contains("was changed since")), "{found:?}");
-    assert!(found.iter().any(|one| one.ends_with("snell lint")), "{found:?}");
+    assert!(found.iter().any(|one| one.contains("has changed since")), "{found:?}");
+    assert!(found.iter().any(|one| one.ends_with("run `snell lint`")), "{found:?}");
 }
 
 #[test]

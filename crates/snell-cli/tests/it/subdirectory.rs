@@ -29,11 +29,11 @@ fn build_hook_payload(sandbox: &CliSandbox, directory: &str, session: &str) -> S
     .to_string()
 }
 
-/// Runs in this directory what a text says to run at its end.
+/// Runs in this directory the command at the end of a text, after `run: ` or in backquotes.
 fn run_suggested_command(sandbox: &CliSandbox, directory: &str, text: &str) -> CommandOutput {
-    let starts = ["run: snell ", "run `snell "].map(|start| text.rfind(start).map(|at| at + start.len()));
-    let arguments = &text[starts.into_iter().max().flatten().expect(text)..];
-    let words: Vec<_> = arguments.split(['\n', '`']).next().unwrap().split(' ').collect();
+    let suggested = text.rsplit_once("run `snell ").or_else(|| text.rsplit_once("run: snell "));
+    let (_, suggested) = suggested.expect(text);
+    let words: Vec<_> = suggested.split(['\n', '`']).next().unwrap().split(' ').collect();
     run_in_directory(sandbox, directory, &words, "")
 }
 
@@ -67,7 +67,7 @@ fn what_status_and_doctor_say_to_run_works_wherever_they_are_asked() {
             let args = [command, "--project", named.to_str().unwrap()];
             let args = if directory == "pkg" { &args[..1] } else { &args };
             let said = run_in_directory(&sandbox, directory, args, "").stdout;
-            let told = said.lines().find(|line| line.contains("run: snell trust")).expect(&said);
+            let told = said.lines().find(|line| line.contains("run `snell trust")).expect(&said);
             let trusted = run_suggested_command(&sandbox, directory, told);
             assert!(trusted.stdout.contains("snell.toml: 1 hook"), "{directory} {told}: {trusted:?}");
             let said = run_in_directory(&sandbox, directory, args, "").stdout;
@@ -81,7 +81,7 @@ fn errors_of_the_project_are_found_from_below_by_all_who_tell_of_them() {
     let sandbox = create_project("[[hook]]\nevent = 1\n");
     for command in ["status", "doctor"] {
         let said = run_in_directory(&sandbox, "pkg", &[command], "").stdout;
-        let told = said.lines().filter(|line| line.contains("run: snell lint"));
+        let told = said.lines().filter(|line| line.contains("run `snell lint") || line.contains("run: snell lint"));
         let told: Vec<_> = told.collect();
         assert!(!told.is_empty(), "{said}");
         for told in told {

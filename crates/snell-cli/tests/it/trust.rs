@@ -71,7 +71,7 @@ fn hooks_run_from_trust_to_the_first_change_or_to_its_end() {
     assert_eq!(list_trusted_files(&sandbox), ["snell.toml changed"]);
 
     let again = sandbox.run_snell(&["trust"], "");
-    assert!(again.stdout.contains("snell.toml: 1 hook (changed since it was trusted)"), "{again:?}");
+    assert!(again.stdout.contains("snell.toml: 1 hook (has changed since you trusted it)"), "{again:?}");
     assert_eq!(run_trusted_event(&sandbox).statuses(), ["ok"]);
     let revoked = sandbox.run_snell(&["trust", "--revoke"], "");
     assert!(revoked.stdout.ends_with("project/snell.toml is no longer trusted.\n"), "{revoked:?}");
@@ -119,7 +119,7 @@ fn trust_shows_every_command_that_will_run() {
     PreToolUse       *        wave\u{1b}[2J                                                     .wave/settings.json:1
     PreToolUse       -        whale XXX  .whale/hooks.json:1
 
-    Trusted in PROJECT, as long as they stay as they are:
+    Trusted in PROJECT, until they change:
       snell.toml: 2 hooks
       .wave/settings.json: 1 hook
       .whale/hooks.json: 1 hook
@@ -141,7 +141,7 @@ fn what_nobody_can_borrow_is_said_to_be_so_and_not_trusted() {
         assert_eq!(ran.code, 0, "{ran:?}");
         assert!(ran.stdout.contains(said), "{command}: {ran:?}");
     }
-    assert!(sandbox.run_snell(&["trust"], "").stdout.contains("needs to be trusted"));
+    assert!(sandbox.run_snell(&["trust"], "").stdout.contains("Nothing to trust in "));
     assert_eq!(list_trusted_files(&sandbox), [""; 0]);
 }
 
@@ -233,7 +233,7 @@ fn where_nothing_asks_for_trust_nothing_is_pinned() {
     for sandbox in cases {
         let ran = sandbox.run_snell(&["trust"], "");
         assert_eq!(ran.code, 0);
-        assert!(ran.stdout.starts_with("Nothing in "), "{ran:?}");
+        assert!(ran.stdout.starts_with("Nothing to trust in "), "{ran:?}");
         assert!(!locate_trust_file(&sandbox).exists());
     }
     let sandbox = CliSandbox::new();
@@ -249,7 +249,7 @@ fn what_cannot_be_read_cannot_be_trusted() {
         .file("snell.toml", "[[hook")
         .hooks(".wave/settings.json", &build_hook_group("true"));
     let ran = sandbox.run_snell(&["trust"], "");
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, "warning: files that cannot be read are not trusted\n"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, "warning: files that cannot be parsed are not trusted\n"));
     assert!(ran.stdout.starts_with("snell.toml:1:7: error: is not valid TOML"), "{ran:?}");
     assert_eq!(list_trusted_files(&sandbox), [".wave/settings.json trusted"]);
 }
@@ -273,8 +273,8 @@ fn pins_that_cannot_be_understood_trust_nothing_and_are_kept_aside() {
         assert!(warning.contains("trust.json: "), "{text:?}: {warning}");
         let listed = sandbox.run_snell(&["trust", "--list"], "");
         assert_eq!(listed.code, 1);
-        assert!(listed.stderr.contains("the next `snell trust` moves it aside"), "{listed:?}");
-        assert!(sandbox.run_snell(&["list"], "").stderr.contains("nothing is trusted: "));
+        assert!(listed.stderr.contains("hint: the next `snell trust` moves the file aside"), "{listed:?}");
+        assert!(sandbox.run_snell(&["list"], "").stderr.contains("no file is trusted: "));
 
         let ran = sandbox.run_snell(&["trust"], "");
         assert_eq!(ran.code, 0, "{ran:?}");
@@ -346,12 +346,12 @@ fn list_and_explain_know_what_is_trusted() {
     let fires = [true, false, true, false].map(Value::Bool);
     assert_eq!(field(&[&explain[..], &["--require-trust"]].concat(), "fires"), fires);
     let listed = sandbox.run_snell(&["list", "--require-trust"], "");
-    assert!(listed.stderr.contains("then run: snell trust --all\n"), "{listed:?}");
+    assert!(listed.stderr.contains("then run `snell trust --all`\n"), "{listed:?}");
     assert!(
         listed.stdout.contains("(off: its file has changed since you trusted it (hint: run `snell trust`)) touch ran"),
         "{listed:?}"
     );
-    assert!(listed.stderr.contains("snell.toml was changed since it was trusted, so it does not count"), "{listed:?}");
+    assert!(listed.stderr.contains("snell.toml has changed since you trusted it, so it is ignored"), "{listed:?}");
 }
 
 #[test]

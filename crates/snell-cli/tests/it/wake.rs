@@ -130,7 +130,7 @@ fn who_waits_for_a_decision_of_its_user_is_left_alone_unless_forced() {
     assert_refused(&sandbox.run_snell(&["wake", &number], ""), &format!("error: {why}"));
     assert_refused(&sandbox.run_snell(&["wake", "asker"], ""), &format!("error: {why}"));
     let ran = sandbox.run_snell(&["worker", "done", "build", "--wake", "--session", "asker"], "");
-    assert_refused(&ran, &format!("error: the worker is noted, but its session's agent was not woken up: {why}"));
+    assert_refused(&ran, &format!("error: the worker is recorded, but its agent was not woken up: {why}"));
     let listed = sandbox.run_snell(&["worker", "list", "--session", "asker", "--json"], "");
     assert_eq!(listed.json()[0]["name"], "build");
     // Whoever is at work may be typed to: it reads that later.
@@ -306,9 +306,9 @@ fn who_cannot_be_woken_up_is_told_why() {
     assert_refused(&wake(&["session-one", "--force"]), "agent 1 is not in a tmux pane");
     assert_refused(
         &wake(&["7"]),
-        "error: no agent has that number: no session id starts with \"7\"\nhint: latest sessions: session-one",
+        "error: no agent has the number 7: no session id starts with \"7\"\nhint: latest sessions: session-one",
     );
-    assert_refused(&wake(&["99999999999999999999"]), "no agent has that number");
+    assert_refused(&wake(&["99999999999999999999"]), "no agent has the number 99999999999999999999");
     assert_refused(&wake(&["zz"]), "error: no session id starts with \"zz\"");
     let long = wake(&[&"z".repeat(100_000)]);
     assert_refused(&long, "no session id starts with \"zzz");

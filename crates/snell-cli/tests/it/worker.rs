@@ -41,14 +41,17 @@ fn a_worker_begins_and_finishes_and_is_listed_with_its_time() {
     let sandbox = begin_session();
     assert_eq!(sandbox.run_snell(&["worker", "list"], "").stdout, "session-one has no workers.\n");
     let ran = run_worker(&sandbox, "11:10:00", &["start", "build", "--label", "the whole suite"], "");
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, "build runs for session-one.\n"));
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Recorded: build runs for session-one.\n"));
     let ran = run_worker(&sandbox, "11:15:00", &["done", " build\n", "--summary", "412 passed\nin 5 minutes"], "");
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, "build is done; session-one is told when it is woken up.\n"));
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (0, "Recorded: build is done.\nSnell reports it to session-one at the next wake-up.\n")
+    );
     run_worker(&sandbox, "11:16:00", &["done", "lint", "--failed"], "");
     run_worker(&sandbox, "11:58:00", &["start", "deploy"], "");
     insta::assert_snapshot!(sandbox.run_snell(&["worker", "list"], "").stdout, @"
-    WORKER  KIND   STATUS   TIME  TOLD  ABOUT
-    build   other  done     5m    -     the whole suite: 412 passed in 5 minutes
+    WORKER  KIND   STATUS   TIME  REPORTED  ABOUT
+    build   other  done     5m    -         the whole suite: 412 passed in 5 minutes
     lint    other  failed   -     -
     deploy  other  running  2m    -
     ");
@@ -108,8 +111,8 @@ fn a_summary_comes_from_a_file_or_from_standard_input_and_is_fit_to_be_kept() {
 fn what_makes_no_sense_is_refused_and_nothing_is_noted() {
     let sandbox = begin_session();
     let rows: [(&[&str], &str); 6] = [
-        (&["done", " \t"], "error: the worker's name is empty; write"),
-        (&["start", ""], "error: the worker's name is empty; write"),
+        (&["done", " \t"], "error: the name of the worker is empty\nhint: write"),
+        (&["start", ""], "error: the name of the worker is empty\nhint: write"),
         (&["done"], "error: "),
         (&["done", "build", "--summary", "x", "--summary-file", "-"], "error: "),
         (&["done", "build", "--summary-file", "nowhere.txt"], "error: cannot read the summary from nowhere.txt"),
@@ -162,7 +165,7 @@ fn a_worker_is_noted_even_if_its_agent_cannot_be_woken_up() {
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     assert_eq!(
         ran.stderr,
-        "error: the worker is noted, but its session's agent was not woken up: agent 1 is not in a tmux pane\n"
+        "error: the worker is recorded, but its agent was not woken up: agent 1 is not in a tmux pane\n"
     );
     assert_eq!(summarize_workers(&sandbox), ["build | done | - | -"]);
 }
@@ -196,23 +199,23 @@ fn of_a_long_summary_the_beginning_and_the_end_are_kept_and_told() {
 }
 
 #[test]
-fn it_is_said_whether_anybody_is_told() {
+fn done_prints_whether_the_agent_will_be_informed() {
     let nothing: fn(&CliSandbox) = |_| {};
     let rows = [
-        ("", "", nothing, "session-one is told when it is woken up"),
-        ("mission", "", nothing, "session-one is told when it is woken up"),
-        ("background", "", nothing, "session-one is not told, because it works in the background"),
+        ("", "", nothing, "Snell reports it to session-one at the next wake-up"),
+        ("mission", "", nothing, "Snell reports it to session-one at the next wake-up"),
+        ("background", "", nothing, "Snell will not report it to session-one: the session works in the background"),
         (
             "",
             "[handlers]\nremind = false\n",
             nothing,
-            "session-one is not told, because wake-ups are not answered ([handlers] in snell.toml)",
+            "Snell will not report it to session-one: `remind` or `track` is off in [handlers] of snell.toml",
         ),
         (
             "",
             "",
             |sandbox| drop(sandbox.send_hook_event("11:05:00", "SessionEnd", json!({"reason": "logout"}))),
-            "session-one is not told unless it is resumed, because it has ended (logout)",
+            "Snell will not report it to session-one unless it is resumed: it ended (logout)",
         ),
         (
             "",
@@ -221,7 +224,7 @@ fn it_is_said_whether_anybody_is_told() {
                 let next = json!({"session_id": "session-two", "source": "clear"});
                 sandbox.send_hook_event("11:05:00", "SessionStart", next);
             },
-            "session-one is not told unless it is resumed, because another session has taken its place (replaced)",
+            "Snell will not report it to session-one unless it is resumed: another session replaced it (replaced)",
         ),
     ];
     for (mode, settings, happens, expected) in rows {
@@ -232,10 +235,13 @@ fn it_is_said_whether_anybody_is_told() {
         happens(&sandbox);
         let args = ["done", "build", "--session", "session-one"];
         let ran = run_worker(&sandbox, "11:10:00", &args, "");
-        assert_eq!((ran.code, ran.stdout, ran.stderr.as_str()), (0, format!("build is done; {expected}.\n"), ""));
+        assert_eq!(
+            (ran.code, ran.stdout, ran.stderr.as_str()),
+            (0, format!("Recorded: build is done.\n{expected}.\n"), "")
+        );
         let is_told = send_wake_prompt(&sandbox, "session-one").contains("build: done");
         let is_taken_up = expected.contains("unless");
-        assert_eq!(is_told, is_taken_up || expected.contains("is told"), "{expected}");
+        assert_eq!(is_told, is_taken_up || expected.contains("Snell reports"), "{expected}");
     }
 }
 
@@ -251,7 +257,7 @@ fn workers_stay_with_a_conversation_that_is_compacted_and_not_with_one_that_is_c
         for (name, session) in [("build", "session-one"), ("deploy", "session-one"), ("docs", "session-two")] {
             let ran = run_worker(&sandbox, "11:10:00", &["done", name, "--session", session], "");
             assert_eq!(ran.code, 0, "{ran:?}");
-            let is_told = ran.stdout.ends_with(" is told when it is woken up.\n");
+            let is_told = ran.stdout.ends_with(" at the next wake-up.\n");
             let expected = (stays && name == "build") || name == "docs";
             assert_eq!(is_told, expected, "{source} {name}: {}", ran.stdout);
         }

@@ -1,24 +1,27 @@
-//! The user's browser, if it is asked for. It is the one thing here that is theirs.
+//! Opens the page in the user's browser, only on request.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
+use snell::UserMessage;
+
 use crate::output;
 
-/// What opens an address.
+/// The program that opens an address.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 
 /// Opens an address, without waiting for it.
 pub(super) fn open_url(url: &str) {
     let started = Command::new(OPENER)
         .arg(url)
-        // A browser that it starts is none of ours to end.
+        // The end of the demo must not end the browser.
         .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
     if let Err(error) = started {
-        output::print_warning(format!("cannot open a browser with {OPENER} ({error}); open {url} yourself"));
+        let warning = UserMessage::new(format!("cannot open a browser with {OPENER}: {error}"));
+        output::print_warning(warning.with_hint(format!("open {url} yourself")));
     }
 }

@@ -1,4 +1,4 @@
-//! Who plays: three agents, each with a process of its own that does nothing but live.
+//! The three agents of the demo. Each has a process that only waits.
 
 use anyhow::Context;
 use serde::Deserialize;
@@ -6,9 +6,9 @@ use tokio::process::{Child, ChildStdin};
 
 use super::stage::DemoStage;
 
-/// The project that has hooks of every system.
+/// The project with hooks of every format.
 pub(super) const LIGHTHOUSE: &str = "lighthouse";
-/// A project without any.
+/// A project without hooks.
 pub(super) const HARBOUR: &str = "harbour";
 
 /// The program that calls `snell run`.
@@ -23,16 +23,16 @@ pub(super) enum DemoAgent {
     Nightly,
 }
 
-/// How an agent reaches Snell.
+/// How an agent calls Snell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DemoIntegration {
-    /// As Claude Code does: it calls `snell hook`, and runs what `.claude` says by itself.
+    /// Like Claude Code: it calls `snell hook`, and runs the hooks of `.claude` itself.
     Guest,
-    /// As an agent without hooks of its own does: it calls `snell run`, and lets it record what came of it.
+    /// Like an agent without its own hooks: it calls `snell run --record`.
     Host,
 }
 
-/// What an agent is.
+/// The properties of an agent.
 #[derive(Debug)]
 pub(super) struct DemoAgentProfile {
     pub(super) name: &'static str,
@@ -76,7 +76,7 @@ impl DemoAgent {
     }
 }
 
-/// The process of an agent. It lives until its standard input is closed, so it cannot outlive us.
+/// The process of an agent. It ends when its standard input is closed, so it cannot outlive the demo.
 #[derive(Debug)]
 pub(super) struct DemoAgentProcess {
     process: Child,
@@ -91,13 +91,13 @@ impl DemoAgentProcess {
         Ok(Self { _alive: process.stdin.take(), process })
     }
 
-    /// Its number, while it lives.
+    /// Its process id, while it runs.
     pub(super) fn pid(&self) -> Option<u32> {
         self.process.id()
     }
 
-    /// Ends it without a word.
+    /// Kills it.
     pub(super) async fn kill(mut self) -> anyhow::Result<()> {
-        self.process.kill().await.context("cannot end a process of the play")
+        self.process.kill().await.context("cannot end a process of the demo")
     }
 }

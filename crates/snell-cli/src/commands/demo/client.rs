@@ -1,4 +1,4 @@
-//! Calls Snell as the agents would: each call is a process of this program.
+//! Calls Snell as the agents would. Each call is a new process of this program.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -18,7 +18,7 @@ use super::cast::{DemoAgentProfile, DemoIntegration, HOST};
 use super::stage::DemoStage;
 use crate::output;
 
-/// The calling agent, and its process while it has one.
+/// The calling agent, and its process if it runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DemoCaller {
     pub(super) profile: &'static DemoAgentProfile,
@@ -32,14 +32,14 @@ pub(super) struct DemoClient<'a> {
 }
 
 impl DemoClient<'_> {
-    /// Trusts a project. Answers how many of its files may now run hooks.
+    /// Trusts a project. Returns the number of trusted files.
     pub(super) async fn trust_project(&self, project: &Path) -> anyhow::Result<usize> {
         let mut command = self.stage.snell_command([OsStr::new("trust"), project.as_os_str()]);
         let (stdout, _) = self.run_snell(&mut command, &Value::Null).await?;
         Ok(stdout.lines().filter(|line| line.starts_with("  ")).count())
     }
 
-    /// Tells Snell an event. Answers what came of it, and how long the agent waited for that.
+    /// Sends an event to Snell. Returns the answer, and how long the agent waited for it.
     pub(super) async fn fire_event(
         &self,
         caller: DemoCaller,
@@ -69,7 +69,7 @@ impl DemoClient<'_> {
         }
     }
 
-    /// Draws an agent's status line, which says how much of its context is used.
+    /// Draws an agent's status line, which reports its context use.
     pub(super) async fn draw_status_line(&self, caller: DemoCaller, percent: u32) -> anyhow::Result<String> {
         let payload = json!({
             "session_id": caller.profile.name,
@@ -80,16 +80,16 @@ impl DemoClient<'_> {
         Ok(stdout)
     }
 
-    /// An agent as it is recorded.
+    /// The record of an agent.
     pub(super) fn load_agent(&self, name: &str) -> anyhow::Result<AgentView> {
         let filter = AgentFilter { ended_after: Some(Timestamp::MIN), ..AgentFilter::default() };
         let agents = self.stage.query_store(|store| store.list_agents(&filter))?;
         let mut agents = agents.into_iter();
         let found = agents.find(|agent| agent.session_id.as_deref() == Some(name));
-        found.with_context(|| format!("the receiver does not know {name}"))
+        found.with_context(|| format!("the agent {name} is not recorded"))
     }
 
-    /// Runs a process of this program to its end. Answers what it printed, and how long it took.
+    /// Runs this program to its end. Returns its output and its duration.
     async fn run_snell(&self, command: &mut Command, payload: &Value) -> anyhow::Result<(String, Duration)> {
         let which = command.as_std().get_args().next().unwrap_or_default();
         let shown = format!("snell {}", which.display());
@@ -97,12 +97,12 @@ impl DemoClient<'_> {
         let output = run_process(command, &payload.to_string()).await.with_context(|| shown.clone())?;
         let took = began.elapsed();
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let remark = format!("{shown} said: {}", stderr.trim());
-        // The exit code 2 tells a host that something was blocked.
+        let remark = format!("{shown} printed: {}", stderr.trim());
+        // Exit code 2 means that the event was blocked.
         if !matches!(output.status.code(), Some(0 | 2)) {
             bail!("{remark} ({})", output.status);
         }
-        // Snell never fails its agent. What it says then passes, unless nothing can be recorded any more.
+        // A message on standard error is not fatal, unless the disk is full.
         if !stderr.is_empty() {
             ensure!(!self.stage.is_disk_full(), remark);
             output::print_note(remark);
@@ -110,7 +110,7 @@ impl DemoClient<'_> {
         Ok((String::from_utf8_lossy(&output.stdout).into_owned(), took))
     }
 
-    /// This program, called by an agent, with the variables that agents of its kind set.
+    /// This program with the variables that the agent's product sets.
     fn agent_command<const N: usize>(&self, caller: DemoCaller, args: [&str; N]) -> Command {
         let DemoAgentProfile { integration: way, project, role, mode, .. } = caller.profile;
         let project = self.stage.project_dir(project);
@@ -129,13 +129,13 @@ impl DemoClient<'_> {
     }
 }
 
-/// Runs a process to its end, whatever it says.
+/// Runs a process to its end.
 async fn run_process(command: &mut Command, stdin: &str) -> anyhow::Result<Output> {
-    let mut child = command.spawn().context("cannot be started")?;
+    let mut child = command.spawn().context("cannot start")?;
     if let Some(mut pipe) = child.stdin.take() {
-        // A process that does not read its input has its reasons, and says them.
+        // If the process does not read its input, its own error message is more useful.
         let _ = pipe.write_all(stdin.as_bytes()).await;
     }
     let ended = tokio::time::timeout(STEP_TIMEOUT, child.wait_with_output()).await;
-    Ok(ended.context("does not end")??)
+    Ok(ended.context("timed out")??)
 }

@@ -1,7 +1,7 @@
-//! `snell demo`: a session of three agents, played through the real engine, hooks and guard, with the page beside it.
+//! `snell demo`: plays a session of three agents through the real engine, hooks and guard, and shows it on the page.
 //!
-//! Everything happens in a directory of its own, and ends with it. What is played is a table ([`script`]); what comes of
-//! each step is whatever `snell hook`, `snell run` and the receiver really answer.
+//! Everything happens in a temporary directory. The steps are a table ([`script`]); the results are the real answers of
+//! `snell hook`, `snell run` and the receiver.
 
 mod answer;
 mod browser;
@@ -31,27 +31,29 @@ use stage::DemoStage;
 /// Threads that serve requests and start processes.
 const WORKER_THREADS: usize = 2;
 
-/// How long a process or a request may take before something is wrong.
+/// The time limit of a process or request.
 const STEP_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Watch Snell at work: three agents, their hooks, the guard and the page
+/// Watch Snell at work: play a session of three agents
 ///
-/// Plays a session of about a minute in a temporary directory, through the real hooks, and shows it on a page whose address
-/// is printed first. It reads and writes nothing of yours, runs no tool, and leaves nothing behind.
+/// Plays a session of about a minute in a temporary directory, with real hooks, and shows it on a page. The first line has the
+/// address of the page. It does not touch your files, runs no tools, and removes its own files at the end.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell demo\n  snell demo --fast | cat\n  snell demo --keep --open\n\n\
-    If a signal ends it before, the exit code is 128 and the signal's number.")]
+    If a signal ends it, the exit code is 128 plus the number of the signal.")]
 pub(crate) struct Args {
     /// Play without pauses
     #[arg(long)]
     fast: bool,
-    /// Let the page stay until Ctrl-C [default: at a terminal, until Enter or Ctrl-C]
+    /// Keep the page until Ctrl-C
+    ///
+    /// On a terminal, the default is to keep it until Enter or Ctrl-C.
     #[arg(long, conflicts_with = "once")]
     keep: bool,
-    /// End when everything is played, also at a terminal
+    /// End after the last scene, even on a terminal
     #[arg(long)]
     once: bool,
-    /// Open the page in your browser; otherwise only its address is printed
+    /// Open the page in your browser
     #[arg(long)]
     open: bool,
 }
@@ -61,9 +63,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         .worker_threads(WORKER_THREADS)
         .enable_all()
         .build()
-        .context("cannot start the threads that the demo needs")?;
+        .context("cannot start threads")?;
     let ended = runtime.block_on(async {
-        // From now on a signal leads to the removal below.
+        // From here on, a signal leads to the cleanup below.
         let mut exits = DemoExitWatcher::new()?;
         cleanup::directories::remove_dead_demos(&std::env::temp_dir()).await;
         let stage = DemoStage::set_up()?;
@@ -73,12 +75,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         let removed = stage.remove().await;
         code.and_then(|code| removed.map(|()| code))
     });
-    // Tasks that have not ended by now are given up.
+    // Tasks that have not ended by now are cancelled.
     runtime.shutdown_background();
     ended
 }
 
-/// Starts the receiver, plays, and shuts the receiver down, however the play went. Answers the exit code.
+/// Starts the receiver, plays the script, and shuts the receiver down. Returns the exit code.
 async fn play_on_stage(args: &Args, stage: &DemoStage, exits: &mut DemoExitWatcher) -> anyhow::Result<u8> {
     let pace = if args.fast { DemoPace::Fast } else { DemoPace::Normal };
     let receiver = DemoReceiver::start(stage.data_dir(), pace.poll_interval()).await?;
@@ -97,7 +99,7 @@ async fn play_on_stage(args: &Args, stage: &DemoStage, exits: &mut DemoExitWatch
         terminal::print_wrapped(&format!("The page stays at {url} until you press {key}."), usize::MAX);
         exits.wait_for_exit_or_enter().await;
     }
-    // The processes of the agents live until here, so that there is something to look at.
+    // The agents' processes run until here, so that the page shows them at work.
     let code = played.map(|_| DONE);
     receiver.shut_down().await;
     code

@@ -1,4 +1,4 @@
-//! Plays one scene after the other, and prints what came of each.
+//! Plays the scenes in order, and prints the result of each.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use super::script::{DemoAct, DemoScene, DemoToolCall};
 use super::terminal::{self, DemoLogLine};
 use crate::output::TextStyle;
 
-/// How fast it is played.
+/// The speed of the demo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DemoPace {
     Normal,
@@ -24,7 +24,7 @@ pub(super) enum DemoPace {
 }
 
 impl DemoPace {
-    /// How often the receiver looks after agents, who are killed here more often than elsewhere.
+    /// The receiver's poll interval: short, because the demo kills an agent.
     pub(super) fn poll_interval(self) -> Duration {
         match self {
             Self::Normal => Duration::from_secs(1),
@@ -39,27 +39,27 @@ impl DemoPace {
     }
 }
 
-/// Something that happened, and what Snell answered.
+/// A step, and Snell's answer.
 #[derive(Debug)]
 pub(super) struct DemoStep {
     pub(super) agent: &'static str,
     pub(super) action: String,
-    /// The id of the call, if it is about one.
+    /// The id of the tool call, if there is one.
     pub(super) call: Option<String>,
     pub(super) answer: DemoAnswer,
 }
 
-/// The play so far.
+/// The state of the demo.
 #[derive(Debug)]
 pub(super) struct DemoPlayer<'a> {
     client: DemoClient<'a>,
     pace: DemoPace,
     began: Instant,
     processes: HashMap<&'static str, DemoAgentProcess>,
-    /// How many calls there have been.
+    /// The number of tool calls so far.
     call_count: u32,
     pub(super) steps: Vec<DemoStep>,
-    /// How long agents waited for an answer, each time.
+    /// The times that agents waited for an answer.
     pub(super) answer_times: Vec<Duration>,
 }
 
@@ -76,7 +76,7 @@ impl<'a> DemoPlayer<'a> {
         }
     }
 
-    /// Trusts the project, as its user would before its hooks can run.
+    /// Trusts the project, as a user must before its hooks can run.
     pub(super) async fn trust_project(&mut self) -> anyhow::Result<()> {
         let files = self.client.trust_project(&self.client.stage.project_dir(LIGHTHOUSE)).await?;
         let came = format!("hooks of {files} files may run");
@@ -89,7 +89,7 @@ impl<'a> DemoPlayer<'a> {
             let part = scene.agent;
             self.perform_act(part, &scene.act)
                 .await
-                .with_context(|| format!("the demo cannot go on with what {} does", part.name()))?;
+                .with_context(|| format!("the demo failed in a scene of {}", part.name()))?;
             self.pace.pause(scene.pause).await;
         }
         Ok(())
@@ -125,7 +125,7 @@ impl<'a> DemoPlayer<'a> {
         }
     }
 
-    /// Begins a call of a tool. Answers the fields for the event at its end; nothing if the call is blocked.
+    /// Starts a tool call. Returns the fields for the event at its end; nothing if the call is blocked.
     async fn begin_tool_call(&mut self, part: DemoAgent, call: &DemoToolCall) -> anyhow::Result<Option<Value>> {
         let input = Value::Object(call.input.clone());
         let happened = format!("{} {}", call.tool, terminal::principal_argument(&input));
@@ -162,14 +162,14 @@ impl<'a> DemoPlayer<'a> {
         Ok(())
     }
 
-    /// The fields of a call, with an id that also marks its end.
+    /// The fields of a call, with an id that the event at its end repeats.
     fn new_call_fields(&mut self, tool: &str, input: Value) -> Value {
         self.call_count += 1;
         let id = format!("call-{}", self.call_count);
         json!({"tool_name": tool, "tool_use_id": id, "tool_input": input})
     }
 
-    /// Ends a turn. If a hook answers with a reason or context, the agent goes on once.
+    /// Ends a turn. If a hook answers with a reason or context, the agent continues once.
     async fn stop_turn(&mut self, part: DemoAgent, words: &str) -> anyhow::Result<()> {
         let fields = |again: bool| json!({"stop_hook_active": again, "last_assistant_message": words});
         let happened = format!("stops: {words}");
@@ -180,7 +180,7 @@ impl<'a> DemoPlayer<'a> {
         Ok(())
     }
 
-    /// Kills an agent, and waits until the receiver has noticed.
+    /// Kills an agent, and waits until the receiver reports its end.
     async fn kill_agent(&mut self, part: DemoAgent) -> anyhow::Result<()> {
         if let Some(body) = self.processes.remove(part.name()) {
             body.kill().await?;
@@ -191,15 +191,15 @@ impl<'a> DemoPlayer<'a> {
             if agent.state == AgentState::Ended {
                 break agent.why;
             }
-            ensure!(killed.elapsed() < STEP_TIMEOUT, "nobody noticed that its process is gone");
+            ensure!(killed.elapsed() < STEP_TIMEOUT, "the receiver did not notice that the process is gone");
             tokio::time::sleep(self.pace.poll_interval() / 5).await;
         };
         let came = format!("noticed after {:.1} s: {why}", killed.elapsed().as_secs_f32());
-        self.print_line(part.name(), "dies without a word", (came, TextStyle::Urgent));
+        self.print_line(part.name(), "is killed", (came, TextStyle::Urgent));
         Ok(())
     }
 
-    /// Tells Snell an event, and people what came of it.
+    /// Sends an event to Snell, and prints the result.
     async fn fire_and_print(
         &mut self,
         part: DemoAgent,

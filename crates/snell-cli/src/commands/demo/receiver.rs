@@ -1,4 +1,4 @@
-//! The receiver of the play: the real one, in this process, on a free port. Whatever happens to us, it ends with us.
+//! The receiver of the demo: the real one, in this process, on a free port.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -11,10 +11,10 @@ use tokio::task::JoinHandle;
 
 use super::STEP_TIMEOUT;
 
-/// The agents of the play are not reported as silent before this.
+/// Long enough that no agent of the demo becomes silent.
 const SILENT_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// For how long requests that are under way may hold up the end.
+/// The time that open requests have to finish at the end.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -25,24 +25,24 @@ pub(super) struct DemoReceiver {
 }
 
 impl DemoReceiver {
-    /// A receiver for what is recorded in this directory, that looks after agents this often.
-    pub(super) async fn start(data: PathBuf, looks_every: Duration) -> anyhow::Result<Self> {
+    /// Starts a receiver for this data directory, with this poll interval.
+    pub(super) async fn start(data: PathBuf, poll_interval: Duration) -> anyhow::Result<Self> {
         let mut settings = ServeSettings::new(data);
         settings.grace = SHUTDOWN_GRACE;
         settings.poll_schedule =
-            PollSchedule { poll_active: looks_every, silent_after: SILENT_AFTER, ..PollSchedule::default() };
+            PollSchedule { poll_active: poll_interval, silent_after: SILENT_AFTER, ..PollSchedule::default() };
         let listener = ServerListener::bind((Ipv4Addr::LOCALHOST, 0).into())?;
         let address = listener.address();
         let (ready, is_ready) = oneshot::channel();
         let listener = listener.with_ready_callback(|_| {
-            // It fails only if this task was cancelled.
+            // Fails only if this task is cancelled.
             let _ = ready.send(());
         });
-        let (end, told_to_end) = oneshot::channel();
-        let serving = tokio::spawn(serve(settings, listener, told_to_end));
+        let (end, shutdown) = oneshot::channel();
+        let serving = tokio::spawn(serve(settings, listener, shutdown));
         if is_ready.await.is_err() {
             serving.await.context("the receiver failed")??;
-            bail!("the receiver ended before it began");
+            bail!("the receiver ended before it was ready");
         }
         Ok(Self { address, end, serving })
     }
@@ -52,7 +52,7 @@ impl DemoReceiver {
         format!("http://{}/", self.address)
     }
 
-    /// Lets those who are inside finish, and ends.
+    /// Lets open requests finish, and ends.
     pub(super) async fn shut_down(self) {
         let _ = self.end.send(());
         let _ = tokio::time::timeout(STEP_TIMEOUT, self.serving).await;

@@ -1,4 +1,4 @@
-//! The script: what agents say and do. What comes of it is what Snell really answers.
+//! The script of the demo: the actions of the agents.
 
 use anyhow::Context;
 use serde::Deserialize;
@@ -6,37 +6,37 @@ use serde_json::{Map, Value};
 
 use super::cast::DemoAgent;
 
-/// A session of about a minute.
+/// The script, of about a minute.
 const SCRIPT: &str = include_str!("props/script.json");
 
-/// One thing that happens.
+/// One scene.
 #[derive(Debug, Deserialize)]
 pub(super) struct DemoScene {
     pub(super) agent: DemoAgent,
     pub(super) act: DemoAct,
-    /// How long people are given to look at it, in seconds.
+    /// The pause after it, in seconds.
     pub(super) pause: f32,
 }
 
-/// What an agent does, or what is done to it.
+/// The action of a scene.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum DemoAct {
     /// Its session starts.
     Start,
-    /// Its user says something.
+    /// Its user sends a prompt.
     Prompt(String),
-    /// It calls a tool. The tool is never run; `output` is what it would have answered after `lasts` seconds.
+    /// It calls a tool. The tool never runs; `output` is its result after `lasts` seconds.
     Tool { call: DemoToolCall, output: String, lasts: f32 },
-    /// It begins to call a tool, and the call does not end before other things happen.
+    /// It starts a tool call that does not end before the next scene.
     Begin(DemoToolCall),
     /// It asks its user, who takes some seconds to answer.
     Ask { question: String, answer: String, waits: f32 },
-    /// So many percent of its context are used, as its status line says.
+    /// Its status line reports this context use, in percent.
     Fill(u32),
-    /// Its turn ends with these words.
+    /// Its turn ends with this text.
     Stop(String),
-    /// Its process is killed; it says nothing.
+    /// Its process is killed.
     Die,
     /// Its session ends.
     End,
@@ -50,7 +50,7 @@ pub(super) struct DemoToolCall {
 }
 
 pub(super) fn load_scenes() -> anyhow::Result<Vec<DemoScene>> {
-    serde_json::from_str(SCRIPT).context("the script of the demo cannot be read")
+    serde_json::from_str(SCRIPT).context("cannot parse the script of the demo")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The directory in which everything happens, and what processes in it see of the world.
+//! The temporary directory of the demo, and the environment of its processes.
 
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
@@ -14,6 +14,7 @@ use tokio::process::Command;
 
 use super::cast::{HARBOUR, LIGHTHOUSE};
 use super::cleanup::directories::{DIRECTORY_PREFIX, DemoLivenessLock};
+use crate::output::CommandError;
 
 /// A file of the project with the hooks. Scripts are those whose name ends in `.sh`.
 struct DemoProp {
@@ -27,7 +28,7 @@ macro_rules! props {
     };
 }
 
-/// Hooks of every system, in the places where that system has them.
+/// Hooks of every format, in the files of that format.
 const PROPS: &[DemoProp] = props![
     "snell.toml" from "snell.toml",
     "hooks/lock-file.sh" from "hooks/lock-file.sh",
@@ -51,39 +52,42 @@ const PROPS: &[DemoProp] = props![
 /// A script that does nothing.
 const HARMLESS_SCRIPT: &str = "hooks/seen.sh";
 
-/// What makes a directory a project.
+/// The file that marks a project.
 const PROJECT_MARKER: &str = "package.json";
 
-/// The only variable of the caller that is passed on: programs must be found.
+/// The only inherited variable, needed to find programs.
 const INHERITED_VARIABLE: &str = "PATH";
 
-/// With less room than this, a failure is blamed on the disk.
+/// With less free space than this, the disk is the cause of a failure.
 const MIN_FREE_BYTES: u64 = 256 * 1024;
 
-/// How often the directory is removed again if something was still being written.
+/// The attempts to remove the directory, in case a process still writes to it.
 const REMOVE_ATTEMPTS: u32 = 20;
 const REMOVE_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The directory. It is removed with this.
+/// The directory, which is removed on drop.
 #[derive(Debug)]
 pub(super) struct DemoStage {
     directory: TempDir,
-    /// Its path with all links followed.
+    /// Its path with all symlinks resolved.
     root: PathBuf,
     program: PathBuf,
     _alive: DemoLivenessLock,
 }
 
 impl DemoStage {
-    /// Makes everything that is there before the play begins.
+    /// Creates the directory and all files.
     pub(super) fn set_up() -> anyhow::Result<Self> {
         let parent = std::env::temp_dir();
-        let advice = || format!("cannot use {} for the demo; set TMPDIR to another directory", parent.display());
-        let directory = tempfile::Builder::new().prefix(DIRECTORY_PREFIX).tempdir_in(&parent).with_context(advice)?;
-        let root = directory.path().canonicalize().with_context(advice)?;
+        let unusable = || {
+            CommandError::new(format!("cannot use {} for the demo", parent.display()))
+                .with_hint("set TMPDIR to another directory")
+        };
+        let directory = tempfile::Builder::new().prefix(DIRECTORY_PREFIX).tempdir_in(&parent).with_context(unusable)?;
+        let root = directory.path().canonicalize().with_context(unusable)?;
         let program = std::env::current_exe().context("cannot find the path of this program")?;
-        let stage = Self { _alive: DemoLivenessLock::acquire(&root).with_context(advice)?, directory, root, program };
-        stage.write_files().and_then(|()| stage.check_scripts_run()).with_context(advice)?;
+        let stage = Self { _alive: DemoLivenessLock::acquire(&root).with_context(unusable)?, directory, root, program };
+        stage.write_files().and_then(|()| stage.check_scripts_run()).with_context(unusable)?;
         Ok(stage)
     }
 
@@ -100,14 +104,14 @@ impl DemoStage {
         Ok(())
     }
 
-    /// Where scripts cannot be run, or paths cannot be told, hooks would fail without it being any fault of theirs.
+    /// Checks that scripts can run and the path is UTF-8, because hooks would fail otherwise.
     fn check_scripts_run(&self) -> anyhow::Result<()> {
-        ensure!(self.root.to_str().is_some(), "its path is no text");
+        ensure!(self.root.to_str().is_some(), "its path is not UTF-8");
         let script = self.project_dir(LIGHTHOUSE).join(HARMLESS_SCRIPT);
         let mut command = std::process::Command::new(&script);
         let ran = command.env_clear().stdin(Stdio::null()).status();
         let ran = ran.with_context(|| format!("cannot run {}", script.display()))?;
-        ensure!(ran.success(), "{} ended with {ran}", script.display());
+        ensure!(ran.success(), "{} failed ({ran})", script.display());
         Ok(())
     }
 
@@ -115,17 +119,14 @@ impl DemoStage {
         self.root.join(name)
     }
 
-    /// Where what happens is recorded.
+    /// The data directory.
     pub(super) fn data_dir(&self) -> PathBuf {
         data_dir_in(&self.root)
     }
 
-    /// Asks what was recorded.
-    pub(super) fn query_store<T>(
-        &self,
-        question: impl FnOnce(&mut Store) -> snell_store::Result<T>,
-    ) -> anyhow::Result<T> {
-        Ok(EventRecorder::new(self.data_dir()).open_store_for_reading().and_then(question)?)
+    /// Queries the records.
+    pub(super) fn query_store<T>(&self, query: impl FnOnce(&mut Store) -> snell_store::Result<T>) -> anyhow::Result<T> {
+        Ok(EventRecorder::new(self.data_dir()).open_store_for_reading().and_then(query)?)
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -155,10 +156,10 @@ impl DemoStage {
             .env("XDG_CACHE_HOME", home.join(".cache"))
             .env("XDG_RUNTIME_DIR", self.root.join("tmp"))
             .env("SNELL_HOME", self.data_dir())
-            // A scribe would outlive the play. Without one, hooks record by themselves.
-            .env("SNELL_SCRIBE", "off")
+            // A daemon would outlive the demo. Without one, hooks record by themselves.
+            .env("SNELL_DAEMON", "off")
             .current_dir(&self.root)
-            // What is typed at the terminal is for us alone: we end the others in our own order.
+            // Ctrl-C reaches only the demo, which then ends the others in order.
             .process_group(0)
             .kill_on_drop(true)
             .stdin(Stdio::piped())
@@ -173,16 +174,16 @@ impl DemoStage {
         disk.is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < MIN_FREE_BYTES)
     }
 
-    /// Adds to an error that the disk is full, if it is: the error itself rarely says so.
+    /// Adds to an error that the disk is full, because the error itself rarely shows it.
     pub(super) fn add_disk_full_context(&self, error: anyhow::Error) -> anyhow::Error {
         if !self.is_disk_full() {
             return error;
         }
-        let shown = self.root.display();
-        error.context(format!("there is no room left for {shown}; set TMPDIR to a directory with more"))
+        let full = CommandError::new(format!("no space left for {}", self.root.display()));
+        error.context(full.with_hint("set TMPDIR to a directory with more space"))
     }
 
-    /// Removes the directory. A process that was just ended may have written to it a moment ago.
+    /// Removes the directory, with several attempts, because a process may have written to it just before its end.
     pub(super) async fn remove(self) -> anyhow::Result<()> {
         let path = self.directory.keep();
         let mut removed = fs::remove_dir_all(&path);
@@ -193,11 +194,13 @@ impl DemoStage {
             tokio::time::sleep(REMOVE_RETRY_INTERVAL).await;
             removed = fs::remove_dir_all(&path);
         }
-        removed.with_context(|| format!("cannot remove {}; please remove it", path.display()))
+        removed.with_context(|| {
+            CommandError::new(format!("cannot remove {}", path.display())).with_hint("remove the directory yourself")
+        })
     }
 }
 
-/// Where what happens is recorded, in a directory of a demo.
+/// The data directory of a demo in this directory.
 pub(super) fn data_dir_in(root: &Path) -> PathBuf {
     root.join("data")
 }

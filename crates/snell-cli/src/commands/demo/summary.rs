@@ -1,4 +1,4 @@
-//! The summary: what agents were answered, and what the receiver has recorded.
+//! The summary: the answers to agents, and the records.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use crate::output::{
     self, TextStyle, TextTable, apply_style, format_count, shorten_to_one_line, truncate_to_width, wrap_lines,
 };
 
-/// What can block a call.
+/// The parts of Snell that can block a call.
 const BLOCKERS: [&str; 3] = [GUARD, HOOKS, MESSAGES];
 const GUARD: &str = "the guard";
 const HOOKS: &str = "hooks";
-const MESSAGES: &str = "the rules about messages";
+const MESSAGES: &str = "the messaging rules";
 
-/// What blocked each call, by the id of the call.
+/// The part that blocked each call, by the id of the call.
 type BlockersByCall = HashMap<String, &'static str>;
 
 /// A kind of answer: its name, and the details that are printed.
@@ -39,14 +39,14 @@ const CATEGORIES: &[AnswerCategory] = &[
     AnswerCategory {
         name: "changed",
         style: TextStyle::Yellow,
-        detail: |deed, _| deed.answer.changed.as_ref().map(|input| terminal::principal_argument(input).to_owned()),
+        detail: |step, _| step.answer.changed.as_ref().map(|input| terminal::principal_argument(input).to_owned()),
         lines: 1,
     },
     AnswerCategory {
         name: "context",
         style: TextStyle::Green,
-        detail: |deed, _| {
-            let context = &deed.answer.context;
+        detail: |step, _| {
+            let context = &step.answer.context;
             (!context.is_empty()).then(|| terminal::format_context(context))
         },
         lines: 1,
@@ -68,10 +68,10 @@ pub(super) fn print_summary(player: &DemoPlayer<'_>, stage: &DemoStage) -> anyho
         ))
     })?;
     output::print_line("");
-    output::print_heading("What came of it");
+    output::print_heading("Results");
     print_answers(player, &blocks);
     output::print_line("");
-    output::print_heading("What hooks cost");
+    output::print_heading("Time of hooks");
     build_cost_table(&hooks).print();
     output::print_line("");
     terminal::print_wrapped(&summarize_totals(player, &hooks, verdicts), usize::MAX);
@@ -86,11 +86,11 @@ pub(super) fn print_summary(player: &DemoPlayer<'_>, stage: &DemoStage) -> anyho
 /// The state of an agent takes at most this many lines.
 const AGENT_STATE_LINES: usize = 2;
 
-/// Who blocked a call, and the reason.
-fn describe_block(deed: &DemoStep, blocks: &BlockersByCall) -> Option<String> {
-    let reason = deed.answer.blocked.clone()?;
-    let by_whom = deed.call.as_ref().and_then(|call| blocks.get(call));
-    Some(match by_whom {
+/// The part that blocked a call, and the reason.
+fn describe_block(step: &DemoStep, blocks: &BlockersByCall) -> Option<String> {
+    let reason = step.answer.blocked.clone()?;
+    let blocker_of_call = step.call.as_ref().and_then(|call| blocks.get(call));
+    Some(match blocker_of_call {
         Some(blocker) => format!("by {blocker}: {reason}"),
         None => reason,
     })
@@ -99,12 +99,12 @@ fn describe_block(deed: &DemoStep, blocks: &BlockersByCall) -> Option<String> {
 fn print_answers(player: &DemoPlayer<'_>, blocks: &BlockersByCall) {
     let width = terminal::display_width().map(|width| width.saturating_sub(INDENT.len()).max(1));
     for kind in CATEGORIES {
-        for deed in &player.steps {
-            let Some(detail) = (kind.detail)(deed, blocks) else {
+        for step in &player.steps {
+            let Some(detail) = (kind.detail)(step, blocks) else {
                 continue;
             };
             let name = apply_style(&format!("{:8}", kind.name), kind.style);
-            let happened = format!("{}: {}", deed.agent, terminal::join_lines(&deed.action));
+            let happened = format!("{}: {}", step.agent, terminal::join_lines(&step.action));
             let happened = width.map_or(happened.clone(), |width| truncate_to_width(&happened, width));
             output::print_text(&format!("{name} {happened}\n"));
             for line in wrap_lines(&terminal::join_lines(&detail), width, kind.lines) {
@@ -141,7 +141,7 @@ fn summarize_totals(player: &DemoPlayer<'_>, hooks: &[HookStats], verdicts: usiz
     )
 }
 
-/// How much was blocked, and how much of it by whom: the page about the guard shows only what the guard did.
+/// The number of blocked calls, by the part that blocked them.
 fn summarize_blocks(blocks: &BlockersByCall) -> String {
     let count_by = |blocker: &&str| {
         let number = blocks.values().filter(|by| *by == blocker).count();
@@ -151,13 +151,13 @@ fn summarize_blocks(blocks: &BlockersByCall) -> String {
     format!("{} blocked: {}.", format_count(blocks.len(), "call"), by.join(", "))
 }
 
-/// How long agents were held up, from the start of a process to its end.
+/// The time that agents waited, from the start of a process to its end.
 fn summarize_wait_times(player: &DemoPlayer<'_>) -> String {
     let mut times = player.answer_times.clone();
     times.sort_unstable();
     let took = |time: Option<&Duration>| format_milliseconds(time.map_or(0.0, |time| time.as_secs_f64() * 1000.0));
     let (half, all) = (took(times.get(times.len() / 2)), took(times.last()));
-    format!("Half of the answers were there within {half}, all of them within {all}.")
+    format!("Half of the answers took at most {half}, all at most {all}.")
 }
 
 fn describe_agent_state(agent: &AgentView) -> String {
@@ -193,7 +193,7 @@ fn insert_blocker(line: ExportLine, blocks: &mut BlockersByCall) {
     }
 }
 
-/// What blocked an event. The guard decides before the hooks do; a block by neither of them comes from the rules.
+/// The part that blocked an event: the guard, else the hooks, else the messaging rules.
 fn find_blocker(runs: &[HookRunView], verdicts: &[GuardVerdictView]) -> &'static str {
     if verdicts.iter().any(|verdict| verdict.decision == "deny") {
         GUARD

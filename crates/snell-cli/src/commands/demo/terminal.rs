@@ -1,4 +1,4 @@
-//! What people read in the terminal: one line for each thing that happens, with what came of it.
+//! The terminal output of the demo: one line per step, with its result.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ const DEFAULT_WIDTH: usize = 80;
 const TIME_WIDTH: usize = 4;
 const NAME_WIDTH: usize = 8;
 
-/// The action keeps at least this much room, if its outcome is long.
+/// The least width of the action, if its outcome is long.
 const MIN_ACTION_WIDTH: usize = 29;
 
-/// The fields of a tool's input that say what a call is about, the first that is there.
+/// The fields of a tool's input that describe a call. The first one present is used.
 const PRINCIPAL_FIELDS: &[&str] = &["command", "file_path", "to"];
 
 /// The first lines.
@@ -28,26 +28,24 @@ pub(super) fn print_intro(url: &str, stage: &DemoStage) {
     let shown = apply_style(url, TextStyle::Bold);
     output::print_text(&format!("Snell's page: {shown}\n"));
     output::print_faint(&format!("Its files:    {}", stage.root().display()));
-    for line in
-        wrap_lines("Three agents are played. Their hooks are real; no tool is run.", display_width(), usize::MAX)
-    {
+    for line in wrap_lines("Three agents play. Their hooks are real, but no tool runs.", display_width(), usize::MAX) {
         output::print_faint(&line);
     }
 }
 
-/// Says something in lines as wide as the terminal, and no more than so many of them.
+/// Prints a text in at most `most` lines of the terminal's width.
 pub(super) fn print_wrapped(text: &str, most: usize) {
     for line in wrap_lines(text, display_width(), most) {
         output::print_line(&line);
     }
 }
 
-/// How wide the terminal is; nothing if it is none.
+/// The width of the terminal; nothing without a terminal.
 pub(super) fn display_width() -> Option<usize> {
     output::is_terminal().then(|| output::terminal_width().unwrap_or(DEFAULT_WIDTH))
 }
 
-/// One thing that happened, and what came of it.
+/// A step, and its result.
 #[derive(Debug)]
 pub(super) struct DemoLogLine<'a> {
     pub(super) at: Duration,
@@ -58,7 +56,7 @@ pub(super) struct DemoLogLine<'a> {
 }
 
 impl DemoLogLine<'_> {
-    /// On a terminal it is as long as one line there, and whole elsewhere.
+    /// Prints the line, cut to the width of a terminal.
     pub(super) fn print(&self) {
         output::print_text(&self.render(display_width()));
     }
@@ -83,13 +81,13 @@ impl DemoLogLine<'_> {
     }
 }
 
-/// What came of an answer, in a few words.
+/// The result of an answer, in a few words.
 pub(super) fn describe_answer(answer: &DemoAnswer) -> (String, TextStyle) {
     if let Some(reason) = &answer.blocked {
         return (format!("blocked: {reason}"), TextStyle::Red);
     }
     if let Some(reason) = &answer.asked {
-        return (format!("its user must be asked: {reason}"), TextStyle::Urgent);
+        return (format!("asks the user: {reason}"), TextStyle::Urgent);
     }
     if let Some(input) = &answer.changed {
         return (format!("changed to {}", principal_argument(input)), TextStyle::Yellow);
@@ -97,22 +95,21 @@ pub(super) fn describe_answer(answer: &DemoAnswer) -> (String, TextStyle) {
     if !answer.context.is_empty() {
         return (format!("context: {}", format_context(&answer.context)), TextStyle::Green);
     }
-    ("goes on".into(), TextStyle::Faint)
+    ("ok".into(), TextStyle::Faint)
 }
 
-/// The context for a model, without the mark that names its source.
+/// The context for a model, without the prefix that names its source.
 pub(super) fn format_context(context: &[String]) -> String {
-    let told = context.iter().map(|text| match text.split_once("]: ") {
+    let texts = context.iter().map(|text| match text.split_once("]: ") {
         Some((mark, text)) if mark.starts_with('[') && !mark.contains('\n') => text,
         _ => text,
     });
-    told.collect::<Vec<_>>().join(" · ")
+    texts.collect::<Vec<_>>().join(" · ")
 }
 
-/// What a tool's input is about.
+/// The main field of a tool's input.
 pub(super) fn principal_argument(input: &Value) -> &str {
-    let told = PRINCIPAL_FIELDS.iter().find_map(|field| input[field].as_str());
-    told.unwrap_or_default()
+    PRINCIPAL_FIELDS.iter().find_map(|field| input[field].as_str()).unwrap_or_default()
 }
 
 /// Several lines as one.
@@ -148,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_looks_a_line_is_whole() {
+    fn without_a_terminal_a_line_is_complete() {
         let long = "a long reason ".repeat(20);
         let text = sample_line("Bash npm install", &long).render(None);
         assert_eq!(text, format!("1:03 builder  Bash npm install → {}\n", long.trim()));

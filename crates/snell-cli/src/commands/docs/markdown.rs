@@ -24,7 +24,7 @@ pub(crate) enum MarkdownBlock {
 pub(crate) fn parse_blocks(page: &str) -> Vec<MarkdownBlock> {
     let mut blocks = Vec::new();
     let mut lines = page.lines().peekable();
-    // Whether the next line goes on with the last block.
+    // Whether the next line continues the last block.
     let mut goes_on = false;
     while let Some(line) = lines.next() {
         let trimmed = line.trim_start();
@@ -91,7 +91,7 @@ fn is_table_rule(cell: &str) -> bool {
     cell.contains('-') && cell.chars().all(|c| matches!(c, '-' | ':'))
 }
 
-/// A text without its marks. Only code keeps them, and links out of the documentation their targets.
+/// A text without markup. Code keeps its backquotes, and external links keep their targets.
 pub(crate) fn strip_markup(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
@@ -112,7 +112,7 @@ pub(crate) fn strip_markup(text: &str) -> String {
             }
             rest = after;
         } else {
-            // A mark that marks nothing stands for itself. All marks are ASCII.
+            // An unpaired mark is plain text. All marks are ASCII.
             plain.push_str(&rest[..1]);
             rest = &rest[1..];
         }
@@ -120,7 +120,7 @@ pub(crate) fn strip_markup(text: &str) -> String {
     plain + rest
 }
 
-/// `[label](target)`, and what follows; the label may contain brackets.
+/// Splits `[label](target)` and the rest; the label may contain brackets.
 fn parse_link(text: &str) -> Option<(&str, &str, &str)> {
     let inner = text.strip_prefix('[')?;
     let mut depth = 0_usize;
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_taken_apart() {
+    fn a_page_is_split_into_blocks() {
         let page = "# Title\n\nTwo\nlines.\n<!-- remark -->\n\n- one\n  more\n- two\n\n3. three\n\n| a | b |\n|---|:-:|\n\
                     | x \\| y | |\n\n```sh\n# no heading\n\n| no table\n```\nEnd - of it.\n";
         let text = str::to_owned;
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_understood_and_what_is_none_stays() {
+    fn markup_is_stripped_and_unpaired_marks_stay() {
         let cases = [
             ("a `b c` d", "a `b c` d"),
             ("**a `b`** c", "a `b` c"),

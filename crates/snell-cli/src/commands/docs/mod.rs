@@ -1,4 +1,4 @@
-//! `snell docs`: the documentation, carried in the binary.
+//! `snell docs`: the documentation, which is part of the binary.
 
 pub(crate) mod markdown;
 mod render;
@@ -9,32 +9,31 @@ use snell::did_you_mean;
 
 use super::DONE;
 use crate::install::notify_script::shell_quote;
-use crate::output::{self, TextTable};
+use crate::output::{self, CommandError, TextTable};
 
 /// The width of a terminal that does not report one.
 const DEFAULT_WIDTH: usize = 80;
 
-/// Show the documentation, which the binary carries
+/// Show the documentation
 ///
-/// At a terminal pages are set for reading and shown in $PAGER, else in less. Elsewhere they are printed as they are
-/// written, in Markdown.
+/// On a terminal a page is formatted and shown in $PAGER, else in less. Elsewhere it is printed as Markdown.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  snell docs\n  snell docs contracts\n  snell docs conf --raw > configuration.md\n  \
     snell docs --search 'exit code'\n  snell docs schema-config > snell.schema.json"
 )]
 pub(crate) struct Args {
-    /// The topic, or the beginning of it; without it, the list of topics
+    /// Topic, or its beginning [default: list all topics]
     topic: Option<String>,
-    /// Show where the documentation says this, on all of its pages or on that of the topic
+    /// Search for this text in all pages, or in the topic
     #[arg(long, value_name = "TEXT", conflicts_with = "raw", allow_hyphen_values = true)]
     search: Option<String>,
-    /// Print the page as it is written, also at a terminal
+    /// Print Markdown, even on a terminal
     #[arg(long, requires = "topic")]
     raw: bool,
 }
 
-/// The topics there are.
+/// The names of all topics.
 pub(crate) fn topic_names() -> impl Iterator<Item = &'static str> {
     PAGES.iter().map(|page| page.topic)
 }
@@ -70,7 +69,7 @@ impl DocsGroup {
 }
 
 impl DocsPage {
-    /// Whether it is for people, rather than a schema for programs.
+    /// Whether the page is for people, not a schema.
     fn is_prose(&self) -> bool {
         self.group != DocsGroup::Schemas
     }
@@ -136,7 +135,7 @@ const PAGES: &[DocsPage] = &[
     page!(Schemas, "schema-run", "JSON Schema of what `snell run` prints", "schema/run-result.json"),
 ];
 
-/// Topics by their names in version 0.1.0, which still work in the next one.
+/// Topics by their names in version 0.1.0, which still work.
 const FORMER_TOPICS: &[(&str, &str)] = &[
     ("getting-started", "start"),
     ("guest", "agents"),
@@ -182,7 +181,7 @@ fn print_topics() {
     }
 }
 
-/// The page of a topic, which may be named by its beginning if no other begins like that.
+/// The page of a topic. A unique beginning is enough.
 fn find_page(topic: &str) -> anyhow::Result<&'static DocsPage> {
     let named = topic.strip_suffix(".md").unwrap_or(topic).to_lowercase();
     let former = FORMER_TOPICS.iter().find(|(former, _)| *former == named);
@@ -190,21 +189,21 @@ fn find_page(topic: &str) -> anyhow::Result<&'static DocsPage> {
     if let Some(page) = PAGES.iter().find(|page| page.topic == named) {
         return Ok(page);
     }
-    let begin_like_that: Vec<_> = PAGES.iter().filter(|page| page.topic.starts_with(&named)).collect();
-    let topics =
-        |pages: &mut dyn Iterator<Item = &DocsPage>| pages.map(|page| page.topic).collect::<Vec<_>>().join(", ");
-    match begin_like_that.as_slice() {
+    let candidates: Vec<_> = PAGES.iter().filter(|page| page.topic.starts_with(&named)).collect();
+    match candidates.as_slice() {
         [page] => Ok(page),
         [] => {
             let near = did_you_mean(&named, PAGES.iter().map(|page| page.topic));
-            let near = near.map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"));
-            bail!(
-                "there is no page \"{topic}\"{near}; the topics are {}; to look for a word: snell docs --search {}",
-                topics(&mut PAGES.iter()),
-                shell_quote(topic)
+            let hint = near.map_or_else(
+                || format!("`snell docs` lists all topics, and `snell docs --search {}` finds it", shell_quote(topic)),
+                |near| format!("did you mean \"{near}\"?"),
             );
+            Err(CommandError::new(format!("unknown topic \"{topic}\"")).with_hint(hint).into())
         }
-        several => bail!("several pages begin with \"{topic}\": {}", topics(&mut several.iter().copied())),
+        several => {
+            let topics: Vec<_> = several.iter().map(|page| page.topic).collect();
+            bail!("several topics start with \"{topic}\": {}", topics.join(", "))
+        }
     }
 }
 
@@ -221,26 +220,26 @@ fn show_page(page: &DocsPage, raw: bool) {
 
 fn search_pages(wanted: &str, page: Option<&'static DocsPage>) -> anyhow::Result<()> {
     if wanted.trim().is_empty() {
-        bail!("--search needs a word to look for");
+        bail!("--search needs a text");
     }
-    // What schemas say is for programs, so it is found only by those who ask for one.
+    // A schema is searched only if it is named, because it is for programs.
     let pages = PAGES.iter().filter(|one| page.map_or(one.is_prose(), |page| page.topic == one.topic));
     let found = pages.flat_map(|page| {
-        let look = if page.is_prose() { search::search_markdown } else { search::search_lines };
-        let places = look(page.text, wanted.trim()).into_iter();
-        places.map(|place| (page.topic, place))
+        let search = if page.is_prose() { search::search_markdown } else { search::search_lines };
+        let hits = search(page.text, wanted.trim()).into_iter();
+        hits.map(|hit| (page.topic, hit))
     });
     let found: Vec<_> = found.collect();
     if found.is_empty() {
-        let whose = page.map_or("the documentation", |page| page.topic);
-        bail!("{whose} says nothing about \"{wanted}\"");
+        let pages = page.map_or("the documentation", |page| page.topic);
+        bail!("cannot find \"{wanted}\" in {pages}");
     }
     if output::is_terminal() {
         output::print_paged(&render::render_hits(&found, output::terminal_width().unwrap_or(DEFAULT_WIDTH)));
     } else {
         let mut table = TextTable::new(["TOPIC", "SECTION", "TEXT"], 2);
-        for (topic, place) in found {
-            table.add_row([topic.to_owned(), place.section, place.text]);
+        for (topic, hit) in found {
+            table.add_row([topic.to_owned(), hit.section, hit.text]);
         }
         table.print();
     }

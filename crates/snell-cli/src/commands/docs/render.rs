@@ -4,7 +4,7 @@ use super::markdown::{MarkdownBlock, parse_blocks, strip_markup};
 use super::search::DocsSearchHit;
 use crate::output::{TextStyle, apply_style, escape_invisible, has_colours, wrap_lines};
 
-/// Lines that are longer are hard to read.
+/// Longer lines are hard to read.
 const MAX_WIDTH: usize = 100;
 
 /// The indent of text below a heading, and of code.
@@ -27,18 +27,18 @@ pub(super) fn render_page(markdown: &str, width: usize) -> String {
     text
 }
 
-/// What was found on pages, below the topic and the section in which it stands.
+/// The hits of a search, below their topics and sections.
 pub(super) fn render_hits(hits: &[(&str, DocsSearchHit)], width: usize) -> String {
     let mut text = String::new();
     let mut last = String::new();
-    for (topic, place) in hits {
-        let heading = format!("{topic}: {}", place.section);
+    for (topic, hit) in hits {
+        let heading = format!("{topic}: {}", hit.section);
         if heading != last {
             text.push_str(if text.is_empty() { "" } else { "\n" });
             text.push_str(&format!("{}\n", apply_style(&heading, TextStyle::Bold)));
             last = heading;
         }
-        text.push_str(&fill_text(&place.text, INDENT, "• ", width));
+        text.push_str(&fill_text(&hit.text, INDENT, "• ", width));
     }
     text
 }
@@ -63,7 +63,7 @@ fn render_block(block: &MarkdownBlock, width: usize) -> String {
     }
 }
 
-/// Each row as its first cell, with the others below it. Few tables would fit side by side.
+/// Each row as its first cell, with the others below it, because few tables fit on a line.
 fn render_table(rows: &[Vec<String>], width: usize) -> String {
     let (titles, rows) = rows.split_first().map_or((&[][..], rows), |(titles, rows)| (titles.as_slice(), rows));
     let mut text = String::new();
@@ -77,7 +77,7 @@ fn render_table(rows: &[Vec<String>], width: usize) -> String {
     text
 }
 
-/// A text in lines, the first of them behind a mark.
+/// A text in lines, with a mark before the first.
 fn fill_text(text: &str, indent: usize, mark: &str, width: usize) -> String {
     let hang = indent + mark.chars().count();
     let room = width.min(MAX_WIDTH).saturating_sub(hang).max(1);
@@ -90,7 +90,7 @@ fn fill_text(text: &str, indent: usize, mark: &str, width: usize) -> String {
     lines.collect()
 }
 
-/// Code in a colour instead of its marks, if there are colours. It may go on in the next line.
+/// Shows code in a colour instead of backquotes, if there are colours. Code may continue on the next line.
 fn style_code(line: &str, is_code: &mut bool) -> String {
     if !has_colours() {
         return line.to_owned();
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_set_in_and_filled() {
+    fn a_page_is_indented_and_wrapped() {
         let markdown = "# Title\n\nSome words that are\ntoo many for a line of this width.\n\n- an item that needs two \
                         lines as well\n- another\n\n```sh\nsnell docs   # stays\n```\n\n| option | meaning |\n|---|---|\n\
                         | `--raw` | prints it as it is written, also here |\n| – | nothing |\n";

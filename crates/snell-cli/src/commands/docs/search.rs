@@ -1,12 +1,12 @@
-//! Looking for words in the documentation.
+//! Searches the documentation.
 
 use super::markdown::{MarkdownBlock, parse_blocks, strip_markup};
 
-/// So much is shown around what was found.
+/// The context of a hit.
 const EXCERPT_CHARS_BEFORE: usize = 40;
 const EXCERPT_CHARS_AFTER: usize = 100;
 
-/// A place where the words stand.
+/// A hit of a search.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct DocsSearchHit {
     /// The heading above it.
@@ -14,7 +14,7 @@ pub(super) struct DocsSearchHit {
     pub(super) text: String,
 }
 
-/// Where a page says this, whatever the case of its letters.
+/// The hits in a page. Upper and lower case are the same.
 pub(super) fn search_markdown(page: &str, wanted: &str) -> Vec<DocsSearchHit> {
     let wanted = wanted.to_lowercase();
     let mut section = String::new();
@@ -32,7 +32,7 @@ pub(super) fn search_markdown(page: &str, wanted: &str) -> Vec<DocsSearchHit> {
     hits
 }
 
-/// The same in a text for programs, line by line.
+/// The hits in a text that is not Markdown, line by line.
 pub(super) fn search_lines(text: &str, wanted: &str) -> Vec<DocsSearchHit> {
     let wanted = wanted.to_lowercase();
     let find_hit = |(line, number): (&str, usize)| {
@@ -41,7 +41,7 @@ pub(super) fn search_lines(text: &str, wanted: &str) -> Vec<DocsSearchHit> {
     text.lines().zip(1..).filter_map(find_hit).collect()
 }
 
-/// What a block says: as one text, or line by line where it has lines of its own.
+/// The texts of a block: one, or one per line of code and row of a table.
 fn extract_texts(block: &MarkdownBlock) -> Vec<String> {
     match block {
         MarkdownBlock::Heading { text, .. } | MarkdownBlock::Paragraph(text) | MarkdownBlock::ListItem { text, .. } => {
@@ -52,10 +52,10 @@ fn extract_texts(block: &MarkdownBlock) -> Vec<String> {
     }
 }
 
-/// The part of a text that has the words in it; nothing if there is none.
+/// The part of a text around the hit; nothing if there is no hit.
 fn find_excerpt(text: &str, wanted: &str) -> Option<String> {
     let letters: Vec<_> = text.chars().collect();
-    // Some letters become two in lower case, so it is counted in letters of the text itself.
+    // Some letters become two in lower case, so positions are those of the original letters.
     let begins = |at: &usize| {
         let mut here = letters[*at..].iter().flat_map(|letter| letter.to_lowercase());
         wanted.chars().all(|letter| here.next() == Some(letter))
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_found_across_lines_and_shown_with_what_stands_around_them() {
+    fn words_are_found_across_lines_and_shown_with_context() {
         let page = "# Ever written\n\n## First\n\nNothing is ever\nWritten `here`.\n\n## Second\n\n| a | is ever written |\n|---|---|\n\
                     | x | y |\n\n```\nis ever written twice\n```\n";
         let found = search_markdown(page, "ever WRITTEN");

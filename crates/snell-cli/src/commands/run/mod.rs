@@ -1,4 +1,4 @@
-//! `snell run`: a host's event in, the verdict out.
+//! `snell run`: runs the hooks of a host's event, and prints the verdict.
 
 mod record;
 
@@ -15,10 +15,10 @@ use crate::guard::GuardRun;
 use crate::output;
 use record::HostRecording;
 
-/// A larger payload is refused rather than held in memory several times over.
+/// A larger payload is refused, because memory holds several copies of it.
 pub(super) const MAX_PAYLOAD_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Fire an event: its JSON on stdin, the verdict as JSON on stdout
+/// Run the hooks of an event (JSON on stdin), and print the verdict
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     echo '{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"git push\"}}' \\\n    \
@@ -29,15 +29,15 @@ pub(super) const MAX_PAYLOAD_BYTES: u64 = 64 * 1024 * 1024;
       | snell run UserPromptSubmit --record\n  \
     snell run SessionStart --project ~/work < /dev/null")]
 pub(crate) struct Args {
-    /// The event's name or an alias of it (PreToolUse, BeforeTool, pre-tool-use …)
+    /// Name of the event, or an alias (PreToolUse, BeforeTool …)
     event: String,
-    /// Print JSON, as it always does
+    /// Print JSON (always on)
     #[arg(long, hide = true)]
     json: bool,
-    /// Also let the guard judge the tool call, before the hooks do
+    /// Let the guard judge the tool call before the hooks
     #[arg(long)]
     guard: bool,
-    /// Also record what happens, as `snell hook` does; the event must have a session_id
+    /// Record the event, which needs a session_id
     #[arg(long)]
     record: bool,
     #[command(flatten)]
@@ -69,23 +69,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     diagnostics.extend(notes);
     adopt_orphans();
-    let mut hearing = None;
+    let mut guard_run = None;
     if args.guard {
         let now = now.unwrap_or_else(Timestamp::now);
-        hearing = GuardRun::for_event(&event, &settings, &around.resolve_project()?, now);
+        guard_run = GuardRun::for_event(&event, &settings, &around.resolve_project()?, now);
     }
-    let verdict = fire_event(&engine, &event, hearing.as_mut())?;
+    let verdict = fire_event(&engine, &event, guard_run.as_mut())?;
     let mut report = VerdictReport::new(&verdict, &diagnostics);
-    report.guard = hearing.as_ref().and_then(GuardRun::worst_report);
+    report.guard = guard_run.as_ref().and_then(GuardRun::worst_report);
     if let Some(record) = &mut record {
-        let guard = hearing.map(|hearing| hearing.to_records()).unwrap_or_default();
+        let guard = guard_run.map(|guard_run| guard_run.to_records()).unwrap_or_default();
         record.set_decision(&verdict, guard, started.elapsed());
     }
     let written = output::print_json(&report);
     if let Some(record) = record {
         record.store_event();
     }
-    // A block is a block, also for a host that does not hear why.
+    // The exit code blocks even if the host cannot read the reason.
     if verdict.is_blocked() {
         if let Err(error) = written {
             output::print_error(&error);
@@ -95,29 +95,29 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     written.map(|()| DONE)
 }
 
-/// What the guard says about the event, then the hooks, and then the guard again if they changed the tool's input.
+/// Runs the guard, then the hooks, then the guard again if they changed the tool's input.
 fn fire_event(engine: &Engine, event: &Event, guard_run: Option<&mut GuardRun<'_>>) -> anyhow::Result<Verdict> {
-    let Some(hearing) = guard_run else {
+    let Some(guard_run) = guard_run else {
         return block_on(engine.fire(event.clone()));
     };
     let mut verdict = Verdict::new(event.name.clone());
-    hearing.judge_original(&mut verdict);
+    guard_run.judge_original(&mut verdict);
     match block_on(engine.fire(event.clone())) {
-        Ok(said) => verdict = verdict.merge_later(said),
-        // The guard's "no" counts, even if hooks are ended before they have spoken.
+        Ok(of_hooks) => verdict = verdict.merge_later(of_hooks),
+        // A denial of the guard applies even if a signal ends the hooks.
         Err(error) if verdict.is_blocked() => output::print_error(&error),
         Err(error) => return Err(error),
     }
-    hearing.rejudge_if_changed(&mut verdict);
+    guard_run.rejudge_if_changed(&mut verdict);
     Ok(verdict)
 }
 
-/// The event on standard input; a terminal there means that there are no details.
+/// The event on standard input; without fields if that is a terminal.
 pub(super) fn read_event_from_stdin(name: &str) -> anyhow::Result<(Event, Vec<Diagnostic>)> {
     Ok(Event::from_json(Some(name), &read_payload_from_stdin()?)?)
 }
 
-/// What is on standard input, within limits; nothing if that is a terminal.
+/// The bytes on standard input, within limits; none if that is a terminal.
 pub(super) fn read_payload_from_stdin() -> anyhow::Result<Vec<u8>> {
     let mut payload = Vec::new();
     let stdin = std::io::stdin().lock();

@@ -1,19 +1,19 @@
-//! What is kept of an event that a host fires, if it wants that: the same as of an agent's, through the same scribe.
-//! Whatever goes wrong with it is told on standard error, and the host is answered all the same.
+//! Records the event of a host, as `snell hook` records an agent's. Failures go to standard error and do not change the
+//! verdict.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::bail;
 use snell::{Diagnostic, Event, SnellSettings, Timestamp, Verdict};
 use snell_store::{DecisionRecord, EventRecord, GuardVerdictRecord, MaskedRecord, PendingEvent};
 
 use crate::env::caller::CallerEnv;
 use crate::env::env_vars::EnvVars;
 use crate::env::sender::build_host_sender;
+use crate::output::CommandError;
 use crate::record::record_event::HookRecorder;
 
-/// A record in the making.
+/// The record of an event whose hooks still run.
 #[derive(Debug)]
 pub(super) struct HostRecording {
     recorder: HookRecorder,
@@ -22,12 +22,11 @@ pub(super) struct HostRecording {
 }
 
 impl HostRecording {
-    /// Whether an event can be found again once it is recorded.
+    /// Refuses an event without a session id: its record could not be found.
     pub(super) fn check_session_id(event: &Event) -> anyhow::Result<()> {
         if event.session_id.as_deref().is_none_or(|id| id.trim().is_empty()) {
-            bail!(
-                "--record needs to know whose event this is; add \"session_id\" to it, the same for all events of one session"
-            );
+            let error = CommandError::new("--record needs an event with \"session_id\"");
+            return Err(error.with_hint("add it, with the same value in all events of a session").into());
         }
         Ok(())
     }
@@ -47,24 +46,24 @@ impl HostRecording {
         Self { recorder: HookRecorder::new(caller, settings, findings), record, pending: None }
     }
 
-    /// Hooks take their time, and meanwhile the host may lose its patience with us.
+    /// Writes the event to disk before its hooks run, because the host may end this process meanwhile.
     pub(super) fn write_pending_event(&mut self) {
         self.pending = self.recorder.write_pending(&self.record);
-        // While they run, other events may be stored.
+        // Other events may be stored while the hooks run.
         self.record.mark_delayed();
     }
 
-    /// What was decided. Once the host has its answer it may end us at any moment, so this comes first.
+    /// Writes the decision to disk before the answer, because the host may end this process once it has the answer.
     pub(super) fn set_decision(&mut self, verdict: &Verdict, guard: Vec<GuardVerdictRecord>, took: Duration) {
-        let mut judgement = DecisionRecord::from_verdict(verdict, took);
-        judgement.guard = guard;
-        self.record.set_decision(judgement);
+        let mut decision = DecisionRecord::from_verdict(verdict, took);
+        decision.guard = guard;
+        self.record.set_decision(decision);
         if let Some(judged) = self.recorder.write_pending(&self.record) {
             self.pending.replace(judged).into_iter().for_each(PendingEvent::remove);
         }
     }
 
-    /// Stores it.
+    /// Stores the record.
     pub(super) fn store_event(self) {
         self.recorder.record(self.record, self.pending);
     }

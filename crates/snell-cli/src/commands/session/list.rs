@@ -1,4 +1,4 @@
-//! `snell session list`: which sessions there are.
+//! `snell session list`: the sessions.
 
 use snell::Timestamp;
 use snell_store::{ReconcileScope, SessionFilter, SessionRow};
@@ -9,19 +9,19 @@ use crate::output::{self, TextTable};
 use crate::record::open_store::{self, StoreHandle};
 use crate::session_arg::project_name;
 
-/// How much of a status is shown.
+/// The longest status in the table.
 const STATUS_SHOWN: usize = 60;
 
-/// List open sessions, the one that was last heard of first
+/// List open sessions, the last seen first
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell session list\n  \
     snell session list --all --json \\\n    \
       | jq -r '.[] | select(.mode == \"mission\") | .session_id'")]
 pub(crate) struct Args {
-    /// Show those that have ended, too
+    /// Include ended sessions
     #[arg(long)]
     all: bool,
-    /// Show at most so many
+    /// Show at most this many
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     /// Print JSON
@@ -54,32 +54,32 @@ fn load_sessions(args: &Args, store_handle: &mut StoreHandle) -> anyhow::Result<
     })
 }
 
-/// Why there is nothing to show.
+/// Why the list is empty.
 fn explain_empty_list(args: &Args, store_handle: &mut StoreHandle) -> anyhow::Result<&'static str> {
     let any = SessionFilter { ended_too: true, limit: Some(1), ..SessionFilter::default() };
     let ended = !args.all
         && !store_handle.has_no_records()
         && !store_handle.query(|store| store.list_sessions(&any))?.is_empty();
     Ok(if ended {
-        "No session is open. `snell session list --all` shows those that have ended."
+        "No open sessions. `snell session list --all` includes ended ones."
     } else {
-        "No session has been seen yet. Sessions are seen once their agents call `snell hook`; `snell docs guest` shows how."
+        "No sessions yet. A session appears when its agent calls `snell hook`. To set it up: snell docs use-agents"
     })
 }
 
-/// What is left out first on a narrow terminal: mode, role, context, project.
+/// The columns that a narrow terminal drops, in this order: mode, role, context, project.
 const DISPENSABLE_COLUMNS: &[usize] = &[3, 2, 6, 1];
 
 fn build_session_table(sessions: &[SessionRow], now: Timestamp) -> TextTable<8> {
     let titles = ["SESSION", "PROJECT", "ROLE", "MODE", "STATE", "STATUS", "CONTEXT", "LAST SEEN"];
     let mut table = TextTable::new(titles, 5).with_dispensable_columns(DISPENSABLE_COLUMNS);
     for session in sessions {
-        let told = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".into());
+        let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".into());
         table.add_row([
             session.session_id.clone(),
             project_name(&session.project_path),
-            told(&session.role),
-            told(&session.mode),
+            or_dash(&session.role),
+            or_dash(&session.mode),
             format_session_state(session),
             output::shorten_to_one_line(session.status_text.as_deref().unwrap_or("-"), STATUS_SHOWN),
             format_context_percent(session.context_percent),
@@ -89,7 +89,7 @@ fn build_session_table(sessions: &[SessionRow], now: Timestamp) -> TextTable<8> 
     table
 }
 
-/// The state, and the tool that it is about.
+/// The state, with the current tool.
 pub(super) fn format_session_state(session: &SessionRow) -> String {
     match &session.current_tool {
         Some(tool) if session.current_state == "tool_active" => format!("{} {tool}", session.current_state),
@@ -97,7 +97,7 @@ pub(super) fn format_session_state(session: &SessionRow) -> String {
     }
 }
 
-/// How full the context is.
+/// The context use.
 pub(super) fn format_context_percent(percent: Option<f64>) -> String {
     percent.map_or_else(|| "-".into(), |percent| format!("{percent:.0} %"))
 }

@@ -1,15 +1,15 @@
-//! `snell session`: what sessions there are, and what agents and people say about them.
+//! `snell session`: shows sessions, and records their status and signs of life.
 
 mod list;
 mod ping;
 mod show;
 mod status;
 
-/// Show sessions, and say what one works on or that it is still there
+/// Show sessions, set their status, or report a sign of life
 ///
-/// Agents call this from their shell, people from theirs. Without --session ID it is about the caller's own session: the
-/// one that CLAUDE_SESSION_ID or CLAUDE_CODE_SESSION_ID names, else that of the agent above this process, of the tmux
-/// pane, or the only open one of the project.
+/// Agents and people call it from their shell. Without --session ID it uses the caller's own session: the one in
+/// CLAUDE_SESSION_ID or CLAUDE_CODE_SESSION_ID, else the session of the agent above this process, else of this tmux pane, else
+/// the only open session of the project.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell session list\n  snell session show 5f3a\n  \
     snell session status \"migrating the users table\"\n  snell session ping \"all tests pass\"")]

@@ -1,20 +1,20 @@
-//! `snell session ping`: a session gives a sign of itself.
+//! `snell session ping`: records a sign of life of a session.
 
 use crate::commands::DONE;
 use crate::output;
 use crate::record::open_store::StoreHandle;
 use crate::session_arg::SessionSelector;
 
-/// Note that a session has given a sign of itself
+/// Record a sign of life of a session, with an optional message
 ///
-/// Sessions in the background are reminded of this before they end. The message stands in `snell log`, and whoever watches
-/// is told.
+/// Snell reminds background sessions to do this before they end. The message appears in `snell log` and in the receiver's
+/// stream.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  snell session ping\n  snell session ping \"done: 3 files changed, all tests pass\""
 )]
 pub(crate) struct Args {
-    /// What there is to say
+    /// Message to record
     #[arg(value_name = "MESSAGE")]
     message: Vec<String>,
     #[command(flatten)]
@@ -28,6 +28,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let message = Some(message.trim()).filter(|message| !message.is_empty());
     let now = store_handle.now();
     store_handle.write_with_retry(|store| store.record_ping(session.conversation_id, message, now))?;
-    output::print_line(&format!("{} has given a sign of itself.", session.session_id));
+    output::print_line(&format!("Recorded a sign of life of {}.", session.session_id));
     Ok(DONE)
 }

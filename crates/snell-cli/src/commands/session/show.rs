@@ -1,4 +1,4 @@
-//! `snell session show`: everything that is known of one session.
+//! `snell session show`: one session in detail.
 
 use serde::Serialize;
 use snell::Timestamp;
@@ -11,11 +11,11 @@ use crate::output::{self, TextTable};
 use crate::record::open_store::{self, StoreHandle};
 use crate::session_arg::SessionSelector;
 
-/// Show what is known of one session, with its mission and its workers
+/// Show one session, with its mission and its workers
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell session show\n  snell session show 5f3a --json | jq .workers")]
 pub(crate) struct Args {
-    /// The session's id, or the beginning of it [default: the caller's own]
+    /// Session id, or its beginning [default: the caller's session]
     #[arg(value_name = "ID", conflicts_with = "session")]
     id: Option<String>,
     #[command(flatten)]
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// A session with what hangs on it, for programs.
+/// A session with its mission and workers, as JSON.
 #[derive(Serialize)]
 struct SessionDetailView {
     #[serde(flatten)]
@@ -48,32 +48,32 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         let mission = store.find_session_mission(&session)?;
         Ok((mission, store.list_workers(session.conversation_id)?))
     })?;
-    let whole = SessionDetailView { session, mission, workers };
+    let details = SessionDetailView { session, mission, workers };
     if args.json {
-        output::print_json(&whole)?;
+        output::print_json(&details)?;
     } else {
-        print_session(&whole, now);
+        print_session(&details, now);
     }
     Ok(DONE)
 }
 
-fn print_session(whole: &SessionDetailView, now: Timestamp) {
-    let session = &whole.session;
+fn print_session(details: &SessionDetailView, now: Timestamp) {
+    let session = &details.session;
     let moment =
         |time: Option<Timestamp>| time.map(|time| format!("{} ({} ago)", format_time(time), format_elapsed(time, now)));
     let since = |text: &Option<String>, time: Option<Timestamp>| {
-        let said = text.clone()?;
-        Some(time.map_or(said.clone(), |time| format!("{said} (set {} ago)", format_elapsed(time, now))))
+        let text = text.clone()?;
+        Some(time.map_or(text.clone(), |time| format!("{text} (set {} ago)", format_elapsed(time, now))))
     };
     let ended = moment(session.ended_at).map(|time| match &session.end_reason {
         Some(reason) => format!("{time}: {reason}"),
         None => time,
     });
-    let mission = whole.mission.as_ref().map(|mission| match mission.linked_at {
+    let mission = details.mission.as_ref().map(|mission| match mission.linked_at {
         Some(time) => format!("{} (since {})", mission.mission_execution_id, format_time(time)),
         None => mission.mission_execution_id.clone(),
     });
-    let told = u8::try_from(session.context_warning_level).ok().filter(|level| *level > 0);
+    let warned = u8::try_from(session.context_warning_level).ok().filter(|level| *level > 0);
     let lines = [
         ("session", Some(session.session_id.clone())),
         ("project", Some(session.project_path.clone())),
@@ -86,7 +86,7 @@ fn print_session(whole: &SessionDetailView, now: Timestamp) {
         ("model", session.model.clone()),
         ("permissions", session.permission_mode.clone()),
         ("context", session.context_percent.map(|percent| format_context_percent(Some(percent)))),
-        ("warned at", told.map(|level| format!("{level} %"))),
+        ("warned at", warned.map(|level| format!("{level} %"))),
         ("tmux pane", session.tmux_pane.clone()),
         ("began", moment(Some(session.started_at))),
         ("last seen", moment(Some(session.last_seen_at))),
@@ -98,9 +98,9 @@ fn print_session(whole: &SessionDetailView, now: Timestamp) {
             output::print_line(&format!("{name:<12} {value}"));
         }
     }
-    if !whole.workers.is_empty() {
+    if !details.workers.is_empty() {
         output::print_line("");
-        let table: TextTable<6> = worker::build_worker_table(&whole.workers, now);
+        let table: TextTable<6> = worker::build_worker_table(&details.workers, now);
         table.print();
     }
 }

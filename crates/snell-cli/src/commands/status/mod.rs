@@ -1,4 +1,4 @@
-//! `snell status`: how Snell's memory is, and what needs attention.
+//! `snell status`: the state of the records, and problems that need attention.
 
 mod attention;
 mod render;
@@ -21,12 +21,14 @@ use crate::output::time;
 use crate::record::open_store::StoreHandle;
 use crate::trust_file::{missing_file_message, missing_file_remedy};
 
-/// Show what is recorded where, which agents wait for you, and what needs attention
+/// Show the database, agents that wait for you, and problems
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  snell status\n\n\
-    An agent that waits for you is no fault: the exit code stays 0.")]
+    An agent that waits for you is not a problem: the exit code stays 0.")]
 pub(crate) struct Args {
-    /// The project whose files are looked at [default: the nearest directory upwards with a snell.toml or .git]
+    /// Check this project [default: the nearest one upwards]
+    ///
+    /// The nearest directory upwards with a snell.toml or .git.
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// Print JSON
@@ -34,7 +36,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Everything that is known.
+/// The status, as JSON.
 #[derive(Serialize)]
 struct StatusReport {
     directory: PathBuf,
@@ -57,11 +59,11 @@ struct StatusReport {
     attention: Vec<AttentionItem>,
 }
 
-/// Events that wait to be sent to receivers elsewhere.
+/// Events that wait to be sent to receivers.
 #[derive(Serialize)]
 struct OutboxStatus {
     receivers: Vec<ReceiverBacklog>,
-    /// Those that their receiver will never take.
+    /// Events that their receiver refused.
     refused: Vec<PathBuf>,
 }
 
@@ -73,18 +75,18 @@ struct DatabaseStatus {
     state: &'static str,
     error: Option<String>,
     bytes: u64,
-    /// The room that is left on its disk.
+    /// The free space on its disk.
     free_bytes: Option<u64>,
 }
 
-/// The project that was looked at.
+/// The checked project.
 #[derive(Serialize)]
 struct ProjectStatus {
     directory: PathBuf,
     files: Vec<FileTrustStatus>,
 }
 
-/// A file that runs hooks for a guest only if it is trusted.
+/// A file whose hooks run in agents only if it is trusted.
 #[derive(Serialize)]
 struct FileTrustStatus {
     path: PathBuf,
@@ -95,7 +97,7 @@ struct FileTrustStatus {
     hooks: usize,
 }
 
-/// Something that a person should do something about.
+/// A problem that a person should fix.
 #[derive(Serialize)]
 pub(crate) struct AttentionItem {
     pub(crate) what: String,
@@ -114,12 +116,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 impl StatusReport {
-    fn collect(args: &Args, store_handle: &mut StoreHandle, ask: store_probe::StoreProbe) -> anyhow::Result<Self> {
+    fn collect(args: &Args, store_handle: &mut StoreHandle, probe: store_probe::StoreProbe) -> anyhow::Result<Self> {
         let mut attention = Vec::new();
-        // Opening the database may change what lies on disk, so that is looked at afterwards.
-        let asked = ask(store_handle, &mut attention);
-        let premises = DataDirReport::inspect(store_handle.data_dir());
-        attention.extend(attention::find_file_problems(&premises));
+        // Opening the database may change files, so the directory is inspected afterwards.
+        let probed = probe(store_handle, &mut attention);
+        let data_dir = DataDirReport::inspect(store_handle.data_dir());
+        attention.extend(attention::find_file_problems(&data_dir));
         let outbox = Outbox::in_data_dir(store_handle.data_dir());
         let outbox = OutboxStatus { receivers: outbox.list_backlogs(), refused: outbox.list_refused() };
         attention.extend(attention::find_forwarding_problems(&outbox, store_handle.now()));
@@ -130,7 +132,7 @@ impl StatusReport {
         if errors > 0 {
             attention.push(AttentionItem {
                 what: format!("{} in the configuration", output::format_count(errors, "error")),
-                remedy: format!("run: {}", format_lint_command(&project)),
+                remedy: format!("run `{}`", format_lint_command(&project)),
             });
         }
         let files: Vec<_> = engine.project_files().iter().map(file_trust_status).collect();
@@ -154,21 +156,21 @@ impl StatusReport {
             directory: store_handle.data_dir().to_owned(),
             database: DatabaseStatus {
                 path: store_handle.database_path(),
-                state: asked.state,
-                error: asked.error,
-                bytes: premises.database_bytes,
-                free_bytes: premises.free_bytes,
+                state: probed.state,
+                error: probed.error,
+                bytes: data_dir.database_bytes,
+                free_bytes: data_dir.free_bytes,
             },
-            totals: asked.totals,
-            waiting_agents: asked.waiting_agents,
+            totals: probed.totals,
+            waiting_agents: probed.waiting_agents,
             recording: settings.handlers.is_enabled(BuiltinHandler::Track),
             keep: time::format_retention(settings.keep),
-            scribe_running: premises.daemon_is_running,
+            scribe_running: data_dir.daemon_is_running,
             pending: store_handle.count_pending(),
             outbox,
-            unreadable_notes: premises.unreadable_events,
-            set_aside: premises.set_aside,
-            open_to_others: premises.open_to_others,
+            unreadable_notes: data_dir.unreadable_events,
+            set_aside: data_dir.set_aside,
+            open_to_others: data_dir.open_to_others,
             project: ProjectStatus { directory: project, files },
             configuration_errors: errors,
             attention,
@@ -188,7 +190,7 @@ fn file_trust_status(file: &ProjectFile) -> FileTrustStatus {
 /// Lines, each with its label.
 pub(crate) type StatusLines = Vec<(&'static str, String)>;
 
-/// How Snell's memory is, and what this project needs. Nothing is changed by looking.
+/// The status lines and problems of a project, without changes to the database.
 pub(crate) fn summarize_status(project: PathBuf) -> anyhow::Result<(StatusLines, Vec<AttentionItem>)> {
     let mut store_handle = StoreHandle::open()?;
     let args = Args { project: Some(project), json: false };

@@ -1,4 +1,4 @@
-//! The status as people are shown it.
+//! Renders the status as text.
 
 use snell::Timestamp;
 use snell_store::StoreTotals;
@@ -9,7 +9,7 @@ use crate::output::time;
 use crate::output::{self, TextStyle};
 use crate::record::record_event::find_daemon_variable;
 
-/// Prints it.
+/// Prints the status.
 pub(super) fn print_status(status: &StatusReport, now: Timestamp) {
     for (label, text) in build_status_lines(status, now) {
         output::print_line(&format!("{label:<14} {text}"));
@@ -32,7 +32,7 @@ pub(super) fn print_status(status: &StatusReport, now: Timestamp) {
     }
 }
 
-/// How things are, each under its label.
+/// The status as lines with labels.
 pub(super) fn build_status_lines(status: &StatusReport, now: Timestamp) -> StatusLines {
     let database = &status.database;
     let path = database.path.display();
@@ -40,28 +40,28 @@ pub(super) fn build_status_lines(status: &StatusReport, now: Timestamp) -> Statu
         "Database",
         match database.state {
             "ok" => format!("{path}, {}", format_size(database.bytes)),
-            "none" => format!("{path}: nothing has been recorded yet; `snell docs guest` shows how it begins"),
+            "none" => format!("{path}: no event has been recorded yet (to set it up: snell docs use-agents)"),
             state => format!("{path}: {state}"),
         },
     )];
     if let Some(totals) = &status.totals {
         lines.extend(build_totals_lines(totals, now));
     }
-    let keeping = if status.recording { "" } else { "; nothing is recorded, because `track` is off" };
+    let keeping = if status.recording { "" } else { " (nothing is recorded, because `track` is off)" };
     lines.push(("Kept for", format!("{}{keeping}", status.keep)));
     let daemon = match find_daemon_variable() {
         _ if status.scribe_running => "running".to_owned(),
-        Some((name, value)) if value == "off" => format!("switched off here ({name}=off)"),
-        _ => "not running; the next hook starts one".to_owned(),
+        Some((name, value)) if value == "off" => format!("off ({name}=off)"),
+        _ => "not running (the next hook starts it)".to_owned(),
     };
-    lines.push(("Scribe", daemon));
+    lines.push(("Daemon", daemon));
     lines.push(("Waiting", format!("{} to be stored", output::format_count(status.pending, "event"))));
     for ReceiverBacklog { url, waiting, since } in &status.outbox.receivers {
         let (number, since) = (output::format_count(*waiting, "event"), time::format_elapsed(*since, now));
         lines.push(("To be sent", format!("{number} to {url}, since {since}")));
     }
     let files: Vec<_> = status.project.files.iter().map(|file| format!("{} is {}", file.shown, file.state)).collect();
-    let files = if files.is_empty() { "no file that needs trust".to_owned() } else { files.join(", ") };
+    let files = if files.is_empty() { "no file needs trust".to_owned() } else { files.join(", ") };
     lines.push(("Project", format!("{}: {files}", status.project.directory.display())));
     lines.push(("Configuration", output::format_count(status.configuration_errors, "error")));
     lines
@@ -90,7 +90,7 @@ fn build_totals_lines(totals: &StoreTotals, now: Timestamp) -> StatusLines {
     lines
 }
 
-/// How large something is, for people.
+/// A size for people.
 pub(super) fn format_size(bytes: u64) -> String {
     let (unit, letter) = match bytes {
         0..1024 => return format!("{bytes} B"),

@@ -1,4 +1,4 @@
-//! What the store says of itself, and what is wrong if it says nothing.
+//! Queries the database, and reports why if it cannot be used.
 
 use snell::is_file_kind_error;
 use snell_store::{AgentFilter, AgentState, AgentView, ReconcileScope, Store, StoreError, StoreTotals};
@@ -6,10 +6,10 @@ use snell_store::{AgentFilter, AgentState, AgentView, ReconcileScope, Store, Sto
 use super::AttentionItem;
 use crate::record::open_store::{self, StoreHandle};
 
-/// How the store is asked.
+/// A function that queries the database.
 pub(super) type StoreProbe = fn(&mut StoreHandle, &mut Vec<AttentionItem>) -> StoreProbeResult;
 
-/// What the store answered.
+/// The answer of the database.
 pub(super) struct StoreProbeResult {
     pub(super) state: &'static str,
     pub(super) error: Option<String>,
@@ -18,13 +18,13 @@ pub(super) struct StoreProbeResult {
 }
 
 impl StoreProbeResult {
-    /// Nothing but how the database is.
+    /// Only the state of the database.
     fn from_state(state: &'static str, error: Option<String>) -> Self {
         Self { state, error, totals: None, waiting_agents: Vec::new() }
     }
 }
 
-/// Looks at the database as it is, and changes nothing.
+/// Opens the database without changing it.
 pub(super) fn probe_read_only(store_handle: &mut StoreHandle, attention: &mut Vec<AttentionItem>) -> StoreProbeResult {
     if matches!(store_handle.database_path().try_exists(), Ok(false)) {
         return StoreProbeResult::from_state("none", None);
@@ -35,7 +35,7 @@ pub(super) fn probe_read_only(store_handle: &mut StoreHandle, attention: &mut Ve
     }
 }
 
-/// Asks the store for all that is shown of it.
+/// Queries everything that the status shows.
 pub(super) fn query_store(store_handle: &mut StoreHandle, attention: &mut Vec<AttentionItem>) -> StoreProbeResult {
     if store_handle.has_no_records() {
         return StoreProbeResult::from_state("none", None);
@@ -45,11 +45,11 @@ pub(super) fn query_store(store_handle: &mut StoreHandle, attention: &mut Vec<At
         open_store::reconcile_agents(store, ReconcileScope::All, now)?;
         Ok((store.count_totals()?, store.list_agents(&AgentFilter::default())?))
     });
-    // A database that was set aside just now is found on disk like all others.
+    // A database that was moved aside just now is reported with the files on disk.
     let remarks = remarks.into_iter().filter(|_| store_handle.count_pending() > 0);
     attention.extend(remarks.map(|what| AttentionItem {
         what,
-        remedy: "nothing that waits is lost; it is stored when the database can be written".into(),
+        remedy: "the waiting events are safe, and are stored when the database is writable".into(),
     }));
     match answer {
         Ok((totals, mut agents)) => {
@@ -64,21 +64,21 @@ pub(super) fn query_store(store_handle: &mut StoreHandle, attention: &mut Vec<At
     }
 }
 
-/// A database that cannot be used.
+/// Reports a database that cannot be used.
 fn report_unusable(
     store_handle: &StoreHandle,
     error: StoreError,
     attention: &mut Vec<AttentionItem>,
 ) -> StoreProbeResult {
     let (state, remedy) = match &error {
-        StoreError::Locked => ("locked", "try again; if it stays locked, end the program that holds it"),
-        StoreError::Damaged(_) => ("damaged", "it is moved aside, and a new one begun, with the next event"),
+        StoreError::Locked => ("locked", "try again, or end the program that holds it"),
+        StoreError::Damaged(_) => ("damaged", "the next event moves it aside and starts a new one"),
         StoreError::TooNew { .. } => ("unusable", "install the newer version of Snell"),
-        _ => ("unusable", "see that the directory can be written and the disk has room"),
+        _ => ("unusable", "check that the directory is writable and the disk has free space"),
     };
     let is_misplaced = matches!(&error, StoreError::File { source, .. } if is_file_kind_error(source));
     let what = format!("{:#}", anyhow::Error::from(error));
-    // Something else in the place of a file is found on disk, and named with its own remedy.
+    // A wrong kind of file is reported with the files on disk.
     if !is_misplaced {
         attention.push(AttentionItem {
             what: format!("{}: {what}", store_handle.database_path().display()),

@@ -1,28 +1,28 @@
-//! Which files a project wants sessions to get: whoever trusts it should have seen that.
+//! The context files that a project requests, shown before it is trusted.
 
 use serde::Serialize;
 use snell::ProjectFile;
 
 use crate::output::TextTable;
 
-/// Something that a project says about the files of a session.
+/// A key of `[context]` in a project's file.
 #[derive(Debug, Serialize)]
 pub(super) struct ProjectContextRequest {
     key: &'static str,
     value: String,
 }
 
-/// What a file says below `[context]`.
+/// The keys that a file sets in `[context]`.
 pub(super) fn collect_context_requests(file: &ProjectFile) -> Vec<ProjectContextRequest> {
-    let said = file.context.explicit_entries().into_iter();
-    said.map(|(key, value)| ProjectContextRequest { key, value }).collect()
+    let entries = file.context.explicit_entries().into_iter();
+    entries.map(|(key, value)| ProjectContextRequest { key, value }).collect()
 }
 
 pub(super) fn print_context_requests(files: &[ProjectFile]) {
     let mut table = TextTable::new(["CONTEXT", "VALUE", "SOURCE"], 1);
     for file in files {
-        for wish in collect_context_requests(file) {
-            table.add_row([wish.key.to_owned(), wish.value, file.display_path.clone()]);
+        for request in collect_context_requests(file) {
+            table.add_row([request.key.to_owned(), request.value, file.display_path.clone()]);
         }
     }
     table.print_full_width();

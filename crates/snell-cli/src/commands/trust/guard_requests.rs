@@ -1,22 +1,22 @@
-//! What a project wants of the guard: whoever trusts it should have seen that.
+//! The guard settings that a project requests, shown before it is trusted.
 
 use serde::Serialize;
 use snell::{GuardAuthor, GuardChoice, GuardSettings, ProjectFile, SourceLocation};
 
 use crate::output::TextTable;
 
-/// Something that a project wants to be done.
+/// A setting of the guard in a project's file.
 #[derive(Debug, Serialize)]
 pub(super) struct ProjectGuardRequest<'a> {
-    /// `allow`, `ask` or `deny` for a rule or a command, `protect` or `secrets` for a place, or a preset.
+    /// `allow`, `ask` or `deny` for a rule or a command, `protect` or `secrets` for a path, or a preset.
     choice: &'static str,
-    /// The rule that it is about.
+    /// The rule, if the setting is for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     rule: Option<&'a str>,
-    /// The place that it is about.
+    /// The path, if the setting is for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
-    /// The command that it is about.
+    /// The command, if the setting is for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,50 +42,50 @@ impl<'a> ProjectGuardRequest<'a> {
     }
 }
 
-/// The presets that a project can choose.
+/// The only preset that a project can choose.
 const PRESET_STRICT: &str = "preset strict";
 
-/// What its files say about everything, about rules, commands and places.
+/// The project's settings: its preset, rules, commands and paths.
 pub(super) fn collect_guard_requests<'a>(
     settings: &'a GuardSettings,
     files: &[ProjectFile],
 ) -> Vec<ProjectGuardRequest<'a>> {
     let is_projects = |author| author == GuardAuthor::Project;
-    let rules = settings.rules.iter().filter(|said| is_projects(said.author));
-    let rules = rules.map(|said| ProjectGuardRequest {
-        rule: Some(&said.rule),
-        ..ProjectGuardRequest::new(said.choice.name(), &said.origin)
+    let rules = settings.rules.iter().filter(|entry| is_projects(entry.author));
+    let rules = rules.map(|entry| ProjectGuardRequest {
+        rule: Some(&entry.rule),
+        ..ProjectGuardRequest::new(entry.choice.name(), &entry.origin)
     });
-    let allowed = settings.allow.iter().filter(|said| is_projects(said.author));
-    let allowed = allowed.map(|said| ProjectGuardRequest {
-        command: Some(&said.command),
-        reason: Some(&said.reason),
-        until: said.until.map(|until| until.to_string()),
-        ..ProjectGuardRequest::new(GuardChoice::Allow.name(), &said.origin)
+    let allowed = settings.allow.iter().filter(|entry| is_projects(entry.author));
+    let allowed = allowed.map(|entry| ProjectGuardRequest {
+        command: Some(&entry.command),
+        reason: Some(&entry.reason),
+        until: entry.until.map(|until| until.to_string()),
+        ..ProjectGuardRequest::new(GuardChoice::Allow.name(), &entry.origin)
     });
     let is_from_files = |origin: &&SourceLocation| files.iter().any(|file| file.display_path == origin.display_path);
     let strict = settings.preset_origin.iter().filter(is_from_files);
     let strict = strict.map(|origin| ProjectGuardRequest::new(PRESET_STRICT, origin));
     let places = [("protect", &settings.protect), ("secrets", &settings.secrets)];
     let places = places.into_iter().flat_map(|(choice, places)| {
-        let places = places.iter().filter(|said| is_projects(said.author));
-        places.map(move |said| ProjectGuardRequest {
-            path: Some(said.path.to_string_lossy().into_owned()),
-            ..ProjectGuardRequest::new(choice, &said.origin)
+        let places = places.iter().filter(|entry| is_projects(entry.author));
+        places.map(move |entry| ProjectGuardRequest {
+            path: Some(entry.path.to_string_lossy().into_owned()),
+            ..ProjectGuardRequest::new(choice, &entry.origin)
         })
     });
     strict.chain(rules).chain(allowed).chain(places).collect()
 }
 
-pub(super) fn print_guard_requests(wishes: &[ProjectGuardRequest<'_>]) {
-    let mut table = TextTable::new(["GUARD", "RULE, COMMAND OR PLACE", "WHY", "SOURCE"], 1);
-    for wish in wishes {
-        let until = wish.until.as_ref().map(|until| format!(" (until {until})"));
+pub(super) fn print_guard_requests(requests: &[ProjectGuardRequest<'_>]) {
+    let mut table = TextTable::new(["GUARD", "RULE, COMMAND OR PATH", "REASON", "SOURCE"], 1);
+    for request in requests {
+        let until = request.until.as_ref().map(|until| format!(" (until {until})"));
         table.add_row([
-            wish.choice.to_owned(),
-            wish.rule.or(wish.command).or(wish.path.as_deref()).unwrap_or("-").to_owned(),
-            format!("{}{}", wish.reason.unwrap_or("-"), until.unwrap_or_default()),
-            format!("{}:{}", wish.source, wish.line),
+            request.choice.to_owned(),
+            request.rule.or(request.command).or(request.path.as_deref()).unwrap_or("-").to_owned(),
+            format!("{}{}", request.reason.unwrap_or("-"), until.unwrap_or_default()),
+            format!("{}:{}", request.source, request.line),
         ]);
     }
     table.print_full_width();

@@ -1,83 +1,87 @@
-//! `snell trust`: which projects' hooks may run where Snell is a guest.
+//! `snell trust`: which projects' hooks may run inside agents.
 
 mod context_requests;
 mod guard_requests;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde::Serialize;
-use snell::{Diagnostic, Hook, ProjectFile, Severity, TrustStatus, TrustStore, read_file};
+use snell::{Diagnostic, Hook, ProjectFile, Severity, TrustStatus, TrustStore, UserMessage, read_file};
 
 use self::guard_requests::ProjectGuardRequest;
 use super::{DONE, FAILED};
 use crate::env::ConfigArgs;
 use crate::output::hook::{HookJsonView, trust_status_name};
-use crate::output::{self, TextTable};
+use crate::output::{self, CommandError, TextTable};
 use crate::trust_file::TrustUpdate;
 
-/// A larger file is no hook configuration, and so was not trusted.
+/// A larger file is not a hook file, so it cannot be trusted.
 const MAX_PINNED_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Let a project's hooks run where Snell is a guest, as long as their files stay as they are
+/// Let a project's hooks run inside agents, until their files change
 ///
-/// As a guest Snell sits in every directory that you open, also in one that was cloned a minute ago. There, the hooks in
-/// the project's own files run only after this command. It shows every hook that it trusts,
-/// what the project wants the guard to do, and which files it wants sessions to get.
+/// An agent runs Snell in every directory that you open, even in a repository that you cloned a minute ago. There, the hooks in
+/// the project's own files run only after this command. It shows every hook that it trusts, the project's settings for the
+/// guard, and the files that it gives to sessions.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell trust\n  snell trust ~/work --revoke\n  snell trust --list")]
 pub(crate) struct Args {
-    /// The project [default: the nearest directory upwards with a snell.toml or .git]
+    /// Project directory [default: the nearest project upwards]
+    ///
+    /// The nearest directory upwards with a snell.toml or .git.
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
-    /// Trust files of every agent, not only those that count for a guest: for hosts that require trust
+    /// Also trust files that only hosts read
+    ///
+    /// Agents read only snell.toml and borrowed files. Hosts that pass --require-trust read the files of every format.
     #[arg(long, conflicts_with_all = ["revoke", "list"])]
     all: bool,
-    /// End the trust in all files of this directory and below
+    /// Stop trusting all files in this directory and below
     #[arg(long, conflicts_with = "list")]
     revoke: bool,
-    /// Show every project that is trusted
+    /// List trusted projects
     #[arg(long, conflicts_with = "directory")]
     list: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// The home directory whose settings apply [default: $HOME]
+    /// Use the settings of this home directory [default: $HOME]
     #[arg(long, value_name = "DIR")]
     home: Option<PathBuf>,
 }
 
-/// What was trusted, for programs.
+/// The trusted files, as JSON.
 #[derive(Serialize)]
 struct TrustReport<'a> {
     directory: &'a Path,
     files: Vec<TrustedFileView<'a>>,
-    /// What the project wants of the guard.
+    /// The project's settings for the guard.
     guard: &'a [ProjectGuardRequest<'a>],
     moved_aside: Option<PathBuf>,
     diagnostics: &'a [Diagnostic],
 }
 
-/// A file that was trusted, for programs.
+/// A file that is now trusted, as JSON.
 #[derive(Serialize)]
 struct TrustedFileView<'a> {
     path: &'a Path,
     contract: &'a str,
     sha256: &'a str,
-    /// What it was before.
+    /// The status before.
     was: &'static str,
-    /// What it wants sessions to get.
+    /// The context files that it gives to sessions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     context: Vec<context_requests::ProjectContextRequest>,
     hooks: Vec<TrustedHookView<'a>>,
 }
 
-/// A hook that was trusted, for programs.
+/// A hook that is now trusted, as JSON.
 #[derive(Serialize)]
 struct TrustedHookView<'a> {
     #[serde(flatten)]
     hook: HookJsonView<'a>,
-    /// What a request carries beside the event.
+    /// The headers of an HTTP hook.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     headers: &'a [(String, String)],
     /// The variables that headers may name.
@@ -94,9 +98,9 @@ impl<'a> TrustedHookView<'a> {
         }
     }
 
-    /// All that it does, in one line: a condition is run as well, and headers leave the machine.
+    /// Everything that the hook does, in one line: its condition runs too, and its headers leave the machine.
     fn format_command(&self) -> String {
-        let mut whole = self.hook.command.clone();
+        let mut text = self.hook.command.clone();
         let headers = self.headers.iter().map(|(name, value)| format!("{name}: {value}"));
         let parts = [
             ("if", self.hook.condition.map(str::to_owned)),
@@ -105,19 +109,19 @@ impl<'a> TrustedHookView<'a> {
         ];
         for (name, part) in parts {
             if let Some(part) = part {
-                whole.push_str(&format!("  [{name}: {part}]"));
+                text.push_str(&format!("  [{name}: {part}]"));
             }
         }
-        whole
+        text
     }
 }
 
-/// Several as one text; nothing if there are none.
+/// The texts joined with commas; nothing if there are none.
 fn join_if_any(parts: Vec<String>) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// What was revoked, for programs.
+/// The files that are no longer trusted, as JSON.
 #[derive(Serialize)]
 struct RevokeReport {
     directory: PathBuf,
@@ -125,14 +129,14 @@ struct RevokeReport {
     moved_aside: Option<PathBuf>,
 }
 
-/// A project in which files are trusted, for programs.
+/// A project with trusted files, as JSON.
 #[derive(Serialize)]
 struct TrustedProjectView {
     directory: PathBuf,
     files: Vec<PinnedFileView>,
 }
 
-/// A trusted file, for programs.
+/// A trusted file, as JSON.
 #[derive(Serialize)]
 struct PinnedFileView {
     path: PathBuf,
@@ -155,40 +159,40 @@ fn trust_project(args: &Args) -> anyhow::Result<u8> {
     let builder = around.engine_builder_with_trust()?;
     let builder = if args.all { builder.survey_all() } else { builder.survey() };
     let (engine, diagnostics) = builder.load();
-    // What was read here is what is shown and what is pinned, whatever the files say by now.
+    // The content that is shown is pinned, even if the files change meanwhile.
     let files = engine.project_files();
     let settings = engine.settings();
-    let wishes = guard_requests::collect_guard_requests(&settings.guard, &files);
+    let requests = guard_requests::collect_guard_requests(&settings.guard, &files);
     let mut moved_aside = None;
     if !files.is_empty() {
         let pin_all = |trust: &mut TrustStore| files.iter().for_each(|file| trust.pin_file(file));
         moved_aside = around.trust_file().update(pin_all)?.moved_aside;
     }
-    let left_out = diagnostics.iter().filter(|found| is_unreadable_project_file(found, &files)).count();
+    let unreadable = diagnostics.iter().filter(|found| is_unreadable_project_file(found, &files)).count();
     if args.json {
         output::print_json(&TrustReport {
             directory: &directory,
             files: files.iter().map(to_trusted_file_view).collect(),
-            guard: &wishes,
+            guard: &requests,
             moved_aside,
             diagnostics: &diagnostics,
         })?;
     } else {
         note_moved_trust_file(moved_aside.as_deref());
         diagnostics.iter().for_each(output::print_diagnostic);
-        print_trusted(&directory, &files, &wishes);
+        print_trusted(&directory, &files, &requests);
     }
-    if left_out > 0 {
-        output::print_warning("files that cannot be read are not trusted");
+    if unreadable > 0 {
+        output::print_warning("files that cannot be parsed are not trusted");
         return Ok(FAILED);
     }
     Ok(DONE)
 }
 
-/// Whether it is about a file of the project that could not be read, and so is none of those that are trusted.
+/// Whether the finding is an error in a file of the project that is not in `files`, because it cannot be parsed.
 fn is_unreadable_project_file(found: &Diagnostic, files: &[ProjectFile]) -> bool {
-    let of_the_project = !found.path.starts_with(['/', '~']);
-    found.severity == Severity::Error && of_the_project && files.iter().all(|file| file.display_path != found.path)
+    let is_in_project = !found.path.starts_with(['/', '~']);
+    found.severity == Severity::Error && is_in_project && files.iter().all(|file| file.display_path != found.path)
 }
 
 fn to_trusted_file_view(file: &ProjectFile) -> TrustedFileView<'_> {
@@ -202,10 +206,10 @@ fn to_trusted_file_view(file: &ProjectFile) -> TrustedFileView<'_> {
     }
 }
 
-fn print_trusted(directory: &Path, files: &[ProjectFile], wishes: &[ProjectGuardRequest<'_>]) {
+fn print_trusted(directory: &Path, files: &[ProjectFile], requests: &[ProjectGuardRequest<'_>]) {
     let shown = directory.display();
     if files.is_empty() {
-        output::print_line(&format!("Nothing in {shown} needs to be trusted: no file of it runs hooks for a guest."));
+        output::print_line(&format!("Nothing to trust in {shown}: no file there has hooks for agents."));
         return;
     }
     let mut table = TextTable::new(["EVENT", "MATCHER", "COMMAND", "SOURCE"], 2);
@@ -218,16 +222,16 @@ fn print_trusted(directory: &Path, files: &[ProjectFile], wishes: &[ProjectGuard
             trusted.hook.location(),
         ]);
     }
-    // Nothing may hide at the end of a long line.
+    // Nothing is cut, so that a long line cannot hide anything.
     table.print_full_width();
-    guard_requests::print_guard_requests(wishes);
+    guard_requests::print_guard_requests(requests);
     context_requests::print_context_requests(files);
-    output::print_line(&format!("Trusted in {shown}, as long as they stay as they are:"));
+    output::print_line(&format!("Trusted in {shown}, until they change:"));
     for file in files {
         let before = match file.status {
-            TrustStatus::Trusted => " (as before)",
+            TrustStatus::Trusted => " (trusted before)",
             TrustStatus::Untrusted => "",
-            TrustStatus::Changed => " (changed since it was trusted)",
+            TrustStatus::Changed => " (has changed since you trusted it)",
         };
         let hooks = output::format_count(file.hooks.len(), "hook");
         output::print_line(&format!("  {}: {hooks}{before}", file.display_path));
@@ -238,7 +242,7 @@ fn revoke_trust(args: &Args) -> anyhow::Result<u8> {
     let around = ConfigArgs::new(None, args.home.clone());
     around.check_home_dir()?;
     let directory = match &args.directory {
-        // Trust in a directory that is gone can still be ended.
+        // A directory that does not exist any more can still be revoked.
         Some(directory) => {
             std::path::absolute(directory).with_context(|| format!("cannot find {}", directory.display()))?
         }
@@ -252,7 +256,7 @@ fn revoke_trust(args: &Args) -> anyhow::Result<u8> {
     }
     note_moved_trust_file(moved_aside.as_deref());
     if answer.is_empty() {
-        output::print_line(&format!("Nothing in {} was trusted.", directory.display()));
+        output::print_line(&format!("No file in {} was trusted.", directory.display()));
     }
     for path in &answer {
         output::print_line(&format!("{} is no longer trusted.", path.display()));
@@ -260,10 +264,11 @@ fn revoke_trust(args: &Args) -> anyhow::Result<u8> {
     Ok(DONE)
 }
 
-/// The directory whose trust is to be ended if none was named: this one if anything in it or below is trusted, also if it is
-/// gone, else the project around it.
+/// The directory to revoke if none is named: the current one if any file in it or below is trusted, even if the file is gone;
+/// else the project around it.
 fn find_trusted_directory(config_args: &ConfigArgs) -> anyhow::Result<PathBuf> {
-    let here = std::env::current_dir().context("the current directory is gone; name one")?;
+    let here = std::env::current_dir()
+        .context(CommandError::new("the current directory does not exist any more").with_hint("name a directory"))?;
     let here = here.canonicalize().unwrap_or(here);
     let projects = config_args.trust_file().load_or_empty().group_by_project();
     if projects.keys().any(|directory| directory.starts_with(&here)) {
@@ -278,8 +283,11 @@ fn list_projects(args: &Args) -> anyhow::Result<u8> {
     let pins = around.trust_file();
     let trust = pins.load_or_empty();
     if let Some(fault) = trust.fault() {
-        let fate = if pins.will_be_moved_aside() { "; the next `snell trust` moves it aside" } else { "" };
-        bail!("nothing is trusted: {fault}{fate}");
+        let mut message = UserMessage::new(format!("no file is trusted: {fault}"));
+        if pins.will_be_moved_aside() {
+            message = message.with_hint("the next `snell trust` moves the file aside");
+        }
+        return Err(CommandError::from(message).into());
     }
     let state = |path: &Path| match read_file(path, MAX_PINNED_BYTES).map(|content| trust.check_content(path, &content))
     {
@@ -318,7 +326,7 @@ fn list_projects(args: &Args) -> anyhow::Result<u8> {
 fn note_moved_trust_file(aside: Option<&Path>) {
     if let Some(aside) = aside {
         output::print_warning(format!(
-            "trust.json could not be understood, so nothing was trusted; it is now {}",
+            "trust.json could not be parsed, so no file was trusted, and it was moved to {}",
             aside.display()
         ));
     }

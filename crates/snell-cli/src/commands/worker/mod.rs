@@ -1,10 +1,10 @@
-//! `snell worker`: what a session has others do, where no event tells of it.
+//! `snell worker`: reports workers that no event reports.
 
 mod summary_file;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use snell::{BuiltinHandler, Timestamp};
 use snell_store::{SessionFilter, SessionRow, SessionWorker, WorkerStatus, WorkerUpdate};
 
@@ -12,18 +12,18 @@ use super::DONE;
 use crate::env::caller::CallerEnv;
 use crate::handlers::SessionMode;
 use crate::output::time::format_elapsed;
-use crate::output::{self, TextStyle, TextTable};
+use crate::output::{self, CommandError, TextStyle, TextTable};
 use crate::record::open_store::StoreHandle;
 use crate::session_arg::SessionSelector;
 use crate::tmux_wake;
 
-/// How much of a label and of a summary is shown.
+/// The longest label or summary in the table.
 const TEXT_SHOWN: usize = 60;
 
-/// Say that a worker has begun or finished, and list a session's workers
+/// Report that a worker started or finished, and list workers
 ///
-/// A session's subagents and background tasks are known by their events. This is for everything else that it starts and
-/// does not wait for. Its agent is told once of each that has finished, when it is woken up.
+/// A worker is a job that an agent starts and does not wait for. Sub-agents and background tasks report themselves; this command
+/// is for all others. When the agent is woken up, Snell reports each finished worker to it once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell worker start nightly-build --label \"the whole test suite\"\n  \
     snell worker done nightly-build --summary \"412 passed\" --wake\n  \
@@ -40,39 +40,39 @@ enum WorkerCommand {
     List(WorkerListArgs),
 }
 
-/// Say that a worker has begun, so that it is known how long it takes
+/// Report that a worker started, so that its duration is known
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  snell worker start nightly-build --label \"the whole test suite\"")]
 struct WorkerStartArgs {
-    /// What tells it from the session's other workers
+    /// Name of the worker, unique in the session
     name: String,
-    /// What it is or does, in a few words
+    /// Describe the worker in a few words
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
     #[command(flatten)]
     whose: SessionSelector,
 }
 
-/// Say that a worker has finished
+/// Report that a worker finished
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell worker done nightly-build --summary \"412 passed\" --wake\n  \
     make 2>&1 | tail | snell worker done make --failed --summary-file -")]
 struct WorkerDoneArgs {
-    /// What tells it from the session's other workers
+    /// Name of the worker, unique in the session
     name: String,
-    /// What it is or does, in a few words
+    /// Describe the worker in a few words
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
-    /// What came out
+    /// Report this result
     #[arg(long, value_name = "TEXT")]
     summary: Option<String>,
-    /// Read what came out from this file; - is standard input
+    /// Read the result from this file (- is stdin)
     #[arg(long, value_name = "FILE", conflicts_with = "summary")]
     summary_file: Option<PathBuf>,
-    /// It did not do what it should
+    /// Report that the worker failed
     #[arg(long)]
     failed: bool,
-    /// Wake the session's agent up, as `snell wake` does
+    /// Wake the agent, as `snell wake` does
     #[arg(long)]
     wake: bool,
     #[command(flatten)]
@@ -111,7 +111,7 @@ fn start_worker(args: &WorkerStartArgs) -> anyhow::Result<u8> {
         summary: None,
     };
     let worker = store_handle.write_with_retry(|store| store.record_worker_update(&note, now))?;
-    output::print_line(&format!("{} runs for {}.", worker.name, session.session_id));
+    output::print_line(&format!("Recorded: {} runs for {}.", worker.name, session.session_id));
     Ok(DONE)
 }
 
@@ -131,10 +131,10 @@ fn finish_worker(args: &WorkerDoneArgs) -> anyhow::Result<u8> {
     };
     let worker = store_handle.write_with_retry(|store| store.record_worker_update(&note, now))?;
     let session = find_worker_session(&worker, session, &mut store_handle)?;
-    let how = if args.failed { "has failed" } else { "is done" };
+    let how = if args.failed { "failed" } else { "is done" };
     let typed = if args.wake {
         let woken = tmux_wake::wake_session(&mut store_handle, session.conversation_id, tmux_wake::WakeMode::Checked);
-        Some(woken.context("the worker is noted, but its session's agent was not woken up")?)
+        Some(woken.context("the worker is recorded, but its agent was not woken up")?)
     } else {
         None
     };
@@ -142,7 +142,8 @@ fn finish_worker(args: &WorkerDoneArgs) -> anyhow::Result<u8> {
         let is_on = |handler| settings.handlers.is_enabled(handler);
         is_on(BuiltinHandler::Track) && is_on(BuiltinHandler::Remind)
     });
-    output::print_line(&format!("{} {how}; {}.", worker.name, describe_notification(&session, answers)));
+    output::print_line(&format!("Recorded: {} {how}.", worker.name));
+    output::print_line(&describe_notification(&session, answers));
     if let Some(typed) = typed {
         output::print_line(&typed);
     }
@@ -163,7 +164,7 @@ fn list_workers(args: &WorkerListArgs) -> anyhow::Result<u8> {
     Ok(DONE)
 }
 
-/// The session that has a worker: the one that was named, unless that was compacted and has handed it on.
+/// The session of a worker: the named one, or after a compaction its successor.
 fn find_worker_session(
     worker: &SessionWorker,
     named: SessionRow,
@@ -177,36 +178,37 @@ fn find_worker_session(
     Ok(found.unwrap_or(named))
 }
 
-/// Whether and when a session's agent is told of a worker, if wake-ups are answered at all. Nothing here looks anywhere.
+/// Whether and when Snell reports a finished worker to its agent.
 fn describe_notification(session: &SessionRow, wake_ups_are_answered: bool) -> String {
     let id = &session.session_id;
     if !wake_ups_are_answered {
-        return format!("{id} is not told, because wake-ups are not answered ([handlers] in snell.toml)");
+        return format!("Snell will not report it to {id}: `remind` or `track` is off in [handlers] of snell.toml.");
     }
     if SessionMode::from_name(session.mode.as_deref()) == SessionMode::Background {
-        return format!("{id} is not told, because it works in the background");
+        return format!("Snell will not report it to {id}: the session works in the background.");
     }
-    let reason = session.end_reason.as_deref().unwrap_or("no reason is known");
+    let reason = session.end_reason.as_deref().unwrap_or("unknown reason");
     match (session.ended_at, reason) {
-        (None, _) => format!("{id} is told when it is woken up"),
+        (None, _) => format!("Snell reports it to {id} at the next wake-up."),
         (Some(_), "replaced" | "pane_reused") => {
-            format!("{id} is not told unless it is resumed, because another session has taken its place ({reason})")
+            format!("Snell will not report it to {id} unless it is resumed: another session replaced it ({reason}).")
         }
-        (Some(_), _) => format!("{id} is not told unless it is resumed, because it has ended ({reason})"),
+        (Some(_), _) => format!("Snell will not report it to {id} unless it is resumed: it ended ({reason})."),
     }
 }
 
-/// A name that says something.
+/// Refuses a blank name.
 fn check_worker_name(name: &str) -> anyhow::Result<&str> {
     if name.chars().all(|c| c.is_whitespace() || c.is_control()) {
-        bail!("the worker's name is empty; write what tells it from others, such as: snell worker done nightly-build");
+        let error = CommandError::new("the name of the worker is empty");
+        return Err(error.with_hint("write a name, such as: snell worker done nightly-build").into());
     }
     Ok(name)
 }
 
-/// Workers as people see them.
+/// The workers as a table.
 pub(super) fn build_worker_table(workers: &[SessionWorker], now: Timestamp) -> TextTable<6> {
-    let mut table = TextTable::new(["WORKER", "KIND", "STATUS", "TIME", "TOLD", "ABOUT"], 5);
+    let mut table = TextTable::new(["WORKER", "KIND", "STATUS", "TIME", "REPORTED", "ABOUT"], 5);
     for worker in workers {
         let plain = |text: String| (text, TextStyle::Plain);
         let about = [&worker.label, &worker.summary];
@@ -232,7 +234,7 @@ fn status_style(status: WorkerStatus) -> TextStyle {
     }
 }
 
-/// How long it took, or has been running.
+/// The duration of the worker so far.
 fn format_worker_time(worker: &SessionWorker, now: Timestamp) -> String {
     match worker.started_at {
         Some(started) => format_elapsed(started, worker.finished_at.unwrap_or(now)),

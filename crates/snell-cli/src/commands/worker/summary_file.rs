@@ -1,28 +1,29 @@
-//! What a worker has to say, as it stands in a file or is handed over: of much, the beginning and the end.
+//! Reads the result of a worker from a file or standard input: of a long one, the beginning and the end.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
-use crate::output::truncate_to_width;
+use crate::output::{CommandError, truncate_to_width};
 
-/// So much is read of the beginning, and so much of the end. Far less of it is kept.
+/// The bytes that are read from the beginning, and from the end. Records keep far less.
 const PART_BYTES: usize = 512 * 1024;
 
-/// What is no file is read this far, because it may have no end.
+/// The most bytes that are read from a pipe or device, which may have no end.
 const MAX_STREAM_BYTES: u64 = 256 * 1024 * 1024;
 
-/// How much is repeated of a path that somebody wrote.
+/// The longest path in a message.
 const PATH_SHOWN: usize = 200;
 
-/// Reads a summary from a file; `-` is standard input. What is no text is made one.
+/// Reads a summary from a file; `-` is standard input. Invalid UTF-8 is replaced.
 pub(super) fn read_summary(path: &Path) -> anyhow::Result<String> {
     let bytes = if path == Path::new("-") {
         let stdin = io::stdin().lock();
         if stdin.is_terminal() {
-            bail!("--summary-file - reads standard input, and that is a terminal; use --summary TEXT");
+            let error = CommandError::new("--summary-file - reads standard input, but that is a terminal");
+            return Err(error.with_hint("use --summary TEXT").into());
         }
         read_stream_ends(stdin).context("cannot read the summary from standard input")?
     } else {
@@ -46,7 +47,7 @@ fn read_file_ends(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The beginning and the end of what can only be read from one to the other.
+/// The beginning and the end of a source that cannot seek.
 fn read_stream_ends(source: impl Read) -> io::Result<Vec<u8>> {
     let mut source = source.take(MAX_STREAM_BYTES);
     let mut next = |bytes: &mut Vec<u8>| source.by_ref().take(PART_BYTES as u64).read_to_end(bytes);

@@ -13,7 +13,10 @@ fn without_a_directory_for_temporary_files_it_says_so() {
     let output = theatre.demo_command(&["--fast"]).env("TMPDIR", "/nowhere/at/all").output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.starts_with("error: cannot use /nowhere/at/all for the demo; set TMPDIR"), "{stderr}");
+    assert!(
+        stderr.starts_with("error: cannot use /nowhere/at/all for the demo: ") && stderr.contains("\nhint: set TMPDIR"),
+        "{stderr}"
+    );
     assert!(output.stdout.is_empty());
 }
 

@@ -12,32 +12,32 @@ use snell_test_support::wait::wait_until;
 use super::DemoSandbox;
 use crate::support::CliSandbox;
 
-/// What is told of a session, in this order: who, what, and what came of it.
-const TOLD: &[(&str, &str, &str)] = &[
+/// The lines of a session, in this order: agent, action, result.
+const LINES: &[(&str, &str, &str)] = &[
     ("you", "snell trust lighthouse", "hooks of 4 files may run"),
     ("builder", "starts", "The lamp needs a health check"),
     ("builder", "prompt: ", "context: main is frozen"),
     ("reviewer", "starts", "context: Reviews end with a question"),
-    ("builder", "Read src/lamp.js", "goes on"),
-    ("nightly", "starts", "goes on"),
+    ("builder", "Read src/lamp.js", "ok"),
+    ("nightly", "starts", "ok"),
     (
         "nightly",
         "mcp__mail__send_email",
         "blocked: \"mcp__mail__send_email\" may not run in a session in mode \"background\"",
     ),
     ("builder", "Bash npm install", "changed to npm ci"),
-    ("builder", "Bash grep -rn 'rm -rf' docs", "goes on"),
+    ("builder", "Bash grep -rn 'rm -rf' docs", "ok"),
     ("builder", "Bash sh -c 'cd ~ && rm -rf .'", "blocked: rm would delete the whole home directory"),
     ("builder", "Write package-lock.json", "blocked: package-lock.json is for npm to write"),
     ("reviewer", "Bash git push --force origin main", "a force-push rewrites what others have · main is protected"),
     ("builder", "asks: ", "awaiting input"),
     ("you", "answer builder: 9090", "it is processing again"),
-    ("nightly", "dies without a word", "exited without a SessionEnd event"),
+    ("nightly", "is killed", "exited without a SessionEnd event"),
     ("builder", "its status line is drawn", "context 63 %"),
     ("builder", "prompt: ", "context: Context at 60%"),
     ("builder", "stops: ", "context: Memory check (60% context used)"),
-    ("reviewer", "stops: ", "goes on"),
-    ("builder", "ends", "goes on"),
+    ("reviewer", "stops: ", "ok"),
+    ("builder", "ends", "ok"),
 ];
 
 #[test]
@@ -47,7 +47,7 @@ fn the_terminal_tells_everything_and_nothing_is_left() {
     assert_eq!((end.code, end.stderr.as_str()), (Some(0), ""), "{text}");
     assert!(text.starts_with("Snell's page: http://127.0.0.1:"), "{text}");
     let mut lines = text.lines();
-    for (who, what, came) in TOLD {
+    for (who, what, came) in LINES {
         let is_it = |line: &str| {
             let Some((happened, outcome)) = line.split_once(" → ") else {
                 return false;
@@ -56,21 +56,21 @@ fn the_terminal_tells_everything_and_nothing_is_left() {
         };
         assert!(lines.any(is_it), "{who}: {what} → {came} is not in its place in:\n{text}");
     }
-    let summary = text.split_once("What came of it").unwrap().1;
+    let summary = text.split_once("\nResults\n").unwrap().1;
     for sign in [
         "blocked  builder: Bash sh -c",
         "by the guard: rm would delete the whole home directory",
         "by hooks: package-lock.json is for npm to write",
-        "by the rules about messages: \"mcp__mail__send_email\"",
+        "by the messaging rules: \"mcp__mail__send_email\"",
         "changed  builder: Bash npm install",
         "context  builder: starts",
-        "What hooks cost",
+        "Time of hooks",
         "(0 failed)",
     ] {
         assert!(summary.contains(sign), "{sign}: {summary}");
     }
     assert!(summary.contains("1 verdict of the guard."), "{summary}");
-    let blocked = "4 calls blocked: 1 by the guard, 2 by hooks, 1 by the rules about messages.";
+    let blocked = "4 calls blocked: 1 by the guard, 2 by hooks, 1 by the messaging rules.";
     assert!(summary.contains(blocked), "{summary}");
     assert!(!text.contains('\u{1b}'), "{text}");
     theatre.assert_nothing_left();
@@ -160,7 +160,7 @@ fn what_surrounds_its_user_does_not_get_in() {
     let theatre = DemoSandbox::with_sandbox(sandbox);
     let (text, end) = theatre.spawn_demo(&["--fast"]).read_to_end();
     assert_eq!((end.code, end.stderr.as_str()), (Some(0), ""), "{text}");
-    for (_, _, came) in TOLD {
+    for (_, _, came) in LINES {
         assert!(text.contains(came), "{came} is not in:\n{text}");
     }
     theatre.assert_nothing_left();

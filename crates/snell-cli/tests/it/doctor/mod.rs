@@ -57,16 +57,16 @@ fn people_see_that_all_is_well() {
     insta::assert_snapshot!(shown.join("\n"), @r#"
     Program        ok       ~/home/bin/snell, version 0.1.0
     Settings       ok       ~/home/.claude/settings.json (user): snell hook on 29 events
-    Memory         ok       database: ~/data/snell.db: nothing has been recorded yet; `snell docs guest` shows how it begins
+    Memory         ok       database: ~/data/snell.db: no event has been recorded yet (to set it up: snell docs use-agents)
                    ok       waiting: 0 events to be stored
-                   ok       project: ~/project: no file that needs trust
+                   ok       project: ~/project: no file needs trust
     Configuration  ok       0 hooks (without Snell's own) in 1 file, without problems
     Guard          ok       the guard judges every tool call by the preset standard; settings choose for 0 rules and allow 0 commands
     Proof          ok       Notification by ~/home/bin/snell hook --agent claude: exit code 0, no answer, MANY ms; recorded
                    ok       PreToolUse by ~/home/bin/snell hook --agent claude: exit code 0, answers {"systemMessage":"Snell: blocked by rule files.delete-root; details: snell guard explain 'rm -rf /'","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecision…, MANY ms; `rm -rf /` is denied by files.delete-root, and that is recorded
                    note     this ran in a temporary home directory: nothing of yours was called, recorded or forwarded
 
-    All is well.
+    No problems.
     "#);
 }
 
@@ -219,7 +219,7 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
         (
             "the project is not trusted",
             |home| write_file(&home.sandbox.project().join("snell.toml"), "[[hook]]\nevent = 'Stop'\nrun = 'true'\n"),
-            "Memory warning snell.toml is not trusted, so its hook does not run in agents | look at it, then run: snell trust",
+            "Memory warning snell.toml is not trusted, so its hook does not run in agents | review the file, then run `snell trust`",
         ),
         (
             "the configuration is wrong",
@@ -253,7 +253,7 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
                 home.sandbox.send_hook_event("11:00:00", "SessionStart", serde_json::json!({}));
                 fs::write(home.sandbox.data().join("snell.db.damaged-20260301T120000"), "x").unwrap();
             },
-            "Memory warning a damaged database was set aside:",
+            "Memory warning a damaged database was moved to ",
         ),
     ];
     for (name, harm, expected) in cases {

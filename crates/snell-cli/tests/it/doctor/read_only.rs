@@ -60,7 +60,7 @@ fn looking_changes_nothing_whatever_the_database_is_like() {
         (
             "it is gone",
             |home| fs::remove_file(home.sandbox.database()).unwrap(),
-            "Memory ok database: ~data/snell.db: nothing has been recorded yet",
+            "Memory ok database: ~data/snell.db: no event has been recorded yet",
         ),
         ("its log is gone", checkpoint_and_remove_log, "Memory ok the database has no damage"),
     ];

@@ -16,10 +16,10 @@ fn read_page(name: &str) -> String {
     fs::read_to_string(find_repository_root().join("docs").join(name)).unwrap()
 }
 
-/// The names that a help text lists below "Commands:", but for `help` itself.
+/// The names that a help text lists below "Commands:", or in groups, except `help`.
 fn parse_command_names(help: &str) -> Vec<String> {
-    let (_, list) = help.split_once("Commands:\n").unwrap_or_default();
-    let lines = list.lines().take_while(|line| !line.is_empty());
+    let list = help.split_once("\nCommands:\n").or_else(|| help.split_once("\nSet up:\n"));
+    let lines = list.map_or("", |(_, list)| list).lines().take_while(|line| !line.starts_with("Options:"));
     let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let names = names.filter_map(|line| line.split_whitespace().next());
     names.filter(|name| *name != "help").map(str::to_owned).collect()

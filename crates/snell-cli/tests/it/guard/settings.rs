@@ -99,14 +99,14 @@ fn trust_shows_the_guard_settings_of_a_project() {
         cells.join(" | ")
     });
     insta::assert_snapshot!(rows.collect::<Vec<_>>().join("\n"), @"
-    GUARD | RULE, COMMAND OR PLACE | WHY | SOURCE
+    GUARD | RULE, COMMAND OR PATH | REASON | SOURCE
     preset strict | - | - | snell.toml:10
     allow | git.push-force | - | snell.toml:2
     allow | sudo make load | the driver (until 2027-01-31) | snell.toml:5
     protect | PROJECT/infra | - | snell.toml:11
     secrets | PROJECT/vault | - | snell.toml:12
 
-    Trusted in PROJECT, as long as they stay as they are:
+    Trusted in PROJECT, until they change:
     snell.toml: 0 hooks
     ");
     let json = sandbox.run_snell(&["trust", "--json"], "").json();

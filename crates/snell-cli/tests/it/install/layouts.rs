@@ -100,7 +100,7 @@ fn what_its_user_changes_in_between_stays_and_the_rest_is_as_before() {
         let edit = |text: &str| format!("{}\n// and this\n", text.replace("\"opus\"", "\"sonnet\""));
         fs::write(home.settings_path(), edit(&home.read_settings())).unwrap();
         let ran = home.run_successfully(&["uninstall", "claude"]);
-        assert!(ran.stdout.starts_with("Took Snell's entries out of"), "{name}: {}", ran.stdout);
+        assert!(ran.stdout.starts_with("Removed Snell's entries from"), "{name}: {}", ran.stdout);
         assert_eq!(home.read_settings(), edit(text), "{name}");
     }
 }
@@ -234,6 +234,6 @@ fn a_dry_run_shows_the_difference_and_leaves_no_trace() {
     home.run_successfully(&["install", "claude", "--notify"]);
     let installed = list_tree(&home.sandbox.home());
     let ran = home.run_successfully(&["uninstall", "claude", "--dry-run"]);
-    assert!(ran.stdout.contains("\n-  \"hooks\": {\n") && ran.stdout.contains("would be removed"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\n-  \"hooks\": {\n") && ran.stdout.contains("Would remove "), "{}", ran.stdout);
     assert_eq!(list_tree(&home.sandbox.home()), installed);
 }

@@ -86,7 +86,7 @@ fn a_script_that_was_replaced_on_demand_comes_back_as_it_was() {
         home.run_successfully(&["install", "claude", "--notify", "--force"]);
         let ran = home.run_successfully(&["uninstall", "claude"]);
         comes_back(&ran);
-        assert!(ran.stdout.contains("notify-headspace.sh is again what it was before Snell"), "{ran:?}");
+        assert!(ran.stdout.contains("Restored ") && ran.stdout.contains("notify-headspace.sh\n"), "{ran:?}");
         assert!(ran.stderr.is_empty(), "{ran:?}");
         assert_eq!(home.read_settings(), settings);
     }

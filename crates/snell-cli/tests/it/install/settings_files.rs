@@ -21,7 +21,7 @@ fn what_is_not_there_is_made_and_taken_away_again() {
         assert_eq!(mode, 0o700);
         assert!(!settings.with_file_name("settings.json.before-snell").exists());
         let ran = home.run_successfully(&["uninstall", "claude"]);
-        assert!(ran.stdout.contains("which was not there before Snell"), "{ran:?}");
+        assert!(ran.stdout.contains("it did not exist before Snell"), "{ran:?}");
         assert_eq!(list_tree(&home.sandbox.home()), before, "{options:?}");
     }
 }
@@ -251,7 +251,7 @@ fn people_are_told_what_was_done_and_programs_too() {
     insta::assert_snapshot!(shown, @"
     Claude Code now calls Snell on 29 events: ~/bin/snell hook
       Settings   ~/.claude/settings.json
-      As before  ~/.claude/settings.json.before-snell
+      Backup     ~/.claude/settings.json.before-snell
       To undo    snell uninstall claude
       To check   snell doctor
     ");

@@ -21,7 +21,7 @@ fn assert_in_order(prompts: &[String]) {
 fn an_event_whose_answer_was_lost_is_sent_again_under_the_same_id() {
     let receiver = NotifyReceiver::with_behavior(ReceiverBehavior::HangsUp);
     let sandbox = CliSandbox::new();
-    send_prompt_notification(&sandbox, &receiver.url(), "1").assert_warning_contains("waiting for it: 1 event");
+    send_prompt_notification(&sandbox, &receiver.url(), "1").assert_warning_contains("so 1 event waits");
     receiver.set_behavior(ReceiverBehavior::Answers(200));
     send_prompt_notification(&sandbox, &receiver.url(), "2").assert_no_warning();
     let ids: Vec<_> = receiver.requests().iter().map(|request| request.json()["event_id"].clone()).collect();

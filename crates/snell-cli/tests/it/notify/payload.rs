@@ -236,7 +236,7 @@ fn an_event_whose_token_is_gone_does_not_hold_up_those_that_need_none() {
     let ran = run_notify(&sandbox, &without, payload);
     ran.assert_warning_contains("answered 401");
     ran.assert_warning_contains("cannot read the token");
-    ran.assert_warning_contains("so Snell sent none); waiting for it: 2 events");
+    ran.assert_warning_contains("so Snell sent none), so 2 events wait");
     receiver.set_behavior(ReceiverBehavior::Answers(200));
     run_notify(&sandbox, &without, payload).assert_no_warning();
     assert_eq!((receiver.unique_events().len(), read_waiting_bodies(&sandbox).len()), (3, 0));
@@ -349,7 +349,7 @@ fn an_agent_that_does_not_close_its_pipe_is_heard_all_the_same() {
         if arrives {
             ran.assert_no_warning();
         } else {
-            ran.assert_warning_contains("neither closed nor complete");
+            ran.assert_warning_contains("was not complete after one second");
         }
         drop(pipe);
     }
@@ -362,8 +362,8 @@ fn what_is_no_event_is_said_and_not_sent() {
     let sandbox = CliSandbox::new();
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
     let rows = [
-        ("Stop", "", "nothing on standard input"),
-        ("Stop", " \n", "nothing on standard input"),
+        ("Stop", "", "standard input is empty"),
+        ("Stop", " \n", "standard input is empty"),
         ("Stop", "not JSON", "not valid JSON"),
         ("Stop", "[1]", "must be a JSON object"),
         ("Stop", "null", "must be a JSON object"),

@@ -39,10 +39,7 @@ fn what_keeps_it_from_starting_is_said() {
     let taken = other.local_addr().unwrap().to_string();
     let cases: &[(&[&str], &str)] = &[
         (&["--addr", &taken], "is already in use\nhint: end the program that uses it, such as another `snell serve`"),
-        (
-            &["--addr", "nowhere"],
-            "the address \"nowhere\" cannot be listened on; write IP:PORT, such as 127.0.0.1:7433",
-        ),
+        (&["--addr", "nowhere"], "cannot listen on \"nowhere\"\nhint: use IP:PORT, such as 127.0.0.1:7433"),
         (
             &["--addr", "0.0.0.0:0"],
             "is reachable from other machines, so a token is required\nhint: write a token to a file that only you can read \
@@ -50,20 +47,20 @@ fn what_keeps_it_from_starting_is_said() {
         ),
         (&["--addr", "127.0.0.1:0", "--token-file", token], "hint: run `chmod 600 "),
         (&["--addr", "127.0.0.1:0", "--token-file", "/nowhere"], "cannot read the token file /nowhere"),
-        (&["--addr", "127.0.0.1:0", "--db", "postgres://x/y"], "PostgreSQL is not built in yet; write sqlite:PATH"),
-        (&["--addr", "127.0.0.1:0", "--db", "mysql://x/y"], "there is no database of the kind \"mysql://\""),
         (
-            &["--addr", "127.0.0.1:0", "--db", "mysql:x"],
-            "there is no database of the kind \"mysql\"; write sqlite:PATH",
+            &["--addr", "127.0.0.1:0", "--db", "postgres://x/y"],
+            "PostgreSQL is not supported yet\nhint: use sqlite:PATH",
         ),
-        (&["--addr", "127.0.0.1:0", "--db", "sqlite::memory:"], "a database in memory is gone when the server ends"),
+        (&["--addr", "127.0.0.1:0", "--db", "mysql://x/y"], "unknown kind of database \"mysql://\""),
+        (&["--addr", "127.0.0.1:0", "--db", "mysql:x"], "unknown kind of database \"mysql\"\nhint: use sqlite:PATH"),
+        (&["--addr", "127.0.0.1:0", "--db", "sqlite::memory:"], "a database in memory is lost when the receiver ends"),
         (&["--addr", "127.0.0.1:0", "--allow-host", "http://x/"], "\"http://x/\" is not a host name"),
         (&["--addr", "127.0.0.1:0", "--allow-host", ""], "\"\" is not a host name"),
         (&["--addr", "127.0.0.1:0", "--allow-host", "*"], "\"*\" is not a host name"),
-        (&["--addr", "127.0.0.1:0", "--db", "sqlite:"], "write sqlite:PATH"),
+        (&["--addr", "127.0.0.1:0", "--db", "sqlite:"], "hint: use sqlite:PATH"),
         (&["--addr", "127.0.0.1:0", "--db", "/"], "/ is a directory"),
-        (&["--poll-active", "60"], "write a duration with its unit, such as 60s or 5m"),
-        (&["--poll-silent", "0s"], "write a duration with its unit, such as 60s or 5m"),
+        (&["--poll-active", "60"], "use a number with a unit, such as 60s or 5m"),
+        (&["--poll-silent", "0s"], "use a number with a unit, such as 60s or 5m"),
         (&["--log", "loud"], "--log"),
         (&["--log-format", "xml"], "--log-format"),
     ];
@@ -130,7 +127,7 @@ fn a_file_that_cannot_be_understood_keeps_it_from_starting() {
     let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", "[server]\naddr = 7\n");
     let ran = sandbox.run_snell(&["serve"], "");
     assert_eq!(ran.code, 1);
-    assert!(ran.stderr.contains("how to serve is not certain: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("error: invalid configuration: "), "{}", ran.stderr);
     assert!(ran.stderr.contains("snell.toml:2:"), "{}", ran.stderr);
 }
 
@@ -148,9 +145,9 @@ fn what_cannot_be_understood_is_only_told_if_the_command_line_says_it() {
         let place = "~/.config/snell/snell.toml:2:";
         let ran = sandbox.run_snell(&["serve", "--silent-after", "9s"], "");
         assert_eq!(ran.code, 1, "{line}");
-        let said = format!("how to serve is not certain: {place}");
+        let said = format!("error: invalid configuration: {place}");
         assert!(ran.stderr.contains(&said), "{line}: {}", ran.stderr);
-        let remedy = format!("mend that, or say it with {option}\n");
+        let remedy = format!(", or pass {option}\n");
         assert!(ran.stderr.ends_with(&remedy), "{line}: {}", ran.stderr);
         assert!(!ran.stderr.contains("using the default"), "{line}: {}", ran.stderr);
         let (code, said) = start_server(&sandbox, args).stop_with_signal(Signal::TERM);

@@ -109,9 +109,9 @@ fn one_session_is_shown_with_its_mission_and_its_workers() {
     began        2026-03-01 11:00:00 UTC (1h ago)
     last seen    2026-03-01 11:58:00 UTC (2m ago)
 
-    WORKER  KIND   STATUS   TIME  TOLD  ABOUT
-    build   other  running  0s    -     the whole suite
-    lint    other  failed   -     -     3 errors
+    WORKER  KIND   STATUS   TIME  REPORTED  ABOUT
+    build   other  running  0s    -         the whole suite
+    lint    other  failed   -     -         3 errors
     old     task   done     -     yes
     ");
     let shown = sandbox.run_snell(&["session", "show", "--session", "led", "--json"], "").json();
@@ -129,12 +129,12 @@ fn one_session_is_shown_with_its_mission_and_its_workers() {
 fn where_there_is_nothing_it_says_why() {
     let sandbox = CliSandbox::with_frozen_clock();
     let list = |args: &[&str]| sandbox.run_snell(&[&["session", "list"], args].concat(), "");
-    assert!(list(&[]).stdout.starts_with("No session has been seen yet."));
+    assert!(list(&[]).stdout.starts_with("No sessions yet."));
     assert_eq!((list(&["--json"]).stdout.as_str(), list(&[]).code), ("[]\n", 0));
     assert_eq!(std::fs::read_dir(sandbox.data()).unwrap().count(), 0);
     sandbox.send_hook_event("11:00:00", "SessionStart", json!({"source": "startup"}));
     sandbox.send_hook_event("11:01:00", "SessionEnd", json!({"reason": "logout"}));
-    assert!(list(&[]).stdout.starts_with("No session is open. `snell session list --all`"));
+    assert!(list(&[]).stdout.starts_with("No open sessions. `snell session list --all`"));
     assert!(list(&["--all"]).stdout.contains("session-one"));
 }
 

@@ -28,13 +28,13 @@ fn a_status_is_set_shown_and_cleared() {
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
         ran.stdout
     };
-    assert_eq!(said(&[]), "No status is set for session-one.\n");
+    assert_eq!(said(&[]), "session-one has no status.\n");
     assert_eq!(said(&["fixing the login"]), "The status of session-one is now: fixing the login\n");
     assert_eq!(query_text(&sandbox, "SELECT status_set_at FROM sessions").unwrap(), "2026-03-01T12:00:00.000Z");
     let later = run_snell_with_env(&sandbox, &[("SNELL_NOW", "2026-03-01T12:03:00Z")], &["session", "status"]);
     assert_eq!(later.stdout, "fixing the login (set 3m ago)\n");
     assert_eq!(said(&["without", "quotes"]), "The status of session-one is now: without quotes\n");
-    assert_eq!(said(&["--clear"]), "The status of session-one is cleared.\n");
+    assert_eq!(said(&["--clear"]), "Removed the status of session-one.\n");
     assert_eq!(query_text(&sandbox, "SELECT coalesce(status_text, status_set_at) FROM sessions"), None);
 }
 
@@ -57,7 +57,7 @@ fn a_status_is_one_line_without_secrets_and_not_too_long() {
     for text in ["", " \n\t "] {
         let ran = sandbox.run_snell(&["session", "status", text], "");
         assert_eq!(ran.code, 1);
-        assert!(ran.stderr.starts_with("error: the status is empty; write"), "{}", ran.stderr);
+        assert!(ran.stderr.starts_with("error: the status is empty\nhint: write"), "{}", ran.stderr);
     }
     assert!(read_status_text(&sandbox).unwrap().starts_with("ääää"), "it stays as it was");
     assert_eq!(sandbox.run_snell(&["session", "status", "text", "--clear"], "").code, 1);
@@ -77,7 +77,7 @@ fn what_is_said_is_in_the_log_and_told_to_those_who_watch_and_changes_nothing_el
     );
     let message = "half of it is done; password=hunter2hunter2";
     let ran = sandbox.run_snell(&["session", "ping", message], "");
-    assert_eq!(ran.stdout, "session-one has given a sign of itself.\n");
+    assert_eq!(ran.stdout, "Recorded a sign of life of session-one.\n");
     let told = read_last_change(&sandbox);
     assert_eq!((&told["kind"], &told["reason"]), (&json!("card_refresh"), &json!("Ping")), "{told}");
     assert!(told["message"].as_str().unwrap().starts_with("half of it is done; "), "{told}");

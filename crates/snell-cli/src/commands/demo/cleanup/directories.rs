@@ -1,4 +1,4 @@
-//! Removes directories of demos that were killed before they could do it. The next demo does it for them.
+//! Removes the directories of demos that were killed.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,11 +14,11 @@ use super::processes;
 /// The prefix of the directory of every demo.
 pub(in super::super) const DIRECTORY_PREFIX: &str = "snell-demo-";
 
-/// The file that a demo keeps locked while it lives. It is made under another name, so that it is never seen unlocked.
+/// The file that a demo keeps locked while it runs. It is created under another name, so that no process sees it unlocked.
 const LOCK_FILE: &str = "alive.lock";
 const NEW_LOCK_FILE: &str = "alive.lock.new";
 
-/// The lock of a living demo. However the demo ends, the system releases it.
+/// The lock of a running demo. The system releases it when the demo ends.
 #[derive(Debug)]
 pub(in super::super) struct DemoLivenessLock {
     _held: File,
@@ -35,13 +35,13 @@ impl DemoLivenessLock {
     }
 }
 
-/// Ends and removes what dead demos of this user have left in a directory. What cannot be removed stays for the next one.
+/// Ends the processes and removes the directories of this user's dead demos. A failure is left to the next demo.
 pub(in super::super) async fn remove_dead_demos(parent: &Path) {
     let listed = fs::read_dir(parent).into_iter().flatten().flatten();
     let of_demos = listed.filter(|entry| entry.file_name().to_string_lossy().starts_with(DIRECTORY_PREFIX));
     let paths: Vec<PathBuf> = of_demos.map(|entry| entry.path()).collect();
     for path in paths {
-        // While we hold the lock, another demo leaves the directory to us.
+        // The lock keeps other demos away from the directory.
         if let Some((root, _held)) = lock_dead_demo(&path) {
             processes::end_processes(stage::data_dir_in(&root)).await;
             let _ = fs::remove_dir_all(&path);

@@ -1,4 +1,4 @@
-//! What ends the demo: a signal, a closed output, or Enter once everything is played.
+//! Waits for the end of the demo: a signal, a closed output, or Enter after the last scene.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::process::end_signals::{CaughtSignals, exit_code_after};
 
 const OUTPUT_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Every signal that ends a program and can be caught. After the others, the next demo removes what is left.
+/// All signals that end a program and can be caught. After others, the next demo removes the directory.
 const SIGNALS: &[Signal] = &[
     Signal::HUP,
     Signal::INT,
@@ -29,7 +29,7 @@ const SIGNALS: &[Signal] = &[
     Signal::XFSZ,
 ];
 
-/// Everything that may end the demo from outside.
+/// The events that end the demo from outside.
 #[derive(Debug)]
 pub(in super::super) struct DemoExitWatcher(CaughtSignals);
 
@@ -38,7 +38,7 @@ impl DemoExitWatcher {
         Ok(Self(CaughtSignals::new(SIGNALS.iter().map(|signal| SignalKind::from_raw(signal.as_raw())))?))
     }
 
-    /// Waits for any of it. Answers the exit code.
+    /// Waits for one of them, and returns the exit code.
     pub(in super::super) async fn wait_for_exit(&mut self) -> u8 {
         tokio::select! {
             signal = self.0.wait() => exit_code_after(signal),
@@ -46,7 +46,7 @@ impl DemoExitWatcher {
         }
     }
 
-    /// Waits for any of it, or for Enter.
+    /// Waits for one of them, or for Enter.
     pub(in super::super) async fn wait_for_exit_or_enter(&mut self) {
         tokio::select! {
             _ = self.wait_for_exit() => {}
@@ -55,22 +55,22 @@ impl DemoExitWatcher {
     }
 }
 
-/// The key by which a person ends it.
+/// The key that ends the demo.
 pub(in super::super) fn exit_key_name() -> &'static str {
     if is_foreground_terminal() { "Enter" } else { "Ctrl-C" }
 }
 
-/// Whether this process may read the terminal: a job in the background that reads is stopped.
+/// Whether this process may read from the terminal: the system stops a background job that does.
 fn is_foreground_terminal() -> bool {
     let stdin = io::stdin();
     let in_foreground = || rustix::termios::tcgetpgrp(&stdin).is_ok_and(|group| group == rustix::process::getpgrp());
     stdin.is_terminal() && in_foreground()
 }
 
-/// Discards what was typed before there was a question: it is not an answer.
+/// Discards text that was typed before the prompt.
 pub(in super::super) fn discard_typed_input() {
     if is_foreground_terminal() {
-        // If that fails, the page ends early.
+        // On failure, earlier input may end the page early.
         let _ = rustix::termios::tcflush(io::stdin(), QueueSelector::IFlush);
     }
 }
@@ -80,7 +80,7 @@ async fn wait_for_enter() {
         return std::future::pending().await;
     }
     let (pressed, was_pressed) = oneshot::channel();
-    // A thread that reads cannot be cancelled. It ends with the program.
+    // A blocking read cannot be cancelled; the thread ends with the program.
     std::thread::spawn(move || {
         let _ = io::stdin().read_line(&mut String::new());
         let _ = pressed.send(());
@@ -88,7 +88,7 @@ async fn wait_for_enter() {
     let _ = was_pressed.await;
 }
 
-/// Ends when the other end of standard output is closed.
+/// Waits until the other end of standard output is closed.
 async fn wait_for_closed_output() {
     while output::is_stdout_open() {
         tokio::time::sleep(OUTPUT_POLL_INTERVAL).await;

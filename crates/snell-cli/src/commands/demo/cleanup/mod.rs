@@ -1,5 +1,4 @@
-//! Nothing of the demo stays: its processes, its directories, and the watcher that removes both when the demo is
-//! killed.
+//! Ends the processes of a demo and removes its directories, even after it was killed.
 
 pub(super) mod directories;
 pub(super) mod exit_watcher;

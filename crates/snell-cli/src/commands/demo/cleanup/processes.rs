@@ -1,5 +1,4 @@
-//! Ends processes of the play that are still there when it ends: background hooks, and hooks of a `snell hook` that was
-//! given up.
+//! Ends processes that are left at the end of the demo: background hooks, and hooks of a cancelled `snell hook`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,19 +6,19 @@ use std::time::Duration;
 #[cfg(target_os = "linux")]
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How long they may take to end by themselves, and after each signal.
+/// The time that processes have to end, before the first signal and after each one.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Ends the processes that record in this directory. Systems other than Linux do not show the environment of a process;
-/// there the hooks of the play end by themselves, because they take no time.
+/// Ends the processes whose data directory this is. Only Linux shows the environment of a process; elsewhere the hooks of the
+/// demo end by themselves, because they are short.
 pub(in super::super) async fn end_processes(data: PathBuf) {
     #[cfg(target_os = "linux")]
     for signal in [None, Some(Signal::TERM), Some(Signal::KILL)] {
         let mut left = find_processes(&data);
         if let Some(signal) = signal {
             for pid in &left {
-                // It may have ended meanwhile.
+                // The process may have ended meanwhile.
                 let _ = kill_process(*pid, signal);
             }
         }
@@ -36,7 +35,7 @@ pub(in super::super) async fn end_processes(data: PathBuf) {
     let _ = (data, END_TIMEOUT, POLL_INTERVAL);
 }
 
-/// The processes whose environment names this directory: only those of the play do.
+/// The processes whose environment names this directory.
 #[cfg(target_os = "linux")]
 fn find_processes(data: &std::path::Path) -> Vec<Pid> {
     use std::os::unix::ffi::OsStrExt;
