@@ -1,7 +1,7 @@
 //! `snell lint`: checks the configuration.
 
 use serde::Serialize;
-use snell::{Diagnostic, ServerSettings, Severity, Timestamp};
+use snell::{Diagnostic, ServerSettings, Severity, Timestamp, UserMessage};
 
 use super::{DONE, FAILED};
 use crate::env::{ConfigArgs, print_project_note, read_clock_override};
@@ -58,8 +58,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 /// A warning if the token file of the user's settings cannot be used.
 fn check_token_file(server: &ServerSettings) -> Option<Diagnostic> {
     let (path, origin) = server.token_file.as_deref().zip(server.token_file_origin.as_ref())?;
-    let why = http_delivery::load_token(path).err()?;
-    Some(origin.make_warning(format!("cannot use the token: {why}")))
+    let UserMessage { text, hint } = http_delivery::load_token(path).err()?;
+    Some(origin.make_warning(UserMessage { text: format!("cannot use the token: {text}"), hint }))
 }
 
 /// Sorts by file, in the order of loading, then by position.

@@ -14,7 +14,7 @@ const LABELS: &[&str] = &["Database", "Waiting", "To be sent", "Project"];
 pub(super) fn check_database(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     let (lines, attention) = match status::summarize_status(subject.project.clone()) {
         Ok(status) => status,
-        Err(error) => return vec![problem_finding(format!("{error:#}"), "run: snell status")],
+        Err(error) => return vec![problem_finding(format!("{error:#}"), "run `snell status`")],
     };
     let is_well = attention.is_empty();
     let lines = lines.into_iter().filter(|(label, _)| LABELS.contains(label));

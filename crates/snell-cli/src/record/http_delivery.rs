@@ -118,7 +118,7 @@ impl OutboxHttpClient {
         }
         Ok(match message.token_file.as_deref().map(load_token) {
             Some(Ok(token)) => (Some(token), None),
-            Some(Err(why)) => (None, Some(why)),
+            Some(Err(why)) => (None, Some(why.to_string())),
             None => (None, None),
         })
     }
@@ -146,10 +146,10 @@ fn read_body_excerpt(response: &mut Response<ureq::Body>) -> String {
 }
 
 /// The token in this file, if no other user can read it.
-pub(crate) fn load_token(path: &Path) -> Result<String, String> {
+pub(crate) fn load_token(path: &Path) -> Result<String, UserMessage> {
     read_token_file(path).map_err(|error| {
         let text = error.source().map_or_else(|| error.to_string(), |source| format!("{error} ({source})"));
-        UserMessage { text, hint: error.hint() }.to_string()
+        UserMessage { text, hint: error.hint() }
     })
 }
 

@@ -89,7 +89,13 @@ impl StoreHandle {
                     let problem = format!("nothing was saved, because another process uses {}", path.display());
                     CommandError::new(problem).with_hint("try again")
                 }
-                _ => CommandError::new(format!("cannot use {}", path.display())).with_hint("run: snell status"),
+                StoreError::File { .. } => {
+                    CommandError::new("cannot open the database").with_hint("run `snell status`")
+                }
+                ref other => {
+                    let hint = other.hint().unwrap_or("run `snell status`");
+                    CommandError::new(format!("cannot use the database {}", path.display())).with_hint(hint)
+                }
             };
             anyhow::Error::new(error).context(error_message)
         })

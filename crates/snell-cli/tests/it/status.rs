@@ -143,7 +143,7 @@ fn a_database_that_cannot_be_used_is_said_to_be() {
     assert_eq!(found.iter().filter(|text| is_told(text)).count(), 1, "{found:?}");
     let ran = sandbox.run_snell(&["agents"], "");
     assert_eq!(ran.code, 1);
-    assert!(ran.stderr.contains("hint: run: snell status"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: run `snell status`"), "{}", ran.stderr);
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn what_a_stranger_is_about_to_do_is_judged_and_a_no_is_an_exit_code() {
 }
 
 #[test]
-fn what_a_stranger_has_done_is_only_recorded() {
+fn a_finished_call_of_an_unsupported_agent_is_only_recorded() {
     for payload in [
         json!({"cursor_version": "3.9", "hook_event_name": "postToolUse", "tool_name": "Shell",
             "tool_input": {"command": "rm -rf ~"}, "tool_output": ""}),
@@ -132,7 +132,7 @@ fn what_a_stranger_has_done_is_only_recorded() {
     ] {
         let watched = HookSandbox::new(RecordingMode::Alone);
         let ran = run_snell_with_env(&watched, &["hook"], &[], &payload);
-        assert!(ran.expect_single_warning().contains("only recorded"), "{payload} {ran:?}");
+        assert!(ran.expect_single_warning().contains("event recorded"), "{payload} {ran:?}");
         assert_eq!(watched.count_rows("events"), 1);
     }
 }

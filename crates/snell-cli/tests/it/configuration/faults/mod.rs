@@ -67,7 +67,7 @@ fn the_findings_are_the_warnings_of_a_run() {
 }
 
 #[test]
-fn a_token_that_is_not_used_is_told_of() {
+fn a_token_that_cannot_be_used_is_reported() {
     let settings = "[server]\nurl = 'https://box.example'\ntoken_file = 'token'\n";
     let sandbox = || CliSandbox::new().home_file(".config/snell/snell.toml", settings);
     let lint = |sandbox: CliSandbox| sandbox.run_snell(&["lint"], "");
@@ -77,13 +77,13 @@ fn a_token_that_is_not_used_is_told_of() {
         (
             "open",
             sandbox().open_home_file("token", "mine"),
-            "has mode 644, so other users can read it (hint: run `chmod 600 ",
+            "has mode 644, so other users can read it\n  hint: run `chmod 600 ",
         ),
         ("gone", sandbox(), "cannot read the token file "),
         ("two words", sandbox().secret_home_file("token", "not mine"), "must contain one word "),
     ] {
         let ran = lint(sandbox);
-        let found = "~/.config/snell/snell.toml:3:14: warning: the token is not used: ";
+        let found = "~/.config/snell/snell.toml:3:14: warning: cannot use the token: ";
         assert!(ran.stdout.starts_with(found) && ran.stdout.contains(why), "{case}: {}", ran.stdout);
         assert!(!ran.stdout.contains("mine"), "{case}: {}", ran.stdout);
         assert!(ran.stdout.ends_with("0 errors, 1 warning in 1 file (0 hooks loaded).\n"), "{case}: {}", ran.stdout);
