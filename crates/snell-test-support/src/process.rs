@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
@@ -185,6 +185,14 @@ impl ProcessEntry {
     pub fn working_directory(&self) -> PathBuf {
         fs::read_link(format!("/proc/{}/cwd", self.pid)).unwrap_or_default()
     }
+}
+
+/// Whether any process has this file open.
+pub fn is_open_in_a_process(path: &Path) -> bool {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let descriptors =
+        processes.flat_map(|process| fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten());
+    descriptors.filter_map(|descriptor| fs::read_link(descriptor.path()).ok()).any(|target| target == path)
 }
 
 /// The ids of the processes that match.

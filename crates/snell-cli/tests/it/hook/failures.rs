@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use snell_test_support::database::{extract_first_column, list_damaged_databases};
 use snell_test_support::files::{read_file_mode, set_file_mode};
-use snell_test_support::process::{CommandOutput, run_with_stdin, spawn_with_stdin};
+use snell_test_support::process::{CommandOutput, is_open_in_a_process, run_with_stdin, spawn_with_stdin};
 use snell_test_support::wait::wait_until;
 
 use super::{HookSandbox, RecordingMode, render_answering_hook, run_in_both_modes};
@@ -212,6 +212,10 @@ fn a_database_that_is_gone_is_begun_anew() {
         for what in ["snell.db", "snell.db and its log", "everything"] {
             watched.send_prompt("s1", "Go.");
             watched.wait_for_daemon();
+            // The daemon listens before it opens the database.
+            if watched.mode != RecordingMode::Alone {
+                wait_until(|| is_open_in_a_process(&watched.database_path()).then_some(()));
+            }
             let data = watched.sandbox.data();
             match what {
                 "snell.db" => fs::remove_file(watched.database_path()).unwrap(),
