@@ -3,8 +3,11 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value;
+
+use crate::process::run_with_stdin;
 
 /// Writes a file and creates the directories above it.
 #[track_caller]
@@ -23,7 +26,13 @@ pub fn write_file_with_mode(path: &Path, text: impl AsRef<[u8]>, mode: u32) {
 /// Writes an executable script for `/bin/sh`; the first line is added.
 #[track_caller]
 pub fn write_script(path: &Path, body: &str) {
-    write_file_with_mode(path, format!("#!/bin/sh\n{body}\n"), 0o755);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    // Another process writes it: a process that another thread starts meanwhile would inherit the open file, and Linux does
+    // not run a file that is open for writing ("text file busy").
+    let mut writer = Command::new("/bin/sh");
+    writer.args(["-c", r#"cat > "$0" && chmod 755 "$0""#]).arg(path);
+    let written = run_with_stdin(&mut writer, format!("#!/bin/sh\n{body}\n"));
+    assert_eq!(written.code, 0, "{}: {written:?}", path.display());
 }
 
 /// Sets the permissions of a file or directory.

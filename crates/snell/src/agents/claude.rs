@@ -36,6 +36,7 @@ pub(super) static CLAUDE_CODE: AgentProduct = AgentProduct {
     install: Some(INSTALL),
 };
 
+// Products that do not name their own use these constants too, through `BASE_PRODUCT`.
 pub(super) const VARIABLES: AgentVariables = AgentVariables {
     pid: Some("CLAUDE_PID"),
     launcher_session_id: Some("CLAUDE_SESSION_ID"),

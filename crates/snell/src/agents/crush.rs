@@ -1,7 +1,7 @@
 //! Crush. Its payloads have no mark of their own.
 
 use super::AgentProduct;
-use super::deny_only::DENY_ONLY;
+use super::deny_only::BASE_PRODUCT;
 
 pub(super) static CRUSH: AgentProduct =
-    AgentProduct { name: "crush", title: "Crush", env_marks: &["CRUSH"], ..DENY_ONLY };
+    AgentProduct { name: "crush", title: "Crush", env_marks: &["CRUSH"], ..BASE_PRODUCT };

@@ -1,7 +1,7 @@
 //! Cursor. It also runs the hook files of Claude Code.
 
 use super::AgentProduct;
-use super::deny_only::DENY_ONLY;
+use super::deny_only::BASE_PRODUCT;
 use super::fingerprint::PayloadMark::Keys;
 
 pub(super) static CURSOR: AgentProduct = AgentProduct {
@@ -9,5 +9,5 @@ pub(super) static CURSOR: AgentProduct = AgentProduct {
     title: "Cursor",
     payload_marks: &[Keys(&["cursor_version"])],
     env_marks: &["CURSOR_VERSION"],
-    ..DENY_ONLY
+    ..BASE_PRODUCT
 };

@@ -7,8 +7,8 @@ use crate::verdict::{Decision, Verdict};
 /// The exit code that denies.
 const EXIT_DENIED: u8 = 2;
 
-/// The base row of such products. Most of them are like Claude Code in the other fields.
-pub(super) const DENY_ONLY: AgentProduct = AgentProduct {
+/// The row that every product starts from: Snell can only deny, and the other fields are those of Claude Code.
+pub(super) const BASE_PRODUCT: AgentProduct = AgentProduct {
     name: "",
     title: "",
     support: SupportLevel::DenyOnly,
@@ -27,7 +27,7 @@ pub(super) const DENY_ONLY: AgentProduct = AgentProduct {
 };
 
 /// A product without a row.
-pub(super) static UNKNOWN: AgentProduct = AgentProduct { name: "unknown", title: "an unknown agent", ..DENY_ONLY };
+pub(super) static UNKNOWN: AgentProduct = AgentProduct { name: "unknown", title: "an unknown agent", ..BASE_PRODUCT };
 
 fn encode(product: &AgentProduct, _: &Event, verdict: &Verdict) -> AgentReply {
     let reason = verdict.reason.as_deref().unwrap_or("blocked");

@@ -1,7 +1,7 @@
 //! Factory droid.
 
 use super::AgentProduct;
-use super::deny_only::DENY_ONLY;
+use super::deny_only::BASE_PRODUCT;
 use super::fingerprint::PayloadMark::Values;
 
 pub(super) static DROID: AgentProduct = AgentProduct {
@@ -9,5 +9,5 @@ pub(super) static DROID: AgentProduct = AgentProduct {
     title: "Factory droid",
     payload_marks: &[Values("permission_mode", &["off", "spec", "auto-low", "auto-medium", "auto-high"])],
     env_marks: &["FACTORY_PROJECT_DIR"],
-    ..DENY_ONLY
+    ..BASE_PRODUCT
 };

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::deny_only::{DENY_ONLY, refuse_question};
+use super::deny_only::{BASE_PRODUCT, refuse_question};
 use super::fingerprint::PayloadMark::{Contains, EventPrefix, Values};
 use super::{
     AgentProduct, AgentReply, AgentVariables, NotificationKinds, SupportLevel, TranscriptFormat, fallback_decode,
@@ -55,7 +55,7 @@ pub(super) static GEMINI: AgentProduct = AgentProduct {
     },
     question_tools: &[],
     transcript: TranscriptFormat::Unsupported,
-    ..DENY_ONLY
+    ..BASE_PRODUCT
 };
 
 /// The reason of a denial without a reason.

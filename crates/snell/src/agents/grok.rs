@@ -1,7 +1,7 @@
 //! Grok Build. It also runs the user's hook file of Claude Code, and drops `args`.
 
 use super::AgentProduct;
-use super::deny_only::DENY_ONLY;
+use super::deny_only::BASE_PRODUCT;
 use super::fingerprint::PayloadMark::Keys;
 
 pub(super) static GROK: AgentProduct = AgentProduct {
@@ -9,5 +9,5 @@ pub(super) static GROK: AgentProduct = AgentProduct {
     title: "Grok Build",
     payload_marks: &[Keys(&["hookEventName", "workspaceRoot"])],
     env_marks: &["GROK_SESSION_ID"],
-    ..DENY_ONLY
+    ..BASE_PRODUCT
 };

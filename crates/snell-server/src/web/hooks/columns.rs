@@ -1,4 +1,5 @@
-//! The columns of the table of hooks. The table can be sorted by each of them.
+//! The columns of the table of hooks. The table can be sorted by each of them. `.costs` in `assets/page.css` has a width for
+//! each.
 
 use std::cmp::Ordering;
 
