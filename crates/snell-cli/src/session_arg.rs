@@ -125,7 +125,7 @@ fn find_by_env(store_handle: &mut StoreHandle) -> anyhow::Result<Option<i64>> {
             // One known id is enough: the other one may not have been reported yet.
             None if known.is_empty() => {
                 let id = truncate_to_width(&id, MAX_ID_CELLS);
-                let problem = format!("{variable} names an unknown session, \"{id}\"");
+                let problem = format!("{variable} is \"{id}\", but no session has this id");
                 return Err(CommandError::new(problem).with_hint(suggest_session(store_handle)?).into());
             }
             None => {}

@@ -12,7 +12,7 @@ use snell_store::queue::outbox::{Outbox, OutboxReceiver};
 use super::{DONE, block_on};
 use crate::record::http_delivery::OutboxHttpClient;
 
-/// Keep the database open for hooks, or deliver their events, for a while
+/// Keep the database open for hooks, or send their events, in the background
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The data directory

@@ -20,7 +20,7 @@ use crate::output::hook::{HookJsonView, find_hook_trust};
 pub(crate) struct Args {
     /// Name of the event, or an alias
     event: String,
-    /// Use this tool, not an event on stdin
+    /// Explain a call of this tool, instead of an event on stdin
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
     /// Use this tool input (JSON)

@@ -14,8 +14,8 @@ use crate::output::{self, CommandError};
 
 /// Add Snell to an agent's settings, so that its hooks call Snell
 ///
-/// Adds only Snell's own entries, for all events but two. Everything else in the file stays as it is, and `snell uninstall`
-/// restores the old content. An installation with --notify replaces one without it, and the other way round.
+/// Adds only Snell's own entries, for all events except WorktreeCreate and MessageDisplay. Everything else in the file stays as it is, and `snell uninstall`
+/// restores the old content. A file has one kind of installation: installing with --notify replaces one without --notify, and vice versa.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell install claude --dry-run\n  snell install claude\n  \
     snell install claude --notify --url http://tower:7433")]

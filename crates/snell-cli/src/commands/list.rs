@@ -71,7 +71,7 @@ fn note_own_entries(own: &[&Arc<Hook>]) {
     for file in files {
         let number = own.iter().filter(|hook| hook.origin.display_path == file).count();
         let hooks = output::format_count(number, "hook");
-        output::print_note(format!("not listed: {hooks} in {file} that call Snell itself"));
+        output::print_note(format!("not listed: {hooks} in {file}, because they only call Snell"));
     }
 }
 
@@ -84,7 +84,9 @@ fn note_untrusted_files(files: &[ProjectFile], args: &Args) {
             _ => "is not trusted",
         };
         let (shown, command) = (&file.display_path, &file.command);
-        let warning = UserMessage::new(format!("{shown} {state}, so it is ignored where trust is required"));
+        let warning = UserMessage::new(format!(
+            "{shown} {state}, so it is ignored inside agents and by `snell run --require-trust`"
+        ));
         output::print_warning(warning.with_hint(format!("review the file, then run `{command}`")));
     }
     let pins = (!untrusted.is_empty()).then(|| args.around.trust_file().load_or_empty());

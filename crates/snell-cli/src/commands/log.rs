@@ -58,7 +58,7 @@ struct LogFilterArgs {
     /// Show this event (name or alias)
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
-    /// Show this tool, in upper or lower case
+    /// Show calls of this tool (case does not matter)
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
     /// Show this decision
@@ -73,7 +73,7 @@ struct LogFilterArgs {
     /// Show at most this many [default: 50, with --follow 10 old ones]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
-    /// Show entries older than this one
+    /// Show events older than the event with this number
     #[arg(long, value_name = "ID")]
     before: Option<i64>,
 }

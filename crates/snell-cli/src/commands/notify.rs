@@ -94,7 +94,7 @@ pub(crate) fn run(args: Args) -> u8 {
         match watched.recv_timeout(TOTAL_TIMEOUT.saturating_sub(started.elapsed())) {
             Ok(NotifyProgress::Queued) => is_on_disk = true,
             Err(RecvTimeoutError::Timeout) if !is_on_disk => {
-                output::print_warning("the time was up before the event was on disk, so it is lost");
+                output::print_warning("the event was not written to disk within the time limit, so it is lost");
                 return DONE;
             }
             Ok(NotifyProgress::Done) | Err(_) => return DONE,
@@ -293,7 +293,9 @@ impl NotifyDelivery<'_> {
         let waiting = backlog.map_or(0, |backlog| backlog.waiting);
         let remark = if self.is_interrupted(own) {
             let (sent, rest) = (own.delivered, output::format_count(waiting, "event"));
-            format!("{url} got {sent} of the waiting events in time, and another process sends the other {rest}")
+            format!(
+                "{url} got {sent} of the waiting events within the time limit; a background process sends the other {rest}"
+            )
         } else {
             format!("{url} {why}, so {}", format_waiting(waiting))
         };
@@ -311,7 +313,7 @@ impl NotifyDelivery<'_> {
             let (url, events) = (&waiting.url, format_waiting(waiting.waiting));
             let remark = match others.stalled.iter().find(is) {
                 Some(StalledReceiver { why, .. }) => format!("{url} {why}, so {events}"),
-                None => format!("{events} for {url}, and another process sends them"),
+                None => format!("{events} for {url}; another process is sending them"),
             };
             self.remarks.push(remark.into());
         }

@@ -43,7 +43,7 @@ const MAX_BLOCKING_THREADS: usize = 8;
     snell serve --addr 0.0.0.0:7433 --token-file ~/.config/snell/token \\\n    \
       --allow-host receiver.example.com")]
 pub(crate) struct Args {
-    /// Listen here (port 0: any free port) [default: 127.0.0.1:7433]
+    /// Listen on this address (port 0: any free port) [default: 127.0.0.1:7433]
     #[arg(long, value_name = "IP:PORT")]
     addr: Option<String>,
     /// Use this database [default: the one of `snell hook`]
@@ -61,13 +61,13 @@ pub(crate) struct Args {
     /// The name may have a port.
     #[arg(long = "allow-host", value_name = "NAME")]
     allow_hosts: Vec<String>,
-    /// Check agents this often while hooks call [default: 60s]
+    /// Interval of checks while hook events arrive [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     poll_active: Option<Duration>,
-    /// Check agents this often while hooks are silent [default: 2s]
+    /// Interval of checks while no hook events arrive [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     poll_silent: Option<Duration>,
-    /// Treat hooks as silent after this time [default: 300s]
+    /// Time without hook events before the server checks more often [default: 300s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     silent_after: Option<Duration>,
     /// Log this much: off, error, warn, info, debug or trace

@@ -38,7 +38,7 @@ fn print_removal(done: &UninstallReport) {
     } else {
         output::print_line(&match (done.removed, done.restored) {
             _ if done.diff.is_empty() => {
-                format!("{file} had no entries of Snell any more. Removed the backup data.")
+                format!("{file} contained no entries of Snell. Removed only Snell's backup data.")
             }
             (true, _) => format!("Removed {file}: it did not exist before Snell."),
             (false, true) => format!("Restored {file} to its content before Snell."),

@@ -80,7 +80,8 @@ fn check_settings_file(
             let used = ways.into_iter().filter(|way| file.own_handlers().any(|handler| handler.way == Some(*way)));
             findings.extend(used.map(|way| check_registered_events(inspected.agent, file, way, &again)));
             if findings.len() > 1 {
-                let what = format!("{shown} calls Snell in both ways, so events are recorded twice");
+                let what =
+                    format!("{shown} calls both `snell hook` and notify-headspace.sh, so events are recorded twice");
                 findings.push(warning_finding(what, again.as_str()));
             }
             findings.extend(check_handler_limits(file, &again));
@@ -186,7 +187,7 @@ fn check_handler_program(
     }
     match handler.call.as_ref()? {
         HandlerCommand::Shell { .. } => Some(note_finding(format!(
-            "{place}: a shell calls Snell, which takes twice as long; to call it directly, {again}"
+            "{place}: Snell is called through a shell, which takes twice as long; to call Snell directly, {again}"
         ))),
         HandlerCommand::Exec { .. } => None,
     }

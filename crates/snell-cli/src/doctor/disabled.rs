@@ -25,7 +25,7 @@ fn check_directory_trust(inspected: &InspectedAgent) -> Option<DoctorFinding> {
     let (title, project) = (inspected.agent.title(), inspected.around.project.display());
     (is_held_back && is_here).then(|| {
         note_finding(format!(
-            "{title} runs no hooks in {project} until you trust this directory in it; it asks when you start it there"
+            "{title} runs no hooks in {project} until you trust this directory in {title}; start {title} there, and it asks you"
         ))
     })
 }

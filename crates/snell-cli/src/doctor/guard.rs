@@ -83,7 +83,7 @@ fn describe_policy(settings: &SnellSettings) -> DoctorFinding {
     let allowed = output::format_count(guard.allow.len(), "command");
     let judges = |preset: &str| {
         ok_finding(format!(
-            "the guard judges every tool call by the preset {preset}; settings choose for {chosen} and allow {allowed}"
+            "the guard judges every tool call with the preset {preset}; your settings change {chosen} and allow {allowed}"
         ))
     };
     match guard.preset {

@@ -33,7 +33,7 @@ pub(super) fn check_other_hooks(subject: &DoctorSubject) -> Vec<DoctorFinding> {
         let readers = inspected.agent.find_other_readers(&inspected.around.home);
         if !readers.is_empty() && inspected.files.iter().any(|file| file.own_handlers().next().is_some()) {
             findings.push(note_finding(format!(
-                "{} may read these files too; Snell recognizes the caller, and answers only agents that it supports",
+                "{} may read these settings files too and call Snell; Snell answers only agents that it supports",
                 readers.join(", ")
             )));
         }

@@ -31,11 +31,11 @@ pub(super) fn check_receivers(subject: &DoctorSubject) -> Vec<DoctorFinding> {
                 note_finding(format!("a receiver listens on {DEFAULT_URL}, and refuses connections: {why}"))
             }
             Err(ReceiverCheckError::TokenRequired) => {
-                note_finding(format!("a receiver listens on {DEFAULT_URL}, and needs a token; nothing here uses it"))
+                note_finding(format!("a receiver on {DEFAULT_URL} needs a token; your settings send no events to it"))
             }
-            Err(ReceiverCheckError::Other(_)) => {
-                note_finding(format!("no receiver listens on {DEFAULT_URL}; nothing here needs one"))
-            }
+            Err(ReceiverCheckError::Other(_)) => note_finding(format!(
+                "no receiver listens on {DEFAULT_URL}; none is needed, because your settings send no events"
+            )),
         }];
     }
     used.iter().map(|url| check_receiver(subject, url)).collect()
@@ -66,7 +66,7 @@ fn check_receiver(subject: &DoctorSubject, url: &str) -> DoctorFinding {
         Ok(health) => health.into_finding(),
         Err(ReceiverCheckError::Refused(why)) => warning_finding(
             format!("{url} refuses the events of this machine: {why}"),
-            "follow its message; until then events wait on disk",
+            "do what the receiver's message says; until then events wait on disk",
         ),
         Err(ReceiverCheckError::TokenRequired) => describe_token_refusal(subject, &url, file.as_deref()),
         Err(ReceiverCheckError::Other(why)) => warning_finding(
@@ -134,7 +134,7 @@ impl ReceiverHealth {
             ),
             Some("any_user") => warning_finding(
                 format!(
-                    "{summary}; every user of this machine can use it, because this system does not show a connection's user"
+                    "{summary}; every user of this machine can use it, because this operating system does not report which user made a connection"
                 ),
                 "use a token: set `token_file` in [server] of your snell.toml",
             ),
@@ -148,7 +148,7 @@ fn query_health(url: &str, token: Option<&str>) -> Result<ReceiverHealth, Receiv
     let not_snell = |what: &str| Err(ReceiverCheckError::Other(format!("{what}, so it is not a receiver of Snell")));
     match http_get(&format!("{url}/healthz"), token)? {
         (200, body) if body.trim() == "ok" => {}
-        (200, _) => return not_snell("it gives another answer than `snell serve`"),
+        (200, _) => return not_snell("its answer differs from that of `snell serve`"),
         (code, _) => return not_snell(&format!("it answers {code}")),
     }
     let (code, body) = http_get(&format!("{url}/hook/status"), token)?;

@@ -139,7 +139,7 @@ pub(crate) fn build_own_hook_filter(
         };
         let mut signs = signs.get_or_init(look).iter();
         let (title, _) = signs.find(|(_, signs)| signs.recognize_hook(hook).is_some())?;
-        Some(format!("it is Snell itself, and only {title} calls it; its hooks already run here"))
+        Some(format!("it calls Snell itself, so only {title} runs it (otherwise the hooks would run twice)"))
     }
 }
 

@@ -6,15 +6,15 @@ const EXIT_CODES: &[(&str, [&str; 3])] = &[
     (
         "hook",
         [
-            "success, also after a failure of Snell",
+            "success; also if Snell itself failed",
             "wrong usage",
-            "the agent cannot read a block, question or change on standard output",
+            "blocked, because the answer could not be written to standard output",
         ],
     ),
     ("guard check, of one call", ["allowed, or the user must be asked", "failure, or wrong usage", "denied"]),
     (
         "guard check, of calls on standard input",
-        ["all calls were judged", "a line was not a call, failure, or wrong usage", NEVER],
+        ["all calls were judged", "failure, wrong usage, or a line that is not a valid call", NEVER],
     ),
     ("notify", ["always, even for wrong usage", NEVER, NEVER]),
     ("install, uninstall", ["success, or nothing to do", "no change, or wrong usage", NEVER]),

@@ -32,7 +32,7 @@ fn classify_answer(status: u16, excerpt: &str, missing_token: Option<&str>) -> D
         200..=299 => DeliveryAnswer::Accepted,
         _ if PERMANENT_FAILURES.contains(&status) => DeliveryAnswer::Refused(format!("{status}: {excerpt}")),
         _ => DeliveryAnswer::Later(match missing_token {
-            Some(lacks) => format!("answered {status}: {excerpt} ({lacks}, so Snell sent none)"),
+            Some(lacks) => format!("answered {status}: {excerpt} (Snell sent no token: {lacks})"),
             None => format!("answered {status}: {excerpt}"),
         }),
     }
@@ -80,7 +80,7 @@ impl OutboxHttpClient {
             self.deadline.map_or(DELIVERY_TIMEOUT, |deadline| deadline.saturating_duration_since(Instant::now()));
         if left < MIN_TIME_LEFT {
             self.is_out_of_time = true;
-            return DeliveryAnswer::Later("was not called, because there was no time left".into());
+            return DeliveryAnswer::Later("was not contacted, because the time limit was reached".into());
         }
         match self.send(message, left) {
             Ok(answer) => answer,

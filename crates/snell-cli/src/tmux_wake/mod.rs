@@ -81,7 +81,7 @@ fn locate_agent(store_handle: &mut StoreHandle, number: i64) -> anyhow::Result<A
 fn explain_awaiting_user(agent: &AgentLocation, store_handle: &StoreHandle) -> CommandError {
     let (number, since) = (agent.agent_id, agent.state_since);
     CommandError::new(format!(
-        "agent {number} waits for a decision of its user, and Enter might make it ({} since {}, {} ago: {})",
+        "agent {number} waits for its user to decide, and pressing Enter could answer for the user ({} since {}, {} ago: {})",
         agent.state,
         format_time(since),
         format_elapsed(since, store_handle.now()),

@@ -57,7 +57,7 @@ fn list_shows_every_hook_in_the_order_of_running() {
     assert_eq!(
         ran.stderr,
         "warning: 1 error in the configuration\nhint: run `snell lint`\nwarning: snell.toml is not trusted, so it is ignored \
-         where trust is required\nhint: review the file, then run `snell trust`\n"
+         inside agents and by `snell run --require-trust`\nhint: review the file, then run `snell trust`\n"
     );
 }
 

@@ -250,7 +250,7 @@ fn a_hook_that_fires_hooks_is_stopped_at_depth_8() {
     assert_eq!(sandbox.read("depths"), "1\n2\n3\n4\n5\n6\n7\n8\n");
     let deepest = sandbox.read_json("answer.8");
     assert_eq!(deepest["hooks"][0]["status"], "skipped");
-    assert!(deepest["hooks"][0]["why"].as_str().unwrap().contains("depth 8"));
+    assert!(deepest["hooks"][0]["why"].as_str().unwrap().contains("8 levels deep"));
 }
 
 /// A guard must not be opened by whoever manages to be eight hooks deep.
@@ -275,16 +275,16 @@ fn at_depth_8_a_hook_that_fails_closed_blocks_and_any_other_is_skipped_and_told_
         assert!(!sandbox.exists("ran"), "{case}");
         if blocks {
             assert_eq!((ran.code, ran.statuses()), (2, vec!["failed".to_owned()]), "{case}");
-            assert!(ran.reason().contains("depth 8"), "{case}: {}", ran.reason());
+            assert!(ran.reason().contains("8 levels deep"), "{case}: {}", ran.reason());
         } else {
             assert_eq!((ran.code, ran.statuses()), (0, vec!["skipped".to_owned()]), "{case}");
             let warnings = ran.warnings();
-            assert!(warnings.len() == 1 && warnings[0].contains("depth 8"), "{case}: {warnings:?}");
+            assert!(warnings.len() == 1 && warnings[0].contains("8 levels deep"), "{case}: {warnings:?}");
         }
         let explained = sandbox.run_snell(&["explain", "PreToolUse", "--tool", "Bash", "--json"], "").json();
         assert_eq!(explained[0]["fires"], false, "{case}");
         let why = explained[0]["why"].as_str().unwrap();
-        assert!(why.contains("depth 8"), "{case}: {why}");
+        assert!(why.contains("8 levels deep"), "{case}: {why}");
     }
 }
 

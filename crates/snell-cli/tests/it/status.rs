@@ -172,7 +172,7 @@ fn a_database_of_which_a_part_is_damaged_is_said_to_be() {
     let ran = sandbox.run_snell(&["status", "--json"], "");
     let found = list_attention(&ran);
     assert_eq!(ran.json()["database"]["state"], "damaged", "{found:?}");
-    assert!(found[0].contains("moves it aside"), "{found:?}");
+    assert!(found[0].contains("moves the damaged database aside"), "{found:?}");
     // The next event does what was said.
     let ran = sandbox.send_hook_event("11:59:00", "Stop", json!({}));
     assert!(ran.stderr.contains("damaged database was moved"), "{}", ran.stderr);

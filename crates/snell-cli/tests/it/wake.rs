@@ -123,7 +123,7 @@ fn who_waits_for_a_decision_of_its_user_is_left_alone_unless_forced() {
     let number = wait_for_agent(&sandbox, "asker");
     wait_for_agent_state(&sandbox, &number, "awaiting_input");
     let why = format!(
-        "agent {number} waits for a decision of its user, and Enter might make it (awaiting_input since 2026-03-01 \
+        "agent {number} waits for its user to decide, and pressing Enter could answer for the user (awaiting_input since 2026-03-01 \
          12:00:00 UTC, 0s ago: it asks for permission to use Bash: ls)\nhint: wake it up after the decision, or run: \
          snell wake {number} --force\n"
     );

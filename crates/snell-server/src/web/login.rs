@@ -43,7 +43,7 @@ fn render_login_form(next: &str, error: &str) -> Markup {
             input type="hidden" name="next" value=(next);
             button { "Log in" }
         }
-        p { "The token is in the file that the server got with " code { "--token-file" } "." }
+        p { "The token is in the file that was passed to the server with " code { "--token-file" } "." }
         // A browser that follows a link from another site does not send the cookie; from this link it does.
         p { a href=(sanitize_redirect(next)) { "I am already logged in" } }
     }

@@ -97,7 +97,7 @@ fn a_removed_database_is_created_again_by_processes_that_had_it_open() {
         }
         let remarks = record_prompt(&mut recorder, directory, "s2");
         assert!(
-            remarks.len() == 1 && remarks[0].contains("snell.db was removed or replaced while it was in use"),
+            remarks.len() == 1 && remarks[0].contains("snell.db was removed or replaced while Snell used it"),
             "{leave_log}: {remarks:?}"
         );
         assert_eq!(record_prompt(&mut recorder, directory, "s2"), Vec::<String>::new(), "{leave_log}");

@@ -66,7 +66,7 @@ fn read_entry(
             _ => &[],
         };
         let kind = match &entry.value {
-            NodeValue::Object(_) => "an object with neither key",
+            NodeValue::Object(_) => "an object without \"hooks\" or \"command\"",
             _ => entry.kind_name(),
         };
         let message = UserMessage::new(format!(

@@ -27,7 +27,7 @@ impl Engine {
     pub(super) fn select_hook(&self, hook: &Hook, event: &Event, scene: &HookContext<'_>) -> HookSelection {
         match select_by_match(hook, event, scene) {
             HookSelection::Fire if self.is_too_deep() => {
-                HookSelection::Withhold(format!("hooks that fire hooks stop at depth {MAX_DEPTH}"))
+                HookSelection::Withhold(format!("hooks started other hooks more than {MAX_DEPTH} levels deep"))
             }
             selection => selection,
         }

@@ -34,7 +34,7 @@ const WORKER_THREADS: usize = 2;
 /// The time limit of a process or request.
 const STEP_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Watch Snell at work: play a session of three agents
+/// Watch Snell at work with three simulated agents
 ///
 /// Plays a session of about a minute in a temporary directory, with real hooks, and shows it on a page. The first line has the
 /// address of the page. It does not touch your files, runs no tools, and removes its own files at the end.

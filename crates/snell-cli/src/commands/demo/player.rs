@@ -111,7 +111,7 @@ impl<'a> DemoPlayer<'a> {
             DemoAct::Ask { question, answer, waits } => self.ask_user(part, question, answer, *waits).await,
             DemoAct::Fill(percent) => {
                 let line = self.client.draw_status_line(self.caller_for(part), *percent).await?;
-                self.print_line(part.name(), "its status line is drawn", (line, TextStyle::Plain));
+                self.print_line(part.name(), "status line", (line, TextStyle::Plain));
                 Ok(())
             }
             DemoAct::Stop(words) => self.stop_turn(part, words).await,

@@ -157,7 +157,7 @@ fn summarize_wait_times(player: &DemoPlayer<'_>) -> String {
     times.sort_unstable();
     let took = |time: Option<&Duration>| format_milliseconds(time.map_or(0.0, |time| time.as_secs_f64() * 1000.0));
     let (half, all) = (took(times.get(times.len() / 2)), took(times.last()));
-    format!("Half of the answers took at most {half}, all at most {all}.")
+    format!("Answer times: median {half}, maximum {all}.")
 }
 
 fn describe_agent_state(agent: &AgentView) -> String {

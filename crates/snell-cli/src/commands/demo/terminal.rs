@@ -28,7 +28,9 @@ pub(super) fn print_intro(url: &str, stage: &DemoStage) {
     let shown = apply_style(url, TextStyle::Bold);
     output::print_text(&format!("Snell's page: {shown}\n"));
     output::print_faint(&format!("Its files:    {}", stage.root().display()));
-    for line in wrap_lines("Three agents play. Their hooks are real, but no tool runs.", display_width(), usize::MAX) {
+    for line in
+        wrap_lines("Three agents are simulated. Their hooks are real, but no tool runs.", display_width(), usize::MAX)
+    {
         output::print_faint(&line);
     }
 }

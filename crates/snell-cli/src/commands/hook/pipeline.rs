@@ -162,7 +162,7 @@ impl<'a> HookPipeline<'a> {
                 let before = std::mem::replace(&mut self.verdict, Verdict::new(event.name.clone()));
                 self.verdict = before.merge_later(verdict);
                 let is_too_deep = setup.engine.is_too_deep();
-                is_too_deep.then(|| anyhow!("hooks called each other too often (SNELL_DEPTH)"))
+                is_too_deep.then(|| anyhow!("hooks started other hooks too many levels deep (SNELL_DEPTH)"))
             }
             Ok(Err(error)) => Some(error),
             Err(place) => Some(anyhow!("Snell failed at {place}")),
@@ -229,9 +229,7 @@ impl<'a> HookPipeline<'a> {
         let problem = self.call.decode_problem.as_ref();
         let problem = problem.map_or(String::new(), |problem| format!(" (cannot read all of it: {})", problem.why));
         let title = self.call.product.title;
-        output::print_warning(format!(
-            "called by {title}, which is only partly supported (deny only); {outcome}{problem}"
-        ));
+        output::print_warning(format!("called by {title}, where Snell can only deny calls; {outcome}{problem}"));
     }
 
     pub(super) fn record(self) {

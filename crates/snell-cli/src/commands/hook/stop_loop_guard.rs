@@ -33,7 +33,7 @@ pub(super) fn limit_stop_blocks(run: &mut HookPipeline<'_>) {
         Some(before) if before >= cap => format!("hooks kept the agent going {before} times in a row"),
         Some(before) if markers.write_count(&key, before + 1) => return,
         // Without a count, once is enough.
-        _ if is_continued => "a hook kept the agent going, and Snell cannot count how often".into(),
+        _ if is_continued => "a hook did not let the agent stop, and Snell cannot count how many times".into(),
         _ => return,
     };
     verdict.decision = Decision::None;

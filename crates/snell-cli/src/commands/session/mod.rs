@@ -8,8 +8,7 @@ mod status;
 /// Show sessions, set their status, or report a sign of life
 ///
 /// Agents and people call it from their shell. Without --session ID it uses the caller's own session: the one in
-/// CLAUDE_SESSION_ID or CLAUDE_CODE_SESSION_ID, else the session of the agent above this process, else of this tmux pane, else
-/// the only open session of the project.
+/// CLAUDE_SESSION_ID or CLAUDE_CODE_SESSION_ID, else the session of the agent that started this process, else the session in this tmux pane, else the project's open session if there is only one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell session list\n  snell session show 5f3a\n  \
     snell session status \"migrating the users table\"\n  snell session ping \"all tests pass\"")]

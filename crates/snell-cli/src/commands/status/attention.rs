@@ -25,7 +25,7 @@ pub(super) fn find_file_problems(data_dir: &DataDirReport) -> Vec<AttentionItem>
     if data_dir.is_read_only {
         problems.push(AttentionItem {
             what: "cannot write to the directory of the database".into(),
-            remedy: "make the directory writable, because events are lost until then".into(),
+            remedy: "make the directory writable; until then events are lost".into(),
         });
     }
     if let Some(free) = data_dir.free_bytes.filter(|free| *free < LOW_DISK_BYTES) {
@@ -78,7 +78,7 @@ pub(super) fn find_forwarding_problems(outbox: &OutboxStatus, now: Timestamp) ->
     let mut problems: Vec<_> = long
         .map(|ReceiverBacklog { url, waiting, .. }| AttentionItem {
             what: format!("cannot send {} to {url}", output::format_count(*waiting, "event")),
-            remedy: "check that the receiver runs and accepts them, because the next event sends them again".into(),
+            remedy: "check that the receiver runs and accepts events; Snell tries again with the next event".into(),
         })
         .collect();
     if let Some(directory) = outbox.refused.first().and_then(|path| path.parent()) {

@@ -71,8 +71,10 @@ fn report_unusable(
     attention: &mut Vec<AttentionItem>,
 ) -> StoreProbeResult {
     let (state, remedy) = match &error {
-        StoreError::Locked => ("locked", "try again, or end the program that holds it"),
-        StoreError::Damaged(_) => ("damaged", "the next event moves it aside and starts a new one"),
+        StoreError::Locked => ("locked", "try again, or end the program that locks the database"),
+        StoreError::Damaged(_) => {
+            ("damaged", "with the next event, Snell moves the damaged database aside and creates a new one")
+        }
         StoreError::TooNew { .. } => ("unusable", "install the newer version of Snell"),
         _ => ("unusable", "check that the directory is writable and the disk has free space"),
     };

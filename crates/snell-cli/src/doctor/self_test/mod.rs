@@ -118,7 +118,7 @@ pub(super) fn run_self_tests(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     }
     if !findings.is_empty() {
         findings.push(note_finding(
-            "this ran in a temporary home directory: nothing of yours was called, recorded or forwarded",
+            "these tests ran in a temporary home directory: nothing was added to your records or sent to your receiver",
         ));
     }
     findings
@@ -156,14 +156,14 @@ fn run_self_test(
 ) -> DoctorFinding {
     let Some((handler, call)) = handler.and_then(|handler| Some((handler, handler.call.as_ref()?))) else {
         return note_finding(match case.aim {
-            SelfTestAim::Delivery => "no event is registered that could be tested".to_owned(),
+            SelfTestAim::Delivery => "Snell is registered for no event that can be tested".to_owned(),
             SelfTestAim::Decision => {
                 format!("{} is not registered, so decisions cannot be tested", case.events.join(", "))
             }
         });
     };
     let what = format!("{} by {call}", handler.event);
-    let again = "if no finding above explains it, run `snell install` again";
+    let again = "if no line above explains this, run `snell install` again";
     let prepared = cleanup
         .create_sandbox(|| SelfTestSandbox::new(&subject.data))
         .and_then(|sandbox| Ok((sandbox, SelfTestReceiver::open()?)));
@@ -259,7 +259,7 @@ fn verify_received(shown: &SelfTestOutcome) -> Result<String, String> {
     }
     let usual = "the default receiver".to_owned();
     Ok(format!(
-        "arrived as {} with {}, at a test receiver in place of {}",
+        "arrived as {} with the fields {} (at a test receiver, used instead of {})",
         request.line,
         fields.join(", "),
         shown.named_receiver.clone().unwrap_or(usual)

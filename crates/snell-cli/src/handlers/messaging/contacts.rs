@@ -226,7 +226,7 @@ fn find_contacts(
         return Ok((vec![root], Vec::new()));
     }
     let stray = |(key, value): &(&str, DocumentValue<'_>)| {
-        value.make_error(UserMessage::new(format!("\"{key}\" belongs to no contact")).with_hint(CONTACT_HINT))
+        value.make_error(UserMessage::new(format!("\"{key}\" must be inside a contact")).with_hint(CONTACT_HINT))
     };
     let faults: Vec<_> = strays.iter().map(stray).collect();
     if let (true, Some(fault)) = (lists.is_empty(), faults.first()) {

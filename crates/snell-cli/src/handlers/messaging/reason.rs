@@ -115,7 +115,7 @@ fn suggest_contacts(unknown: &[&RecipientObstacle], file: &Path, exists: bool) -
         (false, _) => "creates",
     };
     let mut lines = vec![format!(
-        "Only the user decides who may get messages, not the agent. To allow it, the user {change} {}{}",
+        "Only the user may decide who gets messages, not the agent. To allow these recipients, the user {change} {}{}",
         file.display(),
         if exists { ":" } else { " with:" },
     )];

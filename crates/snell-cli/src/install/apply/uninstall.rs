@@ -123,7 +123,7 @@ impl<'a> UninstallJob<'a> {
         done.restored_script.clone_from(&self.fate.restored);
         done.warnings.extend(self.fate.keep_reason.clone());
         if self.is_as_left && self.has_older_entries()? {
-            let message = UserMessage::new("entries of Snell from before this installation are restored");
+            let message = UserMessage::new("the restored file contains entries of an earlier installation of Snell");
             done.warnings.push(message.with_hint("to remove them too, run this again").to_string());
         }
         Ok(())
@@ -173,7 +173,7 @@ fn clean_up_backup(known: &InstallRecord, text: Option<&str>, is_gone: bool, don
         }
         Some(_) => {
             let shown = backup.display();
-            done.warnings.push(format!("the file from before Snell is still in {shown}"));
+            done.warnings.push(format!("the original file is still in {shown}"));
         }
         None => {}
     }

@@ -33,7 +33,7 @@ const LINES: &[(&str, &str, &str)] = &[
     ("builder", "asks: ", "awaiting input"),
     ("you", "answer builder: 9090", "it is processing again"),
     ("nightly", "is killed", "exited without a SessionEnd event"),
-    ("builder", "its status line is drawn", "context 63 %"),
+    ("builder", "status line", "context 63 %"),
     ("builder", "prompt: ", "context: Context at 60%"),
     ("builder", "stops: ", "context: Memory check (60% context used)"),
     ("reviewer", "stops: ", "ok"),

@@ -61,10 +61,10 @@ fn people_see_that_all_is_well() {
                    ok       waiting: 0 events to be stored
                    ok       project: ~/project: no file needs trust
     Configuration  ok       0 hooks (without Snell's own) in 1 file, without problems
-    Guard          ok       the guard judges every tool call by the preset standard; settings choose for 0 rules and allow 0 commands
+    Guard          ok       the guard judges every tool call with the preset standard; your settings change 0 rules and allow 0 commands
     Proof          ok       Notification by ~/home/bin/snell hook --agent claude: exit code 0, no answer, MANY ms; recorded
                    ok       PreToolUse by ~/home/bin/snell hook --agent claude: exit code 0, answers {"systemMessage":"Snell: blocked by rule files.delete-root; details: snell guard explain 'rm -rf /'","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecision…, MANY ms; `rm -rf /` is denied by files.delete-root, and that is recorded
-                   note     this ran in a temporary home directory: nothing of yours was called, recorded or forwarded
+                   note     these tests ran in a temporary home directory: nothing was added to your records or sent to your receiver
 
     No problems.
     "#);
@@ -157,7 +157,7 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
                     &format!("{other}\""),
                 );
             },
-            "nothing was recorded | if no finding above explains it",
+            "nothing was recorded | if no line above explains this",
         ),
         (
             "hooks are switched off",
@@ -195,7 +195,7 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
                 let handler = "{\"type\": \"command\", \"command\": \"~/.claude/hooks/notify-headspace.sh stop\"}";
                 replace_in_settings(home, "\"Stop\": [", &format!("\"Stop\": [{{\"hooks\": [{handler}]}}, "));
             },
-            "Settings warning ~/.claude/settings.json calls Snell in both ways, so events are recorded twice | run: snell install claude",
+            "Settings warning ~/.claude/settings.json calls both `snell hook` and notify-headspace.sh, so events are recorded twice | run: snell install claude",
         ),
         (
             "an event is told only sometimes",
@@ -304,7 +304,7 @@ fn what_is_worth_knowing_is_said_and_is_no_fault() {
         (
             "another agent",
             |home| fs::create_dir(home.sandbox.home().join(".cursor")).unwrap(),
-            "Neighbours note Cursor may read these files too",
+            "Neighbours note Cursor may read these settings files too and call Snell",
         ),
         (
             "a shell in between",
@@ -313,7 +313,7 @@ fn what_is_worth_knowing_is_said_and_is_no_fault() {
                     format!("\"{}\", \"args\": [\"hook\", \"--agent\", \"claude\"]", home.program_path().display());
                 replace_in_settings(home, &exec, &format!("\"{} hook --agent claude\"", home.program_path().display()));
             },
-            "a shell calls Snell, which takes twice as long",
+            "Snell is called through a shell, which takes twice as long",
         ),
     ];
     for (name, change, expected) in cases {

@@ -86,7 +86,7 @@ fn the_receiver_is_asked_how_it_is() {
                 ("/hook/status", 200, r#"{"enabled":true,"mode":"hooks_active","config":{"access":"any_user"}}"#),
             ]),
             "warning",
-            "every user of this machine can use it, because this system does not show a connection's user | use a token",
+            "every user of this machine can use it, because this operating system does not report which user made a connection | use a token",
         ),
         (
             spawn_stub_server(&[
@@ -94,13 +94,13 @@ fn the_receiver_is_asked_how_it_is() {
                 ("/hook/status", 403, r#"{"status":"error","message":"ask its owner"}"#),
             ]),
             "warning",
-            "refuses the events of this machine: ask its owner | follow its message",
+            "refuses the events of this machine: ask its owner | do what the receiver's message says",
         ),
         (spawn_stub_server(&[]), "warning", "it answers 404, so it is not a receiver of Snell"),
         (
             spawn_stub_server(&[("/", 200, "<h1>Welcome</h1>")]),
             "warning",
-            "it gives another answer than `snell serve`, so it is not a receiver of Snell",
+            "its answer differs from that of `snell serve`, so it is not a receiver of Snell",
         ),
         (
             spawn_stub_server(&[("/healthz", 200, "ok"), ("/hook/status", 200, "{\"status\": \"ok\"}")]),
@@ -177,9 +177,12 @@ fn a_machine_that_only_forwards_is_shown_what_arrives_and_its_receiver_hears_not
             .iter()
             .find(|one| one.starts_with("Proof ok Notification by"))
             .unwrap_or_else(|| panic!("{found:#?}"));
-        assert!(proof.contains("; arrived as POST /hook/notification with tmux_session, session_id,"), "{proof}");
+        assert!(
+            proof.contains("; arrived as POST /hook/notification with the fields tmux_session, session_id,"),
+            "{proof}"
+        );
         let stood_in_for = if names_receiver { url.as_str() } else { "the default receiver" };
-        assert!(proof.contains(&format!("in place of {stood_in_for} |")), "{proof}");
+        assert!(proof.contains(&format!("used instead of {stood_in_for}) |")), "{proof}");
         assert!(found.iter().any(|one| one.contains("which does not exist; using curl")), "{found:#?}");
         assert!(!receiver.has_request());
     }

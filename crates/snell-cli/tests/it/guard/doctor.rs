@@ -42,7 +42,7 @@ fn the_doctor_proves_that_what_is_registered_says_no() {
         "{found:#?}"
     );
     let guard = found.iter().find(|one| one.starts_with("Guard ")).unwrap();
-    assert!(guard.starts_with("Guard ok the guard judges every tool call by the preset standard; "), "{guard}");
+    assert!(guard.starts_with("Guard ok the guard judges every tool call with the preset standard; "), "{guard}");
 }
 
 #[test]

@@ -226,7 +226,7 @@ fn a_database_that_is_gone_is_begun_anew() {
             }
             let ran = watched.run_hook(&watched.build_payload("s1", "Stop", json!({})));
             // A scribe had it open, unless it is gone with the directory.
-            let is_said = ran.stderr.contains("snell.db was removed or replaced while it was in use");
+            let is_said = ran.stderr.contains("snell.db was removed or replaced while Snell used it");
             let is_silent = ran.stderr.is_empty() && (watched.mode == RecordingMode::Alone || what == "everything");
             assert!(ran.code == 0 && ran.stdout.is_empty() && (is_said || is_silent), "{what}: {ran:?}");
             watched.send_prompt("s1", "Go on.");

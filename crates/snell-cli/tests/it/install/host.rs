@@ -27,7 +27,7 @@ fn a_host_does_not_run_what_an_agent_is_told_to_call() {
 
         let explained = sandbox.run_snell(&["explain", "PreToolUse", "--tool", "Read"], "").stdout;
         assert!(explained.contains(": 1 of "), "{way:?}: {explained}");
-        let why = "it is Snell itself, and only Claude Code calls it";
+        let why = "it calls Snell itself, so only Claude Code runs it";
         assert_eq!(explained.matches(why).count(), 1, "{way:?}: {explained}");
     }
 }

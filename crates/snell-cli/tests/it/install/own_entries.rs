@@ -36,7 +36,7 @@ fn entries_of_an_older_program_are_brought_up_to_date_and_come_back() {
         assert_eq!(snapshot_file(&home.settings_path()), installed, "{handler}");
         let ran = home.run_successfully(&["uninstall", "claude"]);
         assert_eq!(home.read_settings(), settings);
-        assert!(ran.stderr.contains("from before this installation are restored"), "{ran:?}");
+        assert!(ran.stderr.contains("entries of an earlier installation"), "{ran:?}");
         home.run_successfully(&["uninstall", "claude"]);
         assert_eq!(
             home.read_settings(),

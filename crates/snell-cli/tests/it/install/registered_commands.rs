@@ -64,7 +64,7 @@ fn the_engine_reads_what_was_registered_and_has_nothing_to_say_against_it() {
             );
             assert_eq!(hook["matcher"], Value::Null);
             // A host does not run it: the agent does.
-            assert!(hook["disabled"].as_str().unwrap().starts_with("it is Snell itself"), "{hook}");
+            assert!(hook["disabled"].as_str().unwrap().starts_with("it calls Snell itself"), "{hook}");
         }
         let linted = home.run_successfully(&["lint", "--json"]).json();
         assert_eq!(linted["diagnostics"], json!([]));

@@ -47,7 +47,7 @@ fn a_file_that_its_user_removed_takes_the_copy_and_the_script_along() {
     let ran = home.run_successfully(&["uninstall", "claude", "--dry-run"]);
     assert!(home.notify_script_path().exists() && ran.stdout.contains("Would remove "), "{ran:?}");
     let ran = home.run_successfully(&["uninstall", "claude"]);
-    assert!(ran.stdout.contains(" had no entries of Snell any more."), "{ran:?}");
+    assert!(ran.stdout.contains(" contained no entries of Snell."), "{ran:?}");
     assert_eq!(list_tree(home.settings_path().parent().unwrap()), []);
     let again = home.run_successfully(&["uninstall", "claude"]);
     assert!(again.stdout.starts_with("Nothing to do"), "{again:?}");

@@ -131,7 +131,7 @@ fn the_reason_says_who_is_in_the_way_and_how_to_tag_them() {
             format!(
                 "\"{SEND}\" may not send to:\n\
                  - \"eve@example.com\": not in {file}\n\
-                 Only the user decides who may get messages, not the agent. To allow it, the user adds to {file}:\n\
+                 Only the user may decide who gets messages, not the agent. To allow these recipients, the user adds to {file}:\n\
                  [[contact]]\n\
                  email = \"eve@example.com\"\n\
                  tags = [\"claude_direct\"]\n\

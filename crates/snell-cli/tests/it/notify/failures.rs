@@ -115,7 +115,7 @@ fn who_asks_for_another_try_hears_of_everything_that_still_waits() {
     for asked in [url.as_str(), other_url.as_str()] {
         let left = run_notify(&sandbox, &["--retry", "--url", asked], "");
         assert!(left.stderr.contains("no refused events"), "{left:?}");
-        let waits = format!("1 event waits for {url}, and another process sends them");
+        let waits = format!("1 event waits for {url}; another process is sending them");
         assert!(left.stderr.contains(&waits), "{left:?}");
     }
     drop(lock);
@@ -134,7 +134,7 @@ fn who_had_no_time_for_everything_says_how_much_was_sent_and_leaves_the_rest_to_
     }
     receiver.set_behavior(ReceiverBehavior::IsSlow);
     let ran = send_prompt_notification(&sandbox, &receiver.url(), "9");
-    ran.assert_warning_contains(" of the waiting events in time, and another process sends the other ");
+    ran.assert_warning_contains(" of the waiting events within the time limit; a background process sends the other ");
     assert!(!ran.stderr.contains("did not answer"), "{ran:?}");
     receiver.set_behavior(ReceiverBehavior::Answers(200));
     wait_until(|| read_waiting_bodies(&sandbox).is_empty().then_some(()));

@@ -236,7 +236,7 @@ fn an_event_whose_token_is_gone_does_not_hold_up_those_that_need_none() {
     let ran = run_notify(&sandbox, &without, payload);
     ran.assert_warning_contains("answered 401");
     ran.assert_warning_contains("cannot read the token");
-    ran.assert_warning_contains("so Snell sent none), so 2 events wait");
+    ran.assert_warning_contains("(os error 2))), so 2 events wait");
     receiver.set_behavior(ReceiverBehavior::Answers(200));
     run_notify(&sandbox, &without, payload).assert_no_warning();
     assert_eq!((receiver.unique_events().len(), read_waiting_bodies(&sandbox).len()), (3, 0));

@@ -92,14 +92,8 @@ fn where_none_or_several_are_found_it_says_which_there_are() {
         ("alone", &[], &["--session", "zz"], "no session id starts with \"zz\"", ALL),
         ("alone", &[], &["--session", ""], "the session id is empty", &[]),
         // What is not known is not passed over, although the project has a session.
-        ("alone", &[("CLAUDE_SESSION_ID", "aa")], &[], "CLAUDE_SESSION_ID names an unknown session, \"aa\"", ALL),
-        (
-            "alone",
-            &[("CLAUDE_CODE_SESSION_ID", "zz")],
-            &[],
-            "CLAUDE_CODE_SESSION_ID names an unknown session, \"zz\"",
-            ALL,
-        ),
+        ("alone", &[("CLAUDE_SESSION_ID", "aa")], &[], "CLAUDE_SESSION_ID is \"aa\"", ALL),
+        ("alone", &[("CLAUDE_CODE_SESSION_ID", "zz")], &[], "CLAUDE_CODE_SESSION_ID is \"zz\"", ALL),
     ];
     for (directory, variables, args, expected, named) in rows {
         let ran = four.set_status_from(directory, variables, args).unwrap_err();

@@ -233,9 +233,7 @@ impl EventRecorder {
         let path = self.database.display().to_string();
         let remark = match removed {
             RemovedFile::Database => {
-                format!(
-                    "{path} was removed or replaced while it was in use, so recording continues in the file that is there now"
-                )
+                format!("{path} was removed or replaced while Snell used it; Snell now records in the new file")
             }
             RemovedFile::RestoredDatabase => {
                 format!("{path} was truncated while it was in use and restored from its log, and nothing is lost")

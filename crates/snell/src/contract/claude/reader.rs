@@ -39,7 +39,7 @@ pub(super) fn read_switches(reader: &mut ConfigReader<'_>, root: &ObjectFields<'
     if let Some(disabled) = reader.read_bool(root, "disableAllHooks") {
         let at = root.get("disableAllHooks").map_or(root.offset, |node| node.offset);
         if disabled {
-            reader.add_warning(at, "\"disableAllHooks\" disables the hooks of all Claude Code settings files, unless a nearer file sets it to false");
+            reader.add_warning(at, "\"disableAllHooks\" disables the hooks of all Claude Code settings files, unless a settings file with higher priority sets it to false");
         }
         reader.switches.disable_all = Some((disabled, reader.locate_offset(at)));
     }

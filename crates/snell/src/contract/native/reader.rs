@@ -26,7 +26,7 @@ pub(super) fn read_snell_toml(reader: &mut ConfigReader<'_>, node: &SpannedNode)
     };
     if let Some(hooks) = root.get("hooks") {
         // An error, because none of these hooks would run.
-        let message = UserMessage::new("snell.toml has no key \"hooks\"");
+        let message = UserMessage::new("\"hooks\" is not a key of snell.toml");
         reader.add_error(hooks.offset, message.with_hint("write [[hook]]"));
     }
     reader.warn_of_unknown_keys(&root, &[&["hook", "hooks"], SETTING_KEYS].concat(), "snell.toml");

@@ -28,12 +28,12 @@ fn what_grants_nothing_in_the_contacts_file_is_named() {
         (
             "contacts.toml",
             "email = \"ann@example.com\"\n",
-            "~/contacts.toml:1:9: \"email\" belongs to no contact (hint: write [[contact]]",
+            "~/contacts.toml:1:9: \"email\" must be inside a contact (hint: write [[contact]]",
         ),
         (
             "contacts.toml",
             "email = \"ann@example.com\"\n[[contact]]\nemail = \"bob@example.com\"",
-            "~/contacts.toml:1:9: \"email\" belongs to no contact",
+            "~/contacts.toml:1:9: \"email\" must be inside a contact",
         ),
         (
             "contacts.json",

@@ -142,7 +142,7 @@ fn an_unknown_recipient_is_told_how_to_be_tagged() {
     "mcp__gmail__send_email" may not send to:
     - "dan@example.com": not in ~/contacts.toml
     - "+49 170 7654321": not in ~/contacts.toml
-    Only the user decides who may get messages, not the agent. To allow it, the user adds to ~/contacts.toml:
+    Only the user may decide who gets messages, not the agent. To allow these recipients, the user adds to ~/contacts.toml:
     [[contact]]
     email = "dan@example.com"
     tags = ["claude_direct"]
@@ -160,7 +160,7 @@ fn a_missing_contacts_file_has_nobody_and_says_how_to_make_it() {
     insta::assert_snapshot!(desk.reason(DRAFT, &json!({"channel": "#team"})), @r###"
     "mcp__gmail__create_draft" may not draft for:
     - "#team": not in ~/contacts.toml
-    Only the user decides who may get messages, not the agent. To allow it, the user creates ~/contacts.toml with:
+    Only the user may decide who gets messages, not the agent. To allow these recipients, the user creates ~/contacts.toml with:
     [[contact]]
     channel = "#team"
     tags = ["claude_direct"]
@@ -178,7 +178,7 @@ fn everybody_who_is_in_the_way_is_named() {
     - "cleo@example.com" (Cleo, ~/contacts.toml:15:1): tagged neither claude_direct nor claude_draft
     - "eve@x.org": not in ~/contacts.toml
     Only the user may add a tag, not the agent: tags = ["claude_direct"] or ["claude_draft"] in that entry.
-    Only the user decides who may get messages, not the agent. To allow it, the user adds to ~/contacts.toml:
+    Only the user may decide who gets messages, not the agent. To allow these recipients, the user adds to ~/contacts.toml:
     [[contact]]
     email = "eve@x.org"
     tags = ["claude_direct"]

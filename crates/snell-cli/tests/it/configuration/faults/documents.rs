@@ -28,7 +28,7 @@ pub(super) const FAULTS: &[ConfigFaultRow] = &[
             "3:17: error: an entry for \"Stop\" must be a group with \"hooks\", a hook with \"command\", or the \
              path of a script, not null",
             "3:23: error: an entry for \"Stop\" must be a group with \"hooks\", a hook with \"command\", or the \
-             path of a script, not an object with neither key",
+             path of a script, not an object without \"hooks\" or \"command\"",
         ],
     ),
     ("claude:a-hook-that-is-a-string.json", 0, &["1:32: error: a hook must be an object, not a string"]),
@@ -37,7 +37,11 @@ pub(super) const FAULTS: &[ConfigFaultRow] = &[
         0,
         &[r#"1:1: error: "hook" must be a list of tables (hint: write [[hook]] with two brackets)"#],
     ),
-    ("snell:hooks-instead-of-hook.toml", 1, &[r#"1:1: error: snell.toml has no key "hooks" (hint: write [[hook]])"#]),
+    (
+        "snell:hooks-instead-of-hook.toml",
+        1,
+        &[r#"1:1: error: "hooks" is not a key of snell.toml (hint: write [[hook]])"#],
+    ),
     ("snell:hook-as-a-number.toml", 0, &[r#"1:8: error: "hook" must be an array, not a number"#]),
     (
         "wave:no-hooks-in-a-group.json",

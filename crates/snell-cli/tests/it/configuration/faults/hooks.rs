@@ -230,7 +230,7 @@ pub(super) const FAULTS: &[ConfigFaultRow] = &[
         "microai:a-misspelled-command.json",
         0,
         &["1:21: error: an entry for \"Stop\" must be a group with \"hooks\", a hook with \"command\", \
-             or the path of a script, not an object with neither key (hint: did you mean \"command\"?)"],
+             or the path of a script, not an object without \"hooks\" or \"command\" (hint: did you mean \"command\"?)"],
     ),
     (
         "wave:an-expression-where-wildcards-are-meant.json",
