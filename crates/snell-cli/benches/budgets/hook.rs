@@ -23,8 +23,8 @@ const OTHERS: usize = 16;
 /// Events on which the built-in handlers have something to say, or something to ask, and their budgets.
 const LIFECYCLE: &[(&str, &str, &str)] = &[
     ("SessionStart", "snell hook, a session starts, with five files", "3.00, plus reading"),
-    ("UserPromptSubmit", "snell hook, a prompt, of which the store is asked", "2.00"),
-    ("Stop", "snell hook, a stop, of which the store is asked", "2.00"),
+    ("UserPromptSubmit", "snell hook, a prompt, which asks the store", "2.00"),
+    ("Stop", "snell hook, a stop, which asks the store", "2.00"),
 ];
 
 /// The files of a project that an agent gets when its session starts, and how many lines each has.
@@ -234,7 +234,8 @@ impl BenchAgent {
             .env("CLAUDE_PROJECT_DIR", &self.project)
             .current_dir(&self.project)
             .stdin(payload)
-            .stdout(Stdio::null())
+            // A hook denies by exit code if it cannot answer, so its answer must go somewhere.
+            .stdout(Stdio::piped())
             .spawn()
             .unwrap()
     }

@@ -256,6 +256,7 @@ pub(super) fn write_reply(line: &str, verdict: &Verdict) -> Option<String> {
         Decision::None | Decision::Allow => "blocked, because a hook changed the tool's input",
     };
     let reason = verdict.reason.clone().unwrap_or_else(|| default_reason.into());
-    output::print_error(&error.context(reason.clone()));
+    output::print_denial(&reason);
+    output::print_error(&error);
     Some(reason)
 }
