@@ -33,7 +33,7 @@ const MAX_BLOCKING_THREADS: usize = 8;
 
 /// Run the receiver: take events over HTTP, and show the page
 ///
-/// By default it listens on this machine only. Any other address needs a token. Options override [server] in your own
+/// By default it listens on this machine only. Any other address needs a token. Options override `[server]` in your own
 /// snell.toml. On SIGTERM or SIGINT it stores the events that it accepted, then ends.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell serve\n  \
