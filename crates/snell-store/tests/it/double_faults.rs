@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use snell_store::queue::outbox::{DeliveryAnswer, Outbox, OutboxMessage, OutboxReceiver};
 use snell_store::{DataDirReport, EventRecorder, EventSpool, LogFilter, PendingClaim, PendingQueue, Store};
+use snell_test_support::wait::wait_until;
 
 use crate::support::{build_event, build_prompt};
 
@@ -23,15 +24,21 @@ fn append_event(directory: &Path, text: &str) {
     EventSpool::in_data_dir(directory).append(&observation.into()).unwrap();
 }
 
-/// Drains the spool, and returns the texts of its events and the number of warnings.
+/// Drains the spool, and returns the texts of its events and the number of warnings. A process that another test starts
+/// may hold a lock for a moment, so this tries until the spool is empty.
 fn drain_spool(directory: &Path) -> (Vec<String>, usize) {
-    let mut texts = Vec::new();
-    let remarks = EventSpool::in_data_dir(directory).drain(&mut |observations| {
-        let text = |one: snell_store::MaskedRecord| one.payload["prompt"].as_str().unwrap().to_owned();
-        texts.extend(observations.into_iter().map(text));
-        Ok(())
+    let spool = EventSpool::in_data_dir(directory);
+    let (mut texts, mut warnings) = (Vec::new(), 0);
+    wait_until(|| {
+        let remarks = spool.drain(&mut |observations| {
+            let text = |one: snell_store::MaskedRecord| one.payload["prompt"].as_str().unwrap().to_owned();
+            texts.extend(observations.into_iter().map(text));
+            Ok(())
+        });
+        warnings += remarks.unwrap().len();
+        spool.is_empty().then_some(())
     });
-    (texts, remarks.unwrap().len())
+    (texts, warnings)
 }
 
 #[test]
