@@ -63,7 +63,7 @@ fn print_finding(finding: &DoctorFinding, is_first: bool) {
     let mark = output::apply_style(&format!("{:<8}", finding.level.label()), style);
     output::print_text(&format!("{label:<14} {mark} {}\n", output::escape_invisible(&finding.what)));
     if let Some(remedy) = &finding.remedy {
-        output::print_faint(&format!("{:<23} {remedy}", ""));
+        output::print_faint(&format!("{:<23} hint: {remedy}", ""));
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn print_status(status: &StatusReport, now: Timestamp) {
     output::print_heading("Needs attention:");
     for AttentionItem { what, remedy } in &status.attention {
         output::print_line(&format!("  {what}"));
-        output::print_faint(&format!("      {remedy}"));
+        output::print_faint(&format!("      hint: {remedy}"));
     }
 }
 

@@ -19,7 +19,7 @@ use crate::support::CliSandbox;
 const TRIGGER: &str = "[CLAUDE OS SYS: NOTIFICATION]: Workers complete";
 
 const NO_WORKERS: &str = "[CLAUDE OS SYS: INFO]: No worker has finished since the last report";
-const UNKNOWN_WORKERS: &str = "[CLAUDE OS SYS: INFO]: Which workers have finished cannot be looked up now";
+const UNKNOWN_WORKERS: &str = "[CLAUDE OS SYS: INFO]: The finished workers cannot be read now";
 
 /// Every event of the lifecycle, with what is said about it although the database is out of order. What is said to whom
 /// was woken depends on whether it can be read; a scribe may find out too late.

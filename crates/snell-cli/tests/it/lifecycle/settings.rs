@@ -184,7 +184,7 @@ fn without_a_record_nothing_is_reminded_of_and_nothing_is_kept() {
     let stage = create_configured_sandbox("[handlers]\ntrack = false\n");
     let said = play_session(&stage);
     assert_eq!(said[..8], [&render_loaded_context(&[TODAY]), "", "", "deny", "", "", "", ""]);
-    let unknown = "[CLAUDE OS SYS: INFO]: Which workers have finished cannot be looked up now";
+    let unknown = "[CLAUDE OS SYS: INFO]: The finished workers cannot be read now";
     assert_eq!(said[8..], [unknown, unknown]);
     assert!(!stage.watched.database_path().exists());
 }

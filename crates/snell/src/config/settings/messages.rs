@@ -79,12 +79,7 @@ const MESSAGES: &[MessageRow] = &[
     message_row(AgentMessage::WakeUp, WAKE_UP_KEY, NOTIFICATION, "Workers complete"),
     message_row(AgentMessage::WorkersDone, "workers_done", INFO, "Workers finished: {count}"),
     message_row(AgentMessage::NoWorkers, "no_workers", INFO, "No worker has finished since the last report"),
-    message_row(
-        AgentMessage::WorkersUnknown,
-        "workers_unknown",
-        INFO,
-        "Which workers have finished cannot be looked up now",
-    ),
+    message_row(AgentMessage::WorkersUnknown, "workers_unknown", INFO, "The finished workers cannot be read now"),
 ];
 
 const INFO: &str = "INFO";
