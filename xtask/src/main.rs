@@ -1,7 +1,8 @@
 //! The task runner. `cargo xtask check` is what CI runs; `cargo xtask tidy` checks names, module style and sizes; `cargo xtask fuzz` looks for calls that the guard judges wrongly;
-//! `cargo xtask bench` prints the tables of what Snell costs; `cargo xtask layout` tells the linker what a hook runs.
+//! `cargo xtask bench` prints the tables of what Snell costs; `cargo xtask layout` tells the linker what a hook runs; `cargo xtask agents` runs real agents.
 
 mod linker_layout;
+mod real_agents;
 mod test_programs;
 mod tidy;
 
@@ -36,7 +37,8 @@ const CHECK_STEPS: &[TaskStep] = &[
         proves: "the tests pass",
         program: "cargo",
         args: &["test", "--workspace", "--quiet"],
-        env: &[("SNELL_BROWSER", "required")],
+        // The agents follow in a step of their own, without a network.
+        env: &[("SNELL_BROWSER", "required"), ("SNELL_AGENTS", "off")],
     },
     TaskStep {
         proves: "the API documentation builds",
@@ -100,16 +102,18 @@ const BENCH_STEPS: &[TaskStep] = &[
     },
 ];
 
-const USAGE: &str = "usage: cargo xtask check | tidy | fuzz | bench | layout";
+const USAGE: &str = "usage: cargo xtask check | tidy | fuzz | bench | layout | agents [AGENT]...";
 
 fn main() -> ExitCode {
-    let task = std::env::args().nth(1).unwrap_or_default();
+    let mut arguments = std::env::args().skip(1);
+    let task = arguments.next().unwrap_or_default();
     let result = match task.as_str() {
         "check" => run_checks(),
         "tidy" => tidy::check_workspace(),
         "fuzz" => run_fuzzer(),
         "bench" => BENCH_STEPS.iter().try_for_each(run_step),
         "layout" => linker_layout::write_layout(),
+        "agents" => real_agents::check_all(&arguments.collect::<Vec<_>>()),
         _ => Err(anyhow::anyhow!(USAGE)),
     };
     match result {
@@ -127,6 +131,7 @@ fn run_checks() -> anyhow::Result<()> {
     for step in CHECK_STEPS {
         run_step(step)?;
     }
+    real_agents::check_installed()?;
     run_fuzzer()?;
     let installed = Command::new("cargo").args(["deny", "--version"]).output();
     if installed.is_ok_and(|output| output.status.success()) {

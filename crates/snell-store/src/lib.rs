@@ -31,6 +31,7 @@ pub use db::model::{
 };
 pub use db::workers::{SessionWorker, WorkerKind, WorkerStatus, WorkerUpdate};
 pub use derive::IngestReceipt;
+pub use derive::context_usage::ContextReport;
 pub use derive::intent::TurnIntent;
 pub use derive::labels::describe_end_reason;
 pub use derive::normalize::NormalizedEvent;

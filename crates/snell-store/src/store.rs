@@ -10,6 +10,7 @@ use crate::db::journal::{Journal, RowCache};
 use crate::db::model::{ContextSource, to_stored_precision};
 use crate::db::rows::{Rows, TranscriptProgress};
 use crate::db::sqlite::SqliteDatabase;
+use crate::derive::context_usage::ContextReport;
 use crate::derive::normalize::NormalizedEvent;
 use crate::derive::transcript::{self, TranscriptCursor};
 use crate::derive::{self, IngestContext, IngestReceipt, SessionCache, TranscriptDelta};
@@ -168,16 +169,19 @@ impl Store {
     /// Reads the new part of the transcript of an event's session, before the transaction starts.
     fn read_transcript(&mut self, observed: &NormalizedEvent) -> Result<Option<TranscriptDelta>> {
         let text = |field: &str| observed.event.raw.get(field).and_then(serde_json::Value::as_str);
-        let (Some(path), Some(session_id)) = (text("transcript_path"), text("session_id")) else {
+        let found = observed.sender.transcript_path.as_deref().and_then(Path::to_str);
+        let (Some(path), Some(session_id)) = (text("transcript_path").or(found), text("session_id")) else {
             return Ok(None);
         };
         // Files of another host are not here, and the same path is another file.
         let is_elsewhere = observed.sender.host.is_some() && observed.sender.host != self.host;
-        if is_elsewhere || observed.product().transcript != TranscriptFormat::ClaudeJsonl {
+        let format = observed.product().transcript;
+        let located = transcript::locate_transcript(format, path, session_id).filter(|_| !is_elsewhere);
+        let Some(path) = located else {
             return Ok(None);
-        }
+        };
         let reached = self.read_rows(&mut |rows| rows.load_transcript_progress(session_id))?;
-        if !transcript_may_have_grown(path, &reached) {
+        if !transcript_may_have_grown(&path, &reached) {
             return Ok(None);
         }
         let mut ids = vec![session_id.to_owned()];
@@ -185,7 +189,7 @@ impl Store {
             Some(known) => rows.list_session_ids(known.conversation_id),
             None => Ok(Vec::new()),
         })?);
-        let mut caught_up = read_transcript_delta(path.to_owned(), reached, &ids);
+        let mut caught_up = read_transcript_delta(path, format, reached, &ids);
         caught_up.session_begins = observed.event.name == EventName::SessionStart;
         Ok(Some(caught_up))
     }
@@ -196,7 +200,7 @@ impl Store {
     /// # Errors
     ///
     /// When the database cannot be written.
-    pub fn set_context_usage(&mut self, session_id: &str, percent: f64, model: Option<&str>) -> Result<bool> {
+    pub fn set_context_usage(&mut self, session_id: &str, report: &ContextReport) -> Result<bool> {
         let set = |rows: &mut dyn Rows, write: bool| {
             let Some(known) = rows.find_session_binding(session_id)? else {
                 return Ok(None);
@@ -205,21 +209,23 @@ impl Store {
                 (rows.find_agent(known.agent_id)?, rows.find_conversation(known.conversation_id)?);
             // A session that its agent has left does not change the agent.
             let agent = agent.filter(|agent| agent.session_id.as_deref() == Some(session_id));
-            let (Some(mut agent), Some(mut conversation)) = (agent, conversation) else {
+            let (Some(agent), Some(conversation)) = (agent, conversation) else {
                 return Ok(None);
             };
-            let source = Some(ContextSource::StatusLine);
-            let other_percent = agent.context_percent != Some(percent) || agent.context_source != source;
-            let other_model = model.is_some() && conversation.model.as_deref() != model;
-            if write && other_percent {
-                (agent.context_percent, agent.context_source) = (Some(percent), source);
-                rows.save_agent(&mut agent)?;
+            let (mut new_agent, mut new_conversation) = (agent.clone(), conversation.clone());
+            if report.percent.is_some() {
+                new_agent.context_percent = report.percent;
+                new_agent.context_source = Some(ContextSource::StatusLine);
             }
-            if write && other_model {
-                conversation.model = model.map(str::to_owned);
-                rows.save_conversation(&mut conversation)?;
+            new_conversation.model = report.model.clone().or(new_conversation.model);
+            new_conversation.reported_window = report.window.or(new_conversation.reported_window);
+            if write && new_agent != agent {
+                rows.save_agent(&mut new_agent)?;
             }
-            Ok(Some(other_percent || other_model))
+            if write && new_conversation != conversation {
+                rows.save_conversation(&mut new_conversation)?;
+            }
+            Ok(Some(new_agent != agent || new_conversation != conversation))
         };
         // A status line is drawn several times a second, and mostly has not changed.
         let is_news = self.read_rows(&mut |rows| set(rows, false))?;
@@ -384,12 +390,17 @@ pub(crate) fn transcript_may_have_grown(path: &str, reached: &TranscriptProgress
 }
 
 /// Reads the part of a transcript that the store does not have yet.
-pub(crate) fn read_transcript_delta(path: String, reached: TranscriptProgress, ids: &[String]) -> TranscriptDelta {
+pub(crate) fn read_transcript_delta(
+    path: String,
+    format: TranscriptFormat,
+    reached: TranscriptProgress,
+    ids: &[String],
+) -> TranscriptDelta {
     let same_file = reached.path.as_deref() == Some(path.as_str());
     let mark = reached.cursor.as_deref().filter(|_| same_file);
     let from: TranscriptCursor = mark.and_then(|mark| mark.parse().ok()).unwrap_or_default();
     let is_own = |id: &str| ids.iter().any(|own| own == id);
     // A transcript that is missing or cannot be read has no entries for now.
-    let read = transcript::read_transcript(Path::new(&path), &from, &is_own).ok();
+    let read = transcript::read_transcript(Path::new(&path), format, &from, &is_own).ok();
     TranscriptDelta { is_other_file: !same_file, session_begins: false, path, from: reached.cursor, read }
 }

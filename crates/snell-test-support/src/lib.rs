@@ -7,11 +7,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on must fail")]
 
+pub mod agents;
 pub mod cli_output;
 #[cfg(feature = "sqlite")]
 pub mod database;
 pub mod files;
 pub mod http;
+pub mod model;
 pub mod payload;
 pub mod process;
 #[cfg(feature = "scripts")]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, kill_process};
+use rustix::process::{Pid, kill_process, kill_process_group};
 use serde_json::Value;
 
 pub use rustix::process::Signal;
@@ -142,6 +142,12 @@ pub fn send_signal(pid: u32, signal: Signal) {
     kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), signal).unwrap();
 }
 
+/// Sends a signal to all processes of a group. Its id is that of its first process.
+#[track_caller]
+pub fn send_signal_to_group(group: u32, signal: Signal) {
+    kill_process_group(Pid::from_raw(group.cast_signed()).unwrap(), signal).unwrap();
+}
+
 /// Whether a process runs. One that ended and was not yet reaped does not.
 pub fn is_process_running(pid: u32) -> bool {
     read_process_state(pid).is_some_and(|state| !"ZX".contains(state))
@@ -179,6 +185,11 @@ impl ProcessEntry {
     pub fn environment(&self) -> String {
         let environment = fs::read(format!("/proc/{}/environ", self.pid)).unwrap_or_default();
         String::from_utf8_lossy(&environment).into_owned()
+    }
+
+    /// Its program.
+    pub fn executable(&self) -> PathBuf {
+        fs::read_link(format!("/proc/{}/exe", self.pid)).unwrap_or_default()
     }
 
     /// Its working directory.

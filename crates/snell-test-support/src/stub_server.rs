@@ -48,7 +48,7 @@ pub struct StubRequest {
     pub line: String,
     /// Names in lower case.
     pub headers: BTreeMap<String, String>,
-    /// The body; empty if the request names no length.
+    /// The body; empty if the request has none.
     pub body: String,
 }
 
@@ -59,7 +59,13 @@ impl StubRequest {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    fn read(reader: &mut BufReader<TcpStream>) -> Option<Self> {
+    /// The path without the query.
+    pub fn path(&self) -> &str {
+        let target = self.line.split(' ').nth(1).unwrap_or_default();
+        target.split('?').next().unwrap_or_default()
+    }
+
+    pub(crate) fn read(reader: &mut BufReader<TcpStream>) -> Option<Self> {
         let mut lines = Vec::new();
         loop {
             let mut line = String::new();
@@ -70,12 +76,35 @@ impl StubRequest {
             }
             lines.push(line);
         }
-        let headers = lines.get(1..)?.iter().filter_map(|line| line.split_once(": "));
-        let headers: BTreeMap<_, _> = headers.map(|(name, value)| (name.to_lowercase(), value.to_owned())).collect();
-        let length = headers.get("content-length").map_or(Some(0), |length| length.parse().ok())?;
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body).ok()?;
+        let headers = lines.get(1..)?.iter().filter_map(|line| line.split_once(':'));
+        let headers: BTreeMap<_, _> =
+            headers.map(|(name, value)| (name.to_lowercase(), value.trim().to_owned())).collect();
+        let body = if headers.get("transfer-encoding").is_some_and(|encoding| encoding == "chunked") {
+            read_chunks(reader)?
+        } else {
+            let length = headers.get("content-length").map_or(Some(0), |length| length.parse().ok())?;
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).ok()?;
+            body
+        };
         Some(Self { line: lines.swap_remove(0), headers, body: String::from_utf8(body).ok()? })
+    }
+}
+
+/// Reads a body in chunks to its end.
+fn read_chunks(reader: &mut BufReader<TcpStream>) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    loop {
+        let mut size = String::new();
+        reader.read_line(&mut size).ok()?;
+        let size = usize::from_str_radix(size.trim(), 16).ok()?;
+        // Each chunk ends with a line break.
+        let mut chunk = vec![0; size + 2];
+        reader.read_exact(&mut chunk).ok()?;
+        if size == 0 {
+            return Some(body);
+        }
+        body.extend_from_slice(&chunk[..size]);
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::contract::Contract;
 use crate::diagnostic::{Diagnostic, Severity, UserMessage};
-use crate::event::EventName;
+use crate::event::{EventName, ToolClass};
 use crate::matcher::{Matcher, PermissionRule};
 
 /// One hook of a configuration file.
@@ -40,10 +40,29 @@ pub struct Hook {
     /// Whether the caller excludes it, because it would call the caller itself. Then it is disabled, and no event
     /// reports it.
     pub is_excluded: bool,
+    /// Details of an entry in a hook file of an agent.
+    pub(crate) agent_entry: AgentHookEntry,
     /// Its position.
     pub origin: SourceLocation,
     /// The position of its command, if known.
     pub(crate) command_origin: Option<SourceLocation>,
+}
+
+/// Details that only entries in hook files of agents have.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AgentHookEntry {
+    /// The agent's own name of the event.
+    pub(crate) native_event: Option<&'static str>,
+    /// The tools of the event, if it is about one class only.
+    pub(crate) tool_class: Option<ToolClass>,
+    /// The name of the hook. Hooks with different names are not duplicates.
+    pub(crate) name: Option<String>,
+    /// Its own environment variables.
+    pub(crate) variables: Vec<(String, String)>,
+    /// Its own working directory, relative to the usual one.
+    pub(crate) directory: Option<String>,
+    /// Whether all hooks of the event run one after the other because of this one.
+    pub(crate) runs_in_order: bool,
 }
 
 /// The timeout of a hook.
@@ -111,6 +130,8 @@ pub(crate) enum HookCondition {
     Shell(String),
     /// Claude Code's `if`: a permission rule that must cover the tool call.
     Rule(PermissionRule),
+    /// A pattern for the command of a shell tool.
+    Command(Matcher),
 }
 
 /// The action of a hook.
@@ -179,6 +200,7 @@ impl Hook {
             disabled: None,
             is_untrusted: false,
             is_excluded: false,
+            agent_entry: AgentHookEntry::default(),
             origin,
             command_origin: None,
         }
@@ -189,7 +211,7 @@ impl Hook {
         self.timeout.duration()
     }
 
-    /// The contract's name: `wave`, `microai`, `claude`, `claude-os`, `whale` or `snell`.
+    /// The contract's name: `claude`, `codex`, `snell` …
     pub fn contract_name(&self) -> &'static str {
         self.contract.name
     }
@@ -204,6 +226,7 @@ impl Hook {
         match self.condition.as_ref()? {
             HookCondition::Shell(command) => Some(command),
             HookCondition::Rule(rule) => Some(rule.source_text()),
+            HookCondition::Command(pattern) => pattern.source_text(),
         }
     }
 

@@ -52,8 +52,11 @@ mod trust;
 mod verdict;
 
 pub use agents::{
-    AgentProduct, AgentReply, AgentSettingsFile, AgentVariables, InstallRecipe, NotificationKinds, QuestionForm,
-    QuestionTool, SettingsScope, SupportLevel, TranscriptFormat,
+    AgentCapabilities, AgentDirectory, AgentEventRow, AgentProduct, AgentReply, AgentSettingsFile, AgentVariables,
+    CapabilitySupport, CommandStyle, DenialProof, DenialSign, EntryNesting, EventShape, EvidenceLevel, HookCapability,
+    InstallRecipe, JsonRegistration, NotificationKinds, QuestionForm, QuestionTool, RegistrationFormat, SettingsReader,
+    SettingsScope, StderrUse, SubagentSessions, SupportLevel, TimeoutKey, TomlRegistration, ToolDialect,
+    TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation, TrustRecord,
 };
 pub use config::{
     AgentMessage, AllowedCommand, BuiltinHandler, CommsSettings, ConfigFile, ContextSettings, CoreFile,

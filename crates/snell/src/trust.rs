@@ -176,8 +176,8 @@ impl TrustStore {
 /// The project of a contract's file at this path.
 fn find_project(path: &Path) -> Option<&Path> {
     let mut places = CONTRACTS.iter().flat_map(|contract| contract.locations);
-    let place = places.find(|place| place.base == BaseDirectory::Project && path.ends_with(place.path))?;
-    path.ancestors().nth(Path::new(place.path).components().count())
+    let place = places.find(|place| place.base == BaseDirectory::Project && place.contains(path))?;
+    path.parent()?.ancestors().nth(place.directory().components().count())
 }
 
 /// The SHA-256 of a text, in hexadecimal digits, without a byte order mark at its start.

@@ -75,7 +75,7 @@ fn summarize_findings(findings: &[DoctorFinding], is_installed: bool) -> String 
     if counts.is_empty() && is_installed {
         "No problems.".into()
     } else if counts.is_empty() {
-        "No problems, but no agent calls Snell yet. To install it: snell install claude".into()
+        "No problems, but no agent calls Snell yet. To install it: snell install".into()
     } else {
         format!("{}.", counts.join(", "))
     }

@@ -1,23 +1,38 @@
 //! `snell lint`: checks the configuration.
 
 use serde::Serialize;
-use snell::{Diagnostic, ServerSettings, Severity, Timestamp, UserMessage};
+use snell::{AgentProduct, Diagnostic, ServerSettings, Severity, Timestamp, UserMessage};
 
+use super::hook::agent_names;
 use super::{DONE, FAILED};
 use crate::env::{ConfigArgs, print_project_note, read_clock_override};
 use crate::guard::lint_guard_settings;
+use crate::install::found_agents::find_agents_here;
 use crate::output;
 use crate::record::http_delivery;
 
 /// Check all hook files, and show problems with their positions
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  snell lint --config whale:hooks.json")]
+#[command(after_help = "Examples:\n  snell lint --config whale:hooks.json\n  snell lint --agent qwen")]
 pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Also warn about answers that this agent does not accept; may be repeated [default: the agents of this machine]
+    #[arg(long = "agent", value_name = "NAME", value_parser = agent_names())]
+    agents: Vec<String>,
     #[command(flatten)]
     around: ConfigArgs,
+}
+
+impl Args {
+    /// The agents whose losses are reported.
+    fn relevant_agents(&self) -> Vec<&'static AgentProduct> {
+        if self.agents.is_empty() {
+            return self.around.home_dir().map(|home| find_agents_here(&home)).unwrap_or_default();
+        }
+        self.agents.iter().filter_map(|name| AgentProduct::find_by_name(name)).collect()
+    }
 }
 
 /// The findings, as JSON.
@@ -33,6 +48,7 @@ struct LintReport<'a> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let (engine, mut diagnostics) = args.around.engine_builder()?.load();
     diagnostics.extend(engine.check_hooks());
+    diagnostics.extend(engine.check_answers(&args.relevant_agents()));
     let now = read_clock_override().unwrap_or_else(Timestamp::now);
     let guard_findings = lint_guard_settings(&engine.settings(), &args.around.resolve_project()?, now);
     diagnostics.extend(guard_findings.iter().map(|finding| finding.to_diagnostic()));

@@ -9,7 +9,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use snell::{Event, EventError, JsonError, Severity, Timestamp, UserMessage, normalize_receiver_url};
+use snell::{
+    AgentProduct, Event, EventError, JsonError, Severity, SupportLevel, Timestamp, UserMessage, normalize_receiver_url,
+};
 use snell_store::queue::outbox::{
     DeliveryAnswer, DeliveryReport, EnqueueResult, Outbox, OutboxMessage, OutboxReceiver, OutboxRefusal,
     StalledReceiver, is_loopback_url,
@@ -189,7 +191,9 @@ fn read_record(event: &str, caller: &CallerEnv, deadline: Instant) -> anyhow::Re
         read => read?,
     };
     let mut record = EventRecord::new(&event, caller.now.unwrap_or_else(Timestamp::now));
-    let mut sender = build_sender(&EnvVars::read(), None);
+    let vars = EnvVars::read();
+    let product = AgentProduct::identify(&event.raw, &|name| vars.text(name), None);
+    let mut sender = build_sender(&vars, Some(product).filter(|product| product.support == SupportLevel::Full));
     if !sender.process_is_told {
         sender.process = ProcessIdentity::find_caller_through_script();
     }

@@ -7,14 +7,12 @@ use std::time::Duration;
 use anyhow::Context;
 use jiff::{Span, SpanRelativeTo};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use snell::{
-    AgentProduct, Diagnostic, InstallRecipe, RetentionPeriod, ServerSettings, Severity, TranscriptFormat,
-    is_postgres_url,
-};
+use snell::{AgentProduct, Diagnostic, RetentionPeriod, ServerSettings, Severity, TranscriptFormat, is_postgres_url};
 use snell_server::{AccessToken, PollSchedule, ServeSettings, ServerListener, UnknownSenderPolicy, serve};
 use tracing::level_filters::LevelFilter;
 
 use super::DONE;
+use crate::env::transcripts::find_transcript_dir;
 use crate::env::{self, ConfigArgs};
 use crate::output::{self, CommandError};
 use crate::process::end_signals::CaughtSignals;
@@ -181,17 +179,10 @@ fn build_settings(args: &Args, configured: &ServerSettings, keep: RetentionPerio
     Ok(settings)
 }
 
-/// The directories of the transcripts that Snell reads.
+/// The directories of the transcripts in which sessions without hook events are found.
 fn find_transcript_dirs() -> Vec<PathBuf> {
-    let readable = |product: &&&AgentProduct| product.transcript == TranscriptFormat::ClaudeJsonl;
-    let recipes = AgentProduct::all().iter().filter(readable).filter_map(|product| product.install.as_ref());
-    let locate = |recipe: &InstallRecipe| {
-        let (variable, name) = recipe.directory;
-        let named = env::read_variable(variable).map(PathBuf::from);
-        let default = || env::read_variable("HOME").map(|home| Path::new(&home).join(name));
-        Some(named.or_else(default)?.join(recipe.transcripts))
-    };
-    recipes.filter_map(locate).collect()
+    let is_searched = |product: &&&AgentProduct| product.transcript == TranscriptFormat::ClaudeJsonl;
+    AgentProduct::all().iter().filter(is_searched).filter_map(|product| find_transcript_dir(product)).collect()
 }
 
 fn resolve_address(written: Option<&str>) -> anyhow::Result<SocketAddr> {

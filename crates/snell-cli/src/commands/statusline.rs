@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use serde_json::Value;
-use snell_store::{AgentFilter, AgentState};
+use snell_store::{AgentFilter, AgentState, ContextReport};
 
 use super::DONE;
 use super::run::read_payload_from_stdin;
@@ -53,7 +53,9 @@ fn build_status_line(payload: &Value) -> String {
     let text = |path: &str| payload.pointer(path).and_then(Value::as_str).filter(|text| !text.is_empty());
     let percent = compute_context_percent(payload);
     let session = text("/session_id").or_else(|| text("/sessionId"));
-    let waiting = record_and_count_waiting(session, percent, text("/model/id")).unwrap_or_else(|error| {
+    let report =
+        ContextReport { percent, window: read_window_tokens(payload), model: text("/model/id").map(str::to_owned) };
+    let waiting = record_and_count_waiting(session, report).unwrap_or_else(|error| {
         output::print_error(&error);
         0
     });
@@ -83,14 +85,20 @@ fn compute_context_percent(payload: &Value) -> Option<f64> {
     reported.or_else(computed).map(|percent| percent.min(100.0))
 }
 
+/// The size of the context window, which is known before the first answer of the model.
+fn read_window_tokens(payload: &Value) -> Option<u32> {
+    let size = payload.pointer("/context_window/context_window_size")?.as_u64()?;
+    u32::try_from(size).ok().filter(|size| *size > 0)
+}
+
 /// Records the context use, and returns how many other agents wait for their user.
-fn record_and_count_waiting(session: Option<&str>, percent: Option<f64>, model: Option<&str>) -> anyhow::Result<usize> {
+fn record_and_count_waiting(session: Option<&str>, report: ContextReport) -> anyhow::Result<usize> {
     let mut store_handle = StoreHandle::open()?;
     if store_handle.has_no_records() {
         return Ok(0);
     }
-    if let (Some(session), Some(percent)) = (session, percent) {
-        record_context_usage(&mut store_handle, session, percent, model)?;
+    if let Some(session) = session.filter(|_| report.percent.is_some() || report.window.is_some()) {
+        record_context_usage(&mut store_handle, session, report)?;
     }
     let waiting = store_handle.query(|store| {
         let mut agents = store.list_agents(&AgentFilter::default())?;

@@ -1,16 +1,18 @@
 //! `snell uninstall`: removes Snell from an agent's settings.
 
-use super::DONE;
 use super::install::{InstallTargetArgs, print_script_results};
+use super::{DONE, FAILED};
 use crate::install::apply::{self, ChangeMode, UninstallReport};
-use crate::output;
+use crate::output::{self, CommandError};
 
-/// Remove Snell from an agent's settings
+/// Remove Snell from agents' settings
 ///
-/// If the file has not changed since the installation, the old content is restored byte for byte. Otherwise only Snell's
+/// If a file has not changed since the installation, the old content is restored byte for byte. Otherwise only Snell's
 /// entries are removed.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  snell uninstall claude --dry-run\n  snell uninstall claude --project")]
+#[command(
+    after_help = "Examples:\n  snell uninstall claude --dry-run\n  snell uninstall claude --project\n  snell uninstall --all"
+)]
 pub(crate) struct Args {
     #[command(flatten)]
     place: InstallTargetArgs,
@@ -18,17 +20,37 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mode = if args.place.dry_run { ChangeMode::DryRun } else { ChangeMode::Write };
-    let done = apply::uninstall_snell(&args.place.resolve_target()?, mode)?;
-    if args.place.json {
-        output::print_json(&done)?;
-    } else {
-        print_removal(&done);
+    let agents = if args.place.all { args.place.resolve_all()? } else { args.place.resolve_named()? };
+    if agents.is_empty() {
+        return Err(CommandError::new("no agent is named").with_hint("name an agent, or pass --all").into());
     }
-    Ok(DONE)
+    let mut reports = Vec::new();
+    let mut has_failed = false;
+    for one in &agents {
+        match apply::uninstall_snell(&one.files, mode) {
+            Ok(report) if args.place.all && !report.changed => {}
+            Ok(report) => reports.push(report),
+            Err(error) if agents.len() == 1 => return Err(error),
+            Err(error) => {
+                has_failed = true;
+                output::print_error(&error.context(format!("cannot remove Snell from {}", one.agent.title())));
+            }
+        }
+    }
+    match reports.as_slice() {
+        [report] if args.place.json && args.place.names_one_agent() => output::print_json(report)?,
+        reports if args.place.json => output::print_json(&reports)?,
+        [] if !has_failed => output::print_line("Nothing to do: no agent calls Snell."),
+        reports => reports.iter().for_each(print_removal),
+    }
+    Ok(if has_failed { FAILED } else { DONE })
 }
 
 fn print_removal(done: &UninstallReport) {
-    let file = done.file.display();
+    let file = match (done.more_files.len(), done.file.parent()) {
+        (1.., Some(directory)) => directory.display(),
+        _ => done.file.display(),
+    };
     let scripts = [&done.script, &done.restored_script];
     if !done.changed {
         output::print_line(&format!("Nothing to do: Snell is not installed in {file}."));

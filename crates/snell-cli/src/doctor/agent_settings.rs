@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use snell::RegistrationFormat;
+
 use super::subject::{InspectedAgent, InspectedSettingsFile, SettingsContent};
-use super::{DoctorFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
-use crate::install::agents::{InstallAgent, SettingsScope};
-use crate::install::apply::InstallTarget;
+use super::{DoctorFinding, DoctorSubject, FindingLevel, note_finding, ok_finding, problem_finding, warning_finding};
+use crate::install::agents::{InstallAgent, RegistrationFile, SettingsScope};
+use crate::install::apply::{self, InstallRequest, InstallTarget};
 use crate::install::atomic_file;
 use crate::install::backup::InstallLog;
 use crate::install::exe_path::is_runnable;
@@ -19,9 +21,37 @@ pub(super) fn check_settings(subject: &DoctorSubject) -> Vec<DoctorFinding> {
         for file in &inspected.files {
             findings.extend(check_settings_file(subject, inspected, file));
         }
+        findings.extend(summarize_event_files(inspected));
         findings.extend(check_agent(subject, inspected));
     }
+    if findings.is_empty() {
+        findings.push(note_finding("no known agent has been used here, and none calls Snell"));
+    }
     findings
+}
+
+/// The files of an agent that has one for each event, in one line for each directory.
+fn summarize_event_files(inspected: &InspectedAgent) -> Vec<DoctorFinding> {
+    let scopes = [SettingsScope::User, SettingsScope::Project];
+    let summarize = |scope: SettingsScope| {
+        let of_scope = || inspected.files.iter().filter(move |file| file.scope == scope && file.is_for_one_event());
+        let (on, off): (Vec<_>, Vec<_>) = of_scope().partition(|file| file.own_handlers().next().is_some());
+        let directory = on.first().and_then(|file| file.path.parent())?.display();
+        let what = format!(
+            "{directory} ({}): {} on {}",
+            scope.title(),
+            InstallMode::Hook.title(),
+            crate::output::format_count(on.len(), "event")
+        );
+        let missing: Vec<_> = off.iter().flat_map(|file| file.events.clone()).collect();
+        Some(if missing.is_empty() {
+            ok_finding(what)
+        } else {
+            let again = build_reinstall_command(inspected, on[0]);
+            warning_finding(format!("{what}, but not on: {}", missing.join(", ")), again)
+        })
+    };
+    scopes.into_iter().filter_map(summarize).collect()
 }
 
 /// Checks all files of an agent together.
@@ -30,20 +60,15 @@ fn check_agent(subject: &DoctorSubject, inspected: &InspectedAgent) -> Option<Do
     let install = format!("run: snell install {}", inspected.agent.name);
     let home = inspected.files.iter().find(|file| file.own_handlers().next().is_some());
     let Some(home) = home else {
-        let is_used = inspected.agent.config_dir(&inspected.around).is_dir();
-        return Some(if is_used {
-            warning_finding(format!("Snell is not installed in {title}"), install)
-        } else {
-            note_finding(format!("{title} has not been used here, and Snell is not installed in it"))
+        let is_used = inspected.agent.is_used(&inspected.around);
+        let what = format!("Snell is not installed in {title}");
+        return is_used.then(|| match subject.is_installed() {
+            // Its user may want Snell in some agents only.
+            true => note_finding(format!("{what}; to install it, {install}")),
+            false => warning_finding(what, install),
         });
     };
-    let target = InstallTarget {
-        agent: inspected.agent,
-        scope: home.scope,
-        dirs: inspected.around.clone(),
-        data: subject.data.clone(),
-        program: subject.program.clone(),
-    };
+    let target = build_target(subject, inspected, home);
     let others = target.find_other_installations(&InstallLog::open_read_only(&subject.data));
     let (paths, undo): (Vec<_>, Vec<_>) =
         others.into_iter().map(|other| (other.path.display().to_string(), other.undo)).unzip();
@@ -74,6 +99,9 @@ fn check_settings_file(
         SettingsContent::Settings { .. } if file.own_handlers().next().is_none() => {
             vec![note_finding(format!("{shown} ({}) does not call Snell", file.scope.title()))]
         }
+        SettingsContent::Settings { .. } if file.is_for_one_event() => {
+            check_programs(subject, inspected.agent, file, &again)
+        }
         SettingsContent::Settings { .. } => {
             let mut findings = Vec::new();
             let ways = [InstallMode::Hook, InstallMode::Notify];
@@ -85,10 +113,38 @@ fn check_settings_file(
                 findings.push(warning_finding(what, again.as_str()));
             }
             findings.extend(check_handler_limits(file, &again));
-            findings.extend(check_programs(subject, file, &again));
+            findings.extend(check_programs(subject, inspected.agent, file, &again));
+            findings.extend(check_version(subject, inspected, file, &again));
             findings
         }
     }
+}
+
+/// The file as a target of an installation.
+fn build_target(subject: &DoctorSubject, inspected: &InspectedAgent, file: &InspectedSettingsFile) -> InstallTarget {
+    InstallTarget {
+        agent: inspected.agent,
+        file: RegistrationFile { scope: file.scope, path: file.path.clone(), events: file.events.clone() },
+        dirs: inspected.around.clone(),
+        data: subject.data.clone(),
+        program: subject.program.clone(),
+    }
+}
+
+/// Checks that a plugin is the one of this version.
+fn check_version(
+    subject: &DoctorSubject,
+    inspected: &InspectedAgent,
+    file: &InspectedSettingsFile,
+    again: &str,
+) -> Option<DoctorFinding> {
+    if !matches!(inspected.agent.format, RegistrationFormat::OwnFile(_)) {
+        return None;
+    }
+    let request = InstallRequest { way: InstallMode::Hook, url: None, force: true, dry_run: true };
+    let report = apply::install_snell(&[build_target(subject, inspected, file)], &request).ok()?;
+    let what = format!("{} differs from the file that this version installs", file.path.display());
+    report.changed.then(|| warning_finding(what, again))
 }
 
 /// The command that repairs a file.
@@ -111,7 +167,7 @@ fn check_registered_events(
     again: &str,
 ) -> DoctorFinding {
     let events: Vec<&str> = match way {
-        InstallMode::Hook => agent.events().collect(),
+        InstallMode::Hook => file.events.clone(),
         InstallMode::Notify => agent.forwarded.iter().map(|(event, _)| *event).collect(),
     };
     let is_on = |event: &&str| file.own_handlers().any(|handler| handler.way == Some(way) && handler.event == *event);
@@ -142,12 +198,20 @@ fn check_handler_limits(file: &InspectedSettingsFile, again: &str) -> Option<Doc
 }
 
 /// Checks that each called program exists, can be run, and is this program.
-fn check_programs(subject: &DoctorSubject, file: &InspectedSettingsFile, again: &str) -> Vec<DoctorFinding> {
+fn check_programs(
+    subject: &DoctorSubject,
+    agent: InstallAgent,
+    file: &InspectedSettingsFile,
+    again: &str,
+) -> Vec<DoctorFinding> {
     let mut seen: Vec<&str> = Vec::new();
     let mut findings = Vec::new();
     for handler in file.own_handlers().filter(|handler| !handler.words.is_empty()) {
         if !seen.contains(&handler.program()) {
-            findings.extend(check_handler_program(subject, file, handler, again));
+            findings.extend(check_handler_program(subject, file, handler, again).filter(|finding| {
+                // Other agents know no other way to call a program.
+                agent.registers_arguments() || finding.level != FindingLevel::Note
+            }));
             seen.push(handler.program());
         }
     }

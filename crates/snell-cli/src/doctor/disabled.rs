@@ -3,9 +3,10 @@
 use snell::SpannedNode;
 
 use super::subject::{InspectedAgent, InspectedSettingsFile, SettingsContent};
-use super::{DoctorFinding, DoctorSubject, note_finding, problem_finding};
+use super::{DoctorFinding, DoctorSubject, note_finding, problem_finding, warning_finding};
 use crate::install::agents::SettingsScope;
 use crate::install::jsonc::JsonPathStep;
+use crate::install::scan::RegisteredHandler;
 
 /// The order of precedence: the first file that has the switch decides.
 const PRECEDENCE: &[SettingsScope] =
@@ -13,7 +14,8 @@ const PRECEDENCE: &[SettingsScope] =
 
 pub(super) fn check_disabled_hooks(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     let findings = subject.agents.iter().flat_map(|inspected| {
-        find_disabling_switches(&inspected.files).into_iter().chain(check_directory_trust(inspected))
+        let trust = check_directory_trust(inspected).into_iter().chain(check_handler_trust(inspected));
+        find_disabling_switches(&inspected.files).into_iter().chain(trust)
     });
     findings.collect()
 }
@@ -28,6 +30,37 @@ fn check_directory_trust(inspected: &InspectedAgent) -> Option<DoctorFinding> {
             "{title} runs no hooks in {project} until you trust this directory in {title}; start {title} there, and it asks you"
         ))
     })
+}
+
+/// Checks whether the agent skips handlers until its user trusts them.
+fn check_handler_trust(inspected: &InspectedAgent) -> Option<DoctorFinding> {
+    let trusted = inspected.agent.find_trusted_handlers(&inspected.around)?;
+    let title = inspected.agent.title();
+    let mut untrusted = Vec::new();
+    for file in &inspected.files {
+        let real = file.path.canonicalize().unwrap_or_else(|_| file.path.clone());
+        let is_trusted = |handler: &RegisteredHandler| {
+            let place = handler_place(handler);
+            [&file.path, &real].iter().any(|path| trusted.contains(&format!("{}:{place}", path.display())))
+        };
+        let skipped = file.own_handlers().filter(|handler| !is_trusted(handler));
+        untrusted.extend(skipped.map(|handler| handler.event.clone()));
+    }
+    let what = format!("{title} skips Snell on {} until you trust its hooks", untrusted.join(", "));
+    let remedy = format!("start {title}, enter /hooks, and trust them");
+    (!untrusted.is_empty()).then(|| warning_finding(what, remedy))
+}
+
+/// The place of a handler in a file, as it is recorded: `pre_tool_use:0:0`.
+fn handler_place(handler: &RegisteredHandler) -> String {
+    let mut event = String::new();
+    for letter in handler.event.chars() {
+        if letter.is_ascii_uppercase() && !event.is_empty() {
+            event.push('_');
+        }
+        event.push(letter.to_ascii_lowercase());
+    }
+    format!("{event}:{}:{}", handler.group, handler.handler.unwrap_or_default())
 }
 
 fn find_disabling_switches(files: &[InspectedSettingsFile]) -> Vec<DoctorFinding> {
@@ -55,7 +88,7 @@ fn find_disabling_switches(files: &[InspectedSettingsFile]) -> Vec<DoctorFinding
 fn find_switch(files: &[InspectedSettingsFile], scopes: &[SettingsScope], switch: &str) -> Option<(String, bool)> {
     let in_order = scopes.iter().flat_map(|scope| files.iter().filter(move |file| file.scope == *scope));
     in_order.into_iter().find_map(|file| {
-        let SettingsContent::Settings { document, .. } = &file.content else {
+        let SettingsContent::Settings { document: Some(document), .. } = &file.content else {
             return None;
         };
         let node: &SpannedNode = document.node_at(&[JsonPathStep::Key(switch)])?;

@@ -35,7 +35,7 @@ pub(super) fn check_environment(subject: &DoctorSubject) -> Vec<DoctorFinding> {
 }
 
 fn check_file_variables(file: &InspectedSettingsFile) -> Vec<DoctorFinding> {
-    let SettingsContent::Settings { document, .. } = &file.content else {
+    let SettingsContent::Settings { document: Some(document), .. } = &file.content else {
         return Vec::new();
     };
     let variables = document.node_at(&[JsonPathStep::Key(ENV_KEY)]).and_then(SpannedNode::members);

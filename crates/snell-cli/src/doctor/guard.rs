@@ -35,8 +35,8 @@ pub(super) fn check_guard(subject: &DoctorSubject) -> Vec<DoctorFinding> {
 /// Reports that no agent calls the guard.
 fn find_unused_guard(subject: &DoctorSubject) -> Option<DoctorFinding> {
     let homes = subject.installed_files();
-    let mut own = homes.iter().flat_map(|(_, file)| file.own_handlers());
-    if own.any(|handler| handler.way == Some(InstallMode::Hook) && handler.event == BEFORE_TOOLS) {
+    let mut own = homes.iter().flat_map(|(one, file)| file.own_handlers().map(|handler| (one.agent, handler)));
+    if own.any(|(agent, handler)| handler.way == Some(InstallMode::Hook) && handler.event == agent.proof.event) {
         return None;
     }
     Some(note_finding(if homes.is_empty() {
@@ -45,9 +45,6 @@ fn find_unused_guard(subject: &DoctorSubject) -> Option<DoctorFinding> {
         "the guard judges no tool calls, because Snell only forwards events; to change that, run `snell install` without --notify"
     }))
 }
-
-/// The event before a tool call.
-const BEFORE_TOOLS: &str = "PreToolUse";
 
 fn check_guard_settings(settings: &SnellSettings, project: &Path, now: Timestamp) -> Vec<DoctorFinding> {
     let mut found = Vec::new();

@@ -1,5 +1,8 @@
 //! Lists hooks of other tools on the same events, and other agents that read the same files.
 
+use snell::SettingsReader;
+
+use super::subject::InspectedAgent;
 use super::{DoctorFinding, DoctorSubject, note_finding};
 use crate::output;
 
@@ -30,13 +33,28 @@ pub(super) fn check_other_hooks(subject: &DoctorSubject) -> Vec<DoctorFinding> {
         if more > 0 {
             findings.push(note_finding(format!("{} of other tools", output::format_count(more, "more hook"))));
         }
-        let readers = inspected.agent.find_other_readers(&inspected.around.home);
-        if !readers.is_empty() && inspected.files.iter().any(|file| file.own_handlers().next().is_some()) {
-            findings.push(note_finding(format!(
-                "{} may read these settings files too and call Snell; Snell answers only agents that it supports",
-                readers.join(", ")
-            )));
+        if inspected.calls_snell() {
+            findings.extend(check_readers(subject, inspected));
         }
     }
     findings
+}
+
+/// Reports other agents that read the same files and call Snell through them.
+fn check_readers(subject: &DoctorSubject, inspected: &InspectedAgent) -> Vec<DoctorFinding> {
+    let title = inspected.agent.title();
+    let readers = inspected.agent.readers.iter().filter(|reader| inspected.around.home.join(reader.sign).exists());
+    let describe = |reader: &SettingsReader| {
+        let other = subject.agents.iter().find(|other| Some(other.agent.name) == reader.product);
+        let outcome = match other {
+            Some(other) if other.calls_snell() => "Snell answers it through its own file".to_owned(),
+            Some(other) => format!(
+                "Snell answers it, but only on the events of {title}; to register it, run: snell install {}",
+                other.agent.name
+            ),
+            None => "Snell answers only agents that it supports".to_owned(),
+        };
+        note_finding(format!("{} may read the files of {title} too and call Snell; {outcome}", reader.title))
+    };
+    readers.map(describe).collect()
 }

@@ -7,7 +7,7 @@ use snell::{Diagnostic, Engine, ServerSettings};
 
 use crate::env::ConfigArgs;
 use crate::env::caller::CallerEnv;
-use crate::install::agents::{AgentDirs, InstallAgent, SettingsScope};
+use crate::install::agents::{AgentDirs, InstallAgent, RegistrationFile, SettingsScope};
 use crate::install::apply;
 use crate::install::atomic_file::{self, FileSnapshot};
 use crate::install::exe_path::ExeLocator;
@@ -42,11 +42,22 @@ pub(super) struct InspectedAgent {
     pub(super) files: Vec<InspectedSettingsFile>,
 }
 
+impl InspectedAgent {
+    /// Whether one of its files calls Snell.
+    pub(super) fn calls_snell(&self) -> bool {
+        self.files.iter().any(|file| file.own_handlers().next().is_some())
+    }
+}
+
 /// A settings file.
 #[derive(Debug)]
 pub(super) struct InspectedSettingsFile {
     pub(super) scope: SettingsScope,
     pub(super) path: PathBuf,
+    /// The events for which Snell registers there.
+    pub(super) events: Vec<&'static str>,
+    /// Whether the agent has a file for each event.
+    has_sibling_files: bool,
     pub(super) content: SettingsContent,
 }
 
@@ -56,7 +67,8 @@ pub(super) enum SettingsContent {
     /// It cannot be read or parsed.
     Invalid(String),
     Settings {
-        document: SettingsDocument,
+        /// The document, if it is JSON.
+        document: Option<SettingsDocument>,
         handlers: Vec<RegisteredHandler>,
     },
 }
@@ -118,38 +130,48 @@ pub(super) fn load_engine(project: &Path) -> anyhow::Result<(Engine, Vec<Diagnos
 /// The agent's files, each once: in a home directory, the user's file is the project's too.
 fn inspect_files(agent: InstallAgent, around: &AgentDirs, signs: &EntryRecognizer) -> Vec<InspectedSettingsFile> {
     let mut files: Vec<InspectedSettingsFile> = Vec::new();
-    for (scope, path) in agent.all_settings_paths(around) {
-        let same = |file: &InspectedSettingsFile| match (file.path.canonicalize(), path.canonicalize()) {
+    for found in agent.all_settings_files(around) {
+        let same = |file: &InspectedSettingsFile| match (file.path.canonicalize(), found.path.canonicalize()) {
             (Ok(one), Ok(other)) => one == other,
-            _ => file.path == path,
+            _ => file.path == found.path,
         };
         if !files.iter().any(same) {
-            files.push(InspectedSettingsFile::inspect(scope, path, signs));
+            files.push(InspectedSettingsFile::inspect(found, signs));
         }
     }
     files
 }
 
 impl InspectedSettingsFile {
-    fn inspect(scope: SettingsScope, path: PathBuf, signs: &EntryRecognizer) -> Self {
+    fn inspect(file: RegistrationFile, signs: &EntryRecognizer) -> Self {
+        let RegistrationFile { scope, path, events } = file;
+        let has_sibling_files = signs.is_script();
         let content = match FileSnapshot::load(&path) {
             Err(error) => SettingsContent::Invalid(format!("{error:#}")),
             Ok(seen) => match seen.text {
                 None => SettingsContent::Missing,
-                Some(text) => Self::parse_content(&path, &text, signs),
+                Some(text) => Self::parse_content(&path, &text, &events, signs),
             },
         };
-        Self { scope, path, content }
+        Self { scope, path, events, has_sibling_files, content }
     }
 
-    fn parse_content(path: &Path, text: &str, signs: &EntryRecognizer) -> SettingsContent {
-        match SettingsDocument::parse(text) {
-            Ok(document) => SettingsContent::Settings { handlers: scan::scan_handlers(&document, signs), document },
+    fn parse_content(path: &Path, text: &str, events: &[&'static str], signs: &EntryRecognizer) -> SettingsContent {
+        match scan::scan_text(text, events, signs) {
+            Ok(handlers) => {
+                let document = if signs.is_json() { SettingsDocument::parse(text).ok() } else { None };
+                SettingsContent::Settings { document, handlers }
+            }
             Err(fault) => {
                 let (line, column) = jsonc::line_and_column(text, fault.at);
                 SettingsContent::Invalid(format!("{}:{line}:{column}: {}", path.display(), fault.message))
             }
         }
+    }
+
+    /// Whether the agent has one file for each event.
+    pub(super) fn is_for_one_event(&self) -> bool {
+        self.has_sibling_files
     }
 
     pub(super) fn handlers(&self) -> &[RegisteredHandler] {
@@ -167,7 +189,7 @@ impl InspectedSettingsFile {
     #[cfg(test)]
     pub(super) fn with_content(scope: SettingsScope, path: &str, text: &str) -> Self {
         let path = PathBuf::from(path);
-        let content = Self::parse_content(&path, text, &EntryRecognizer::sample("/bin/snell"));
-        Self { scope, path, content }
+        let content = Self::parse_content(&path, text, &[], &EntryRecognizer::sample("/bin/snell"));
+        Self { scope, path, events: Vec::new(), has_sibling_files: false, content }
     }
 }

@@ -5,6 +5,7 @@ mod dirs_in_project;
 pub(crate) mod env_vars;
 pub(crate) mod once_markers;
 pub(crate) mod sender;
+pub(crate) mod transcripts;
 
 use std::ffi::OsString;
 use std::fs::DirBuilder;

@@ -1,4 +1,4 @@
-//! Files that remember which notices a session has had, and how often.
+//! Files that remember which notices a session has had, how often, and which texts it still has to get.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -14,6 +14,9 @@ const MARKER_DIR: &str = "told";
 
 /// A larger marker does not hold a number.
 const MAX_MARKER_BYTES: u64 = 64;
+
+/// A larger text is dropped.
+const MAX_TEXT_BYTES: u64 = 1024 * 1024;
 
 /// Markers in the data directory.
 #[derive(Debug)]
@@ -56,6 +59,23 @@ impl OnceMarkers {
     pub(crate) fn reset_count(&self, key: &[&str]) {
         // Usually there is no marker. If it cannot be removed, it cannot be counted either.
         let _ = fs::remove_file(self.marker_path(key));
+    }
+
+    /// Adds a text to the marker of the key. Returns whether it was written.
+    pub(crate) fn append_text(&self, key: &[&str], text: &str) -> bool {
+        let marker = self.marker_path(key);
+        let _ = create_marker(&marker);
+        let file = RegularFile::open(&marker, FileAccess::Append).map(RegularFile::into_file);
+        file.is_ok_and(|mut file| file.write_all(text.as_bytes()).is_ok())
+    }
+
+    /// Takes the text of the key, so that the next call finds none.
+    pub(crate) fn take_text(&self, key: &[&str]) -> Option<String> {
+        let marker = self.marker_path(key);
+        let text = read_text_file(&marker, MAX_TEXT_BYTES).ok()?;
+        // If two events take it at once, only one removes it.
+        fs::remove_file(&marker).ok()?;
+        Some(text)
     }
 
     /// Removes markers from before this time: their sessions are over.

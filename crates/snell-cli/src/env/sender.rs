@@ -1,6 +1,6 @@
 //! The sender of an event: the agent's process, session and terminal, from the environment.
 
-use snell::{AgentProduct, SupportLevel};
+use snell::{AgentProduct, AgentVariables, SupportLevel};
 use snell_store::{EventSender, ProcessIdentity};
 
 use super::env_vars::EnvVars;
@@ -32,6 +32,7 @@ pub(crate) fn build_sender(vars: &EnvVars, product: Option<&'static AgentProduct
         process: pid.map(ProcessIdentity::from_pid).or_else(ProcessIdentity::find_caller),
         host: Some(host).filter(|host| !host.is_empty()),
         cwd: None,
+        transcript_path: None,
         launcher_session_id: variables.launcher_session_id.and_then(|name| vars.text_lossy(name)),
         headspace_session_id: vars.text_lossy(launcher::HEADSPACE_SESSION_ID),
         tmux_pane: vars.text_lossy(TMUX_PANE),
@@ -41,16 +42,24 @@ pub(crate) fn build_sender(vars: &EnvVars, product: Option<&'static AgentProduct
         mode: vars.trimmed_text(launcher::SESSION_MODE).map(|mode| mode.to_lowercase()),
         mission_execution_id: vars.text_lossy(launcher::MISSION),
         context_window: None,
+        unattended: is_unattended(vars, &variables),
     }
 }
 
-/// The sender of an event that an agent of this name fires with `snell run`. A process variable is ignored: another agent set it,
-/// and started this one.
+/// Whether no user can answer the agent.
+fn is_unattended(vars: &EnvVars, variables: &AgentVariables) -> bool {
+    let answers = |(name, value): &(&str, &str)| Some(vars.text(name)? == *value);
+    variables.unattended.iter().find_map(answers).unwrap_or_default()
+}
+
+/// The sender of an event that an agent of this name fires with `snell run`. Variables of a process are ignored: another agent set
+/// them, and started this one.
 pub(crate) fn build_host_sender(vars: &EnvVars, name: Option<String>) -> EventSender {
     EventSender {
         product: name,
         process_is_told: false,
         process: ProcessIdentity::find_caller(),
+        unattended: false,
         ..build_sender(vars, None)
     }
 }

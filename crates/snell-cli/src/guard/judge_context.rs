@@ -109,21 +109,22 @@ fn collect_registrations(home: &Path, project: &Path) -> Vec<(PathBuf, SelfFile)
         let mut around = AgentDirs {
             home: home.to_owned(),
             project: project.to_owned(),
-            directory: read_dir_variable(agent.directory_variable()),
+            directory: agent.directory_variable().and_then(read_dir_variable),
         };
-        for file in agent.files {
-            let path = agent.settings_path(file, &around);
+        for file in agent.all_settings_files(&around) {
             let is_registered = match file.scope {
                 SettingsScope::User | SettingsScope::Managed => true,
-                SettingsScope::Project | SettingsScope::Local => mentions_snell(&path),
+                SettingsScope::Project | SettingsScope::Local => mentions_snell(&file.path),
             };
             let what = if is_registered { SelfFile::Registration } else { SelfFile::Settings };
-            places.push((path, what));
+            places.push((file.path, what));
         }
-        places.push((agent.script_path(&around), SelfFile::Registration));
+        let script = |around: &AgentDirs| (!agent.forwarded.is_empty()).then(|| agent.script_path(around));
+        places.extend(script(&around).map(|path| (path, SelfFile::Registration)));
         if around.directory.take().is_some() {
-            places.push((agent.settings_path_in_scope(SettingsScope::User, &around), SelfFile::Registration));
-            places.push((agent.script_path(&around), SelfFile::Registration));
+            let files = agent.files_in_scope(SettingsScope::User, &around).into_iter();
+            places.extend(files.map(|file| (file.path, SelfFile::Registration)));
+            places.extend(script(&around).map(|path| (path, SelfFile::Registration)));
         }
     }
     places

@@ -4,7 +4,10 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 pub(crate) use snell::SettingsScope;
-use snell::{AgentProduct, AgentSettingsFile, InstallRecipe, read_text_file};
+use snell::{
+    AgentProduct, AgentSettingsFile, CommandStyle, InstallRecipe, RegistrationFormat, SpannedMember, SpannedNode,
+    TrustRecord, read_text_file,
+};
 
 use crate::output::CommandError;
 
@@ -37,6 +40,18 @@ pub(crate) struct AgentDirs {
     pub(crate) directory: Option<PathBuf>,
 }
 
+/// A file from which an agent reads hooks.
+#[derive(Clone, Debug)]
+pub(crate) struct RegistrationFile {
+    pub(crate) scope: SettingsScope,
+    pub(crate) path: PathBuf,
+    /// The events for which Snell registers there.
+    pub(crate) events: Vec<&'static str>,
+}
+
+/// The place of the event in the name of a file that is for one event.
+const EVENT_PLACE: &str = "{event}";
+
 impl InstallAgent {
     /// The agent of this name.
     pub(crate) fn find_by_name(name: &str) -> anyhow::Result<Self> {
@@ -50,9 +65,24 @@ impl InstallAgent {
         }
     }
 
+    /// All agents, by name.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let products = AgentProduct::all().iter();
-        products.filter_map(|product| Some(Self { name: product.name, product, recipe: product.install.as_ref()? }))
+        let agents = products
+            .filter_map(|product| Some(Self { name: product.name, product, recipe: product.install.as_ref()? }));
+        let mut agents: Vec<_> = agents.collect();
+        agents.sort_by_key(|agent| agent.name);
+        agents.into_iter()
+    }
+
+    /// The agent that is this product.
+    pub(crate) fn from_product(product: &'static AgentProduct) -> Option<Self> {
+        Some(Self { name: product.name, product, recipe: product.install.as_ref()? })
+    }
+
+    /// Whether its handlers have arguments that other agents may drop.
+    pub(crate) fn registers_arguments(&self) -> bool {
+        matches!(self.format, RegistrationFormat::Json(form) if form.command == CommandStyle::ProgramAndArgs)
     }
 
     /// Its display name.
@@ -61,19 +91,21 @@ impl InstallAgent {
     }
 
     /// The variable for its directory.
-    pub(crate) fn directory_variable(&self) -> &'static str {
-        self.directory.0
+    pub(crate) fn directory_variable(&self) -> Option<&'static str> {
+        self.directory.variable
     }
 
     /// Its own directory.
     pub(crate) fn config_dir(&self, around: &AgentDirs) -> PathBuf {
-        let usual = || self.default_config_dir(around);
-        around.directory.clone().unwrap_or_else(usual)
+        match &around.directory {
+            Some(directory) => directory.join(self.directory.below),
+            None => self.default_config_dir(around),
+        }
     }
 
     /// Its own directory without the variable.
     pub(crate) fn default_config_dir(&self, around: &AgentDirs) -> PathBuf {
-        around.home.join(self.directory.1)
+        around.home.join(self.directory.default)
     }
 
     /// The path of one of its files.
@@ -86,27 +118,51 @@ impl InstallAgent {
     }
 
     /// All its files, including those in `.d` directories.
-    pub(crate) fn all_settings_paths(&self, around: &AgentDirs) -> Vec<(SettingsScope, PathBuf)> {
-        let mut places = Vec::new();
+    pub(crate) fn all_settings_files(&self, around: &AgentDirs) -> Vec<RegistrationFile> {
+        let mut files = Vec::new();
         for file in self.files {
             let path = self.settings_path(file, around);
             if !file.path.ends_with(".d") {
-                places.push((file.scope, path));
+                files.extend(self.expand_events(file.scope, &path));
                 continue;
             }
             let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
             let mut inside: Vec<_> = entries.map(|entry| entry.path()).collect();
             inside.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
             inside.sort();
-            places.extend(inside.into_iter().map(|path| (file.scope, path)));
+            files.extend(inside.into_iter().flat_map(|path| self.expand_events(file.scope, &path)));
         }
-        places
+        files
     }
 
-    /// The path of its file in this scope.
-    pub(crate) fn settings_path_in_scope(&self, scope: SettingsScope, around: &AgentDirs) -> PathBuf {
+    /// The file for all events, or one file for each.
+    fn expand_events(&self, scope: SettingsScope, path: &Path) -> Vec<RegistrationFile> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if !name.contains(EVENT_PLACE) {
+            return vec![RegistrationFile { scope, path: path.to_owned(), events: self.events().collect() }];
+        }
+        let for_event = |event: &'static str| RegistrationFile {
+            scope,
+            path: path.with_file_name(name.replace(EVENT_PLACE, event)),
+            events: vec![event],
+        };
+        self.events().map(for_event).collect()
+    }
+
+    /// The notes for its user after an installation in this scope.
+    pub(crate) fn notes_in_scope(&self, scope: SettingsScope) -> Vec<&'static str> {
+        self.notes.iter().filter(|(of, _)| *of == scope).map(|(_, note)| *note).collect()
+    }
+
+    /// Its files in this scope into which Snell is installed.
+    pub(crate) fn files_in_scope(&self, scope: SettingsScope, around: &AgentDirs) -> Vec<RegistrationFile> {
         let file = self.files.iter().find(|file| file.scope == scope);
-        file.map_or_else(|| self.config_dir(around), |file| self.settings_path(file, around))
+        file.map_or_else(Vec::new, |file| self.expand_events(scope, &self.settings_path(file, around)))
+    }
+
+    /// Whether it reads hooks of this scope.
+    pub(crate) fn has_scope(&self, scope: SettingsScope) -> bool {
+        self.files.iter().any(|file| file.scope == scope)
     }
 
     /// The notify script of a machine that only forwards events.
@@ -122,14 +178,21 @@ impl InstallAgent {
     }
 
     /// The timeout of its hook on this event in seconds, if it must be set.
-    pub(crate) fn timeout(&self, event: &str) -> Option<u32> {
+    pub(crate) fn timeout_on(&self, event: &str) -> Option<u32> {
         let row = self.timeouts.iter().find(|(name, _)| *name == event);
-        row.map(|(_, seconds)| *seconds)
+        row.map(|(_, seconds)| *seconds).or(self.recipe.timeout)
+    }
+
+    /// Whether it is used on this machine, by its directory.
+    pub(crate) fn is_used(&self, around: &AgentDirs) -> bool {
+        around.home.join(self.signs.1).is_dir() || (around.directory.is_some() && self.config_dir(around).is_dir())
     }
 
     /// Whether its user trusts the project or a directory above; nothing if that is unknown.
     pub(crate) fn is_project_trusted(&self, around: &AgentDirs) -> Option<bool> {
-        let (name, [projects, trusted]) = self.trust;
+        let Some(TrustRecord::Directories(name, [projects, trusted])) = self.trust else {
+            return None;
+        };
         let directory = around.directory.as_ref().unwrap_or(&around.home);
         let text = read_text_file(&directory.join(name), MAX_TRUST_BYTES).ok()?;
         let noted: serde_json::Value = serde_json::from_str(&text).ok()?;
@@ -138,10 +201,19 @@ impl InstallAgent {
         Some(directories.any(|directory| noted.get(directory).is_some_and(|one| one[trusted] == true)))
     }
 
-    /// Other products on this machine that read its files.
-    pub(crate) fn find_other_readers(&self, home: &Path) -> Vec<&'static str> {
-        let readers = self.recipe.readers.iter().filter(|(_, sign)| home.join(sign).exists());
-        readers.map(|(name, _)| *name).collect()
+    /// The handlers that its user trusts, as it records them: `FILE:EVENT:GROUP:HANDLER`; nothing if it records none.
+    pub(crate) fn find_trusted_handlers(&self, around: &AgentDirs) -> Option<Vec<String>> {
+        let Some(TrustRecord::Handlers(name, [outer, inner])) = self.trust else {
+            return None;
+        };
+        let text = read_text_file(&self.config_dir(around).join(name), MAX_TRUST_BYTES).unwrap_or_default();
+        let noted = SpannedNode::from_toml(&text).ok()?;
+        let states = noted.get(outer).and_then(|outer| outer.get(inner)).and_then(SpannedNode::members);
+        let is_trusted = |state: &&SpannedMember| {
+            let is_disabled = state.node.get("enabled").is_some_and(|enabled| !enabled.is_true());
+            state.node.get("trusted_hash").is_some() && !is_disabled
+        };
+        Some(states.unwrap_or_default().iter().filter(is_trusted).map(|state| state.key.clone()).collect())
     }
 }
 

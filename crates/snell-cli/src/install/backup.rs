@@ -18,6 +18,9 @@ use super::plan::{CreatedContainer, PriorContent};
 pub(crate) struct InstallRecord {
     version: u32,
     pub(crate) path: PathBuf,
+    /// The agent of the file. Earlier versions knew only Claude Code.
+    #[serde(default)]
+    pub(crate) agent: Option<String>,
     /// How the file calls Snell; nothing for the script itself.
     pub(crate) way: Option<InstallMode>,
     /// The scope of its hooks; nothing for the script itself.
@@ -128,6 +131,19 @@ impl InstallLog {
         let entries = fs::read_dir(&self.directory).into_iter().flatten().flatten();
         let records = entries.filter_map(|entry| load_record(&entry.path()));
         records.filter(|known| known.path != path).collect()
+    }
+
+    /// Directories that could not be removed are removed with the last file in them.
+    pub(crate) fn pass_on_directories(&self, made: &[PathBuf]) {
+        for directory in made.iter().filter(|directory| directory.exists()) {
+            let heir = self.other_records(directory).into_iter().find(|known| known.path.starts_with(directory));
+            if let Some(mut heir) = heir.filter(|heir| !heir.made.contains(directory)) {
+                heir.made.push(directory.clone());
+                heir.made.sort_by_key(|made| made.components().count());
+                // Without it, an empty directory stays.
+                let _ = self.save_record(&heir);
+            }
+        }
     }
 
     pub(crate) fn save_record(&self, remembered: &InstallRecord) -> anyhow::Result<()> {

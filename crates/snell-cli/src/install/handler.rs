@@ -1,11 +1,11 @@
 //! Handlers: those that Snell registers, and how a handler is started.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use snell::SpannedNode;
+use serde_json::{Map, Value, json};
+use snell::{CommandStyle, EntryNesting, JsonRegistration, RegistrationFormat, SpannedNode};
 
 use super::agents::InstallAgent;
-use super::notify_script;
+use super::notify_script::{self, shell_quote};
 
 /// How a file calls Snell: in one way, or events would be recorded twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,8 +31,8 @@ impl InstallMode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HandlerEntry {
     pub(crate) event: &'static str,
-    pub(crate) command: String,
-    pub(crate) args: Vec<String>,
+    pub(crate) call: HandlerCommand,
+    /// In seconds.
     pub(crate) timeout: Option<u32>,
 }
 
@@ -42,20 +42,27 @@ const NOTIFY_TIMEOUT: u32 = 5;
 /// Names the calling agent, so that variables of another agent do not matter.
 pub(super) const AGENT_FLAG: &str = "--agent";
 
+/// The argument of Snell as a hook.
+pub(super) const HOOK_COMMAND: &str = "hook";
+
 impl HandlerEntry {
-    /// All handlers of an agent; `command` is the program or the script.
-    pub(crate) fn all_for_agent(agent: InstallAgent, way: InstallMode, command: &str) -> Vec<Self> {
+    /// The handlers of an agent on these events; `command` is the program or the script.
+    pub(crate) fn for_events(
+        agent: InstallAgent,
+        events: &[&'static str],
+        way: InstallMode,
+        command: &str,
+    ) -> Vec<Self> {
         let entry = |event, args: &[&str], timeout| Self {
             event,
-            command: command.to_owned(),
-            args: args.iter().map(|&argument| argument.to_owned()).collect(),
+            call: HandlerCommand::for_format(&agent.format, command, args),
             timeout,
         };
         match way {
-            InstallMode::Hook => agent
-                .events()
-                .map(|event| entry(event, &["hook", AGENT_FLAG, agent.name], agent.timeout(event)))
-                .collect(),
+            InstallMode::Hook => {
+                let args = [HOOK_COMMAND, AGENT_FLAG, agent.name];
+                events.iter().map(|event| entry(event, &args, agent.timeout_on(event))).collect()
+            }
             InstallMode::Notify => agent
                 .forwarded
                 .iter()
@@ -64,19 +71,44 @@ impl HandlerEntry {
         }
     }
 
-    /// As a handler. With `args` no shell is involved, so the path may contain blanks.
-    pub(crate) fn to_handler(&self) -> Value {
-        let mut handler = json!({"type": "command", "command": self.command, "args": self.args});
-        if let (Some(timeout), Some(fields)) = (self.timeout, handler.as_object_mut()) {
-            fields.insert("timeout".into(), timeout.into());
+    /// As an element of an event's list.
+    pub(crate) fn to_element(&self, form: &JsonRegistration) -> Value {
+        match form.nesting {
+            // Without a matcher, it matches everything.
+            EntryNesting::Groups => json!({"hooks": [self.to_handler(form)]}),
+            EntryNesting::Handlers => self.to_handler(form),
         }
-        handler
     }
 
-    /// As an element of an event's array. Without a matcher, it matches everything.
-    pub(crate) fn to_group(&self) -> Value {
-        json!({"hooks": [self.to_handler()]})
+    /// As a handler.
+    pub(crate) fn to_handler(&self, form: &JsonRegistration) -> Value {
+        let mut handler = Map::new();
+        for (key, value) in form.members {
+            handler.insert((*key).to_owned(), parse_constant(value));
+        }
+        match (&self.call, form.command) {
+            (HandlerCommand::Shell { command }, CommandStyle::ShellLine(key)) => {
+                handler.insert(key.to_owned(), command.as_str().into());
+            }
+            (HandlerCommand::Shell { command }, CommandStyle::ProgramAndArgs) => {
+                handler.insert("command".to_owned(), command.as_str().into());
+            }
+            // With `args` no shell is involved, so the path may contain blanks.
+            (HandlerCommand::Exec { command, args }, _) => {
+                handler.insert("command".to_owned(), command.as_str().into());
+                handler.insert("args".to_owned(), args.as_slice().into());
+            }
+        }
+        if let (Some(timeout), Some(key)) = (self.timeout, form.timeout) {
+            handler.insert(key.name().to_owned(), key.convert(timeout).into());
+        }
+        handler.into()
     }
+}
+
+/// A JSON value of a recipe.
+pub(super) fn parse_constant(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| text.into())
 }
 
 /// How a handler is started.
@@ -90,10 +122,30 @@ pub(crate) enum HandlerCommand {
 }
 
 impl HandlerCommand {
-    /// How a handler is started; nothing if it starts no program.
-    pub(crate) fn from_handler(handler: &SpannedNode) -> Option<Self> {
+    /// A command in the way that the files of this format start it.
+    fn for_format(format: &RegistrationFormat, command: &str, args: &[&str]) -> Self {
+        let in_shell = match format {
+            RegistrationFormat::Json(form) => form.command != CommandStyle::ProgramAndArgs,
+            RegistrationFormat::Toml(_) => true,
+            RegistrationFormat::OwnFile(_) => false,
+        };
+        if in_shell {
+            Self::Shell { command: join_shell_words(std::iter::once(command).chain(args.iter().copied())) }
+        } else {
+            Self::Exec { command: command.to_owned(), args: args.iter().map(|&word| word.to_owned()).collect() }
+        }
+    }
+
+    /// How a handler of a JSON file is started; nothing if it starts no program.
+    pub(crate) fn from_handler(handler: &SpannedNode, form: &JsonRegistration) -> Option<Self> {
         let text = |key| handler.get(key).and_then(SpannedNode::text);
-        let command = text("command").filter(|_| text("type") == Some("command"))?.to_owned();
+        let is_typed = form.members.iter().any(|(key, _)| *key == "type");
+        let is_command = text("type").map_or(!is_typed, |kind| kind == "command");
+        let shell_key = match form.command {
+            CommandStyle::ShellLine(key) => key,
+            CommandStyle::ProgramAndArgs => "command",
+        };
+        let command = text(shell_key).or_else(|| text("command")).filter(|_| is_command)?.to_owned();
         Some(match handler.get("args") {
             Some(args) => Self::Exec { command, args: args.texts()? },
             None => Self::Shell { command },
@@ -121,12 +173,21 @@ impl std::fmt::Display for HandlerCommand {
     }
 }
 
+/// Words as a line of shell: the program in quotes, because it is a path.
+pub(super) fn join_shell_words<'a>(mut words: impl Iterator<Item = &'a str>) -> String {
+    let program = words.next().map(shell_quote).unwrap_or_default();
+    words.fold(program, |line, word| {
+        let is_plain = !word.is_empty() && word.chars().all(is_plain_char);
+        if is_plain { format!("{line} {word}") } else { format!("{line} {}", shell_quote(word)) }
+    })
+}
+
 /// Prefixes for the home directory in a path, and whether they work in quotes.
 const HOME_PREFIXES: &[(&str, bool)] = &[("~/", false), ("$HOME/", true), ("${HOME}/", true)];
 
 /// The words of a simple shell command: a program and its arguments, plain or quoted. Of all expansions, only the home directory at
 /// the beginning of a word is supported.
-fn split_shell_words(line: &str, home: &str) -> Option<Vec<String>> {
+pub(super) fn split_shell_words(line: &str, home: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;

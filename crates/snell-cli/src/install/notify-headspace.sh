@@ -67,6 +67,8 @@ without_the_program() {
         member tmux_pane "${TMUX_PANE-}"
         member tmux_session "${CLAUDE_HEADSPACE_TMUX_SESSION-}"
         member headspace_session_id "${CLAUDE_HEADSPACE_SESSION_ID-}"
+        # Other agents read these settings too, but do not set this variable.
+        member platform "${CLAUDECODE:+claude}"
     )
     inside=${payload#?}
     blank=${inside%%[![:space:]]*}

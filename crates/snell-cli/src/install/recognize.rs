@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use snell::Hook;
+use snell::{Hook, RegistrationFormat};
 
 use super::agents::{AgentDirs, InstallAgent};
 use super::atomic_file;
 use super::exe_path::ExeLocator;
-use super::handler::{AGENT_FLAG, HandlerCommand, InstallMode};
+use super::handler::{AGENT_FLAG, HOOK_COMMAND, HandlerCommand, InstallMode};
 use super::notify_script;
 use crate::env::read_dir_variable;
 
@@ -17,10 +17,12 @@ use crate::env::read_dir_variable;
 pub(crate) struct EntryRecognizer {
     /// The agent of the settings.
     agent: &'static str,
+    /// The format of the settings.
+    pub(super) format: RegistrationFormat,
     /// The program to register. It is recognized under another name too.
     program: String,
-    /// The script to register.
-    script: PathBuf,
+    /// The script to register, if the agent has one.
+    script: Option<PathBuf>,
     home: PathBuf,
     /// Reads a script; nothing if it does not exist.
     read_script: fn(&Path) -> Option<String>,
@@ -32,8 +34,9 @@ impl EntryRecognizer {
     pub(crate) fn new(agent: InstallAgent, around: &AgentDirs, program: &Path) -> Self {
         Self {
             agent: agent.name,
+            format: agent.format,
             program: program.to_string_lossy().into_owned(),
-            script: agent.script_path(around),
+            script: (!agent.forwarded.is_empty()).then(|| agent.script_path(around)),
             home: around.home.clone(),
             read_script: atomic_file::read_script_head,
             planned_script: None,
@@ -46,9 +49,24 @@ impl EntryRecognizer {
         self
     }
 
+    /// Whether each file is a script for one event.
+    pub(crate) fn is_script(&self) -> bool {
+        matches!(self.format, RegistrationFormat::OwnFile(text) if text.starts_with("#!"))
+    }
+
+    /// Whether the files are JSON.
+    pub(crate) fn is_json(&self) -> bool {
+        matches!(self.format, RegistrationFormat::Json(_))
+    }
+
+    /// The home directory.
+    pub(super) fn home_text(&self) -> String {
+        self.home.to_string_lossy().into_owned()
+    }
+
     /// The words of a simple command; nothing otherwise.
     pub(crate) fn command_words(&self, call: &HandlerCommand) -> Option<Vec<String>> {
-        call.split_words(&self.home.to_string_lossy())
+        call.split_words(&self.home_text())
     }
 
     /// How a command calls Snell; nothing if it does not.
@@ -57,7 +75,8 @@ impl EntryRecognizer {
         let (program, arguments) = words.split_first()?;
         let path = Path::new(program);
         let name = path.file_name()?;
-        if let (true, [event]) = (name == notify_script::SCRIPT_NAME, arguments) {
+        let is_script = self.script.is_some() && name == notify_script::SCRIPT_NAME;
+        if let (true, [event]) = (is_script, arguments) {
             return (notify_script::is_event_argument(event) && self.is_own_script(path))
                 .then_some(InstallMode::Notify);
         }
@@ -75,6 +94,12 @@ impl EntryRecognizer {
         self.recognize(&call)
     }
 
+    /// Whether a command names the agent, as those that Snell registers do.
+    pub(crate) fn names_agent(&self, call: &HandlerCommand) -> bool {
+        let words = self.command_words(call).unwrap_or_default();
+        self.recognize(call) == Some(InstallMode::Hook) && words.iter().any(|word| word == AGENT_FLAG)
+    }
+
     /// Whether these are the arguments of Snell as a hook, with or without `--agent`.
     fn is_hook_call(&self, arguments: &[String]) -> bool {
         match arguments {
@@ -87,10 +112,11 @@ impl EntryRecognizer {
     /// Whether a script is Snell's, by its content, because others have the same name. A missing script is Snell's if it has the path
     /// of Snell's script.
     fn is_own_script(&self, path: &Path) -> bool {
-        let to_be = self.planned_script.clone().filter(|_| path == self.script);
+        let is_here = self.script.as_deref() == Some(path);
+        let to_be = self.planned_script.clone().filter(|_| is_here);
         match to_be.or_else(|| (self.read_script)(path)) {
             Some(text) => notify_script::is_own_script(&text),
-            None => path == self.script,
+            None => is_here,
         }
     }
 
@@ -99,8 +125,9 @@ impl EntryRecognizer {
     pub(crate) fn sample(program: &str) -> Self {
         Self {
             agent: "claude",
+            format: InstallAgent::find_by_name("claude").unwrap().format,
             program: program.into(),
-            script: "/home/me/.claude/hooks/notify-headspace.sh".into(),
+            script: Some("/home/me/.claude/hooks/notify-headspace.sh".into()),
             home: "/home/me".into(),
             read_script: |path| {
                 let path = path.to_string_lossy();
@@ -131,20 +158,20 @@ pub(crate) fn build_own_hook_filter(
                 let around = AgentDirs {
                     home: home.clone(),
                     project: project.clone(),
-                    directory: read_dir_variable(agent.directory_variable()),
+                    directory: agent.directory_variable().and_then(read_dir_variable),
                 };
                 (agent.title(), EntryRecognizer::new(agent, &around, &program))
             };
-            InstallAgent::all().map(signs_of).collect::<Vec<_>>()
+            // A command without `--agent` is Claude Code's, if it fits several.
+            let mut agents: Vec<_> = InstallAgent::all().collect();
+            agents.sort_by_key(|agent| !agent.registers_arguments());
+            agents.into_iter().map(signs_of).collect::<Vec<_>>()
         };
         let mut signs = signs.get_or_init(look).iter();
         let (title, _) = signs.find(|(_, signs)| signs.recognize_hook(hook).is_some())?;
         Some(format!("it calls Snell itself, so only {title} runs it (otherwise the hooks would run twice)"))
     }
 }
-
-/// The argument of Snell as a hook.
-const HOOK_COMMAND: &str = "hook";
 
 #[cfg(test)]
 mod tests {
@@ -223,7 +250,9 @@ mod tests {
         let signs = EntryRecognizer::sample("/opt/snell-next");
         for (handler, way) in cases {
             let document = SettingsDocument::parse(&json!([handler]).to_string()).unwrap();
-            let call = document.node_at(&[JsonPathStep::Item(0)]).and_then(HandlerCommand::from_handler);
+            let RegistrationFormat::Json(form) = signs.format else { unreachable!() };
+            let node = document.node_at(&[JsonPathStep::Item(0)]);
+            let call = node.and_then(|node| HandlerCommand::from_handler(node, &form));
             assert_eq!(call.and_then(|call| signs.recognize(&call)), way, "{handler}");
         }
     }

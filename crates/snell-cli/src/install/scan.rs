@@ -1,10 +1,11 @@
-//! Finds the hooks in a settings file: those of Snell, and those of other tools.
+//! Finds the hooks in a file: those of Snell, and those of other tools.
+
+use snell::{EntryNesting, JsonRegistration, NodeValue, RegistrationFormat, SpannedNode};
 
 use super::handler::{HandlerCommand, InstallMode};
-use snell::{NodeValue, SpannedNode};
-
 use super::jsonc::{JsonPathStep, SettingsDocument, SettingsFault};
 use super::recognize::EntryRecognizer;
+use super::{own_file, toml_hooks};
 
 /// The key of hooks.
 pub(crate) const HOOKS: &str = "hooks";
@@ -13,9 +14,10 @@ pub(crate) const HOOKS: &str = "hooks";
 #[derive(Clone, Debug)]
 pub(crate) struct RegisteredHandler {
     pub(crate) event: String,
-    /// Its position: the group of the event, and the handler in it.
-    group: usize,
-    handler: usize,
+    /// Its position in the list of the event, or of all events.
+    pub(crate) group: usize,
+    /// Its position in its group, if handlers have groups.
+    pub(crate) handler: Option<usize>,
     pub(crate) line: usize,
     /// How it is started; nothing if it starts no program.
     pub(crate) call: Option<HandlerCommand>,
@@ -26,7 +28,7 @@ pub(crate) struct RegisteredHandler {
     /// The matcher of its group, unless it matches everything.
     pub(super) matcher: Option<String>,
     /// Other conditions under which it is not called, or not awaited.
-    conditions: Vec<String>,
+    pub(super) conditions: Vec<String>,
     /// Its description for people.
     pub(crate) description: String,
 }
@@ -43,21 +45,53 @@ impl RegisteredHandler {
         matcher.chain(self.conditions.iter().cloned()).collect()
     }
 
-    /// The path to the handler.
-    pub(super) fn json_path(&self) -> [JsonPathStep<'_>; 5] {
-        [
-            JsonPathStep::Key(HOOKS),
-            JsonPathStep::Key(&self.event),
-            JsonPathStep::Item(self.group),
-            JsonPathStep::Key(HOOKS),
-            JsonPathStep::Item(self.handler),
-        ]
+    /// The path to the handler in a JSON file.
+    pub(super) fn json_path(&self) -> Vec<JsonPathStep<'_>> {
+        let mut path = vec![JsonPathStep::Key(HOOKS), JsonPathStep::Key(&self.event), JsonPathStep::Item(self.group)];
+        if let Some(handler) = self.handler {
+            path.extend([JsonPathStep::Key(HOOKS), JsonPathStep::Item(handler)]);
+        }
+        path
+    }
+}
+
+/// Every handler of a file, in its order. `events` are those for which the file is, if it cannot tell.
+pub(crate) fn scan_text(
+    text: &str,
+    events: &[&'static str],
+    signs: &EntryRecognizer,
+) -> Result<Vec<RegisteredHandler>, SettingsFault> {
+    match &signs.format {
+        RegistrationFormat::Json(_) => Ok(scan_handlers(&SettingsDocument::parse(text)?, signs)),
+        RegistrationFormat::Toml(form) => toml_hooks::scan_tables(text, form, signs),
+        RegistrationFormat::OwnFile(template) => Ok(own_file::scan_file(text, template, events, signs)),
+    }
+}
+
+/// Snell's own handlers in a file.
+pub(crate) fn find_own_in_text(
+    text: &str,
+    events: &[&'static str],
+    signs: &EntryRecognizer,
+) -> Result<Vec<RegisteredHandler>, SettingsFault> {
+    let mut handlers = scan_text(text, events, signs)?;
+    handlers.retain(|handler| handler.way.is_some());
+    Ok(handlers)
+}
+
+/// The form of the JSON files that these signs are for.
+pub(super) fn json_form(signs: &EntryRecognizer) -> JsonRegistration {
+    match signs.format {
+        RegistrationFormat::Json(form) => form,
+        // Files of other formats are not read as JSON.
+        RegistrationFormat::Toml(_) | RegistrationFormat::OwnFile(_) => JsonRegistration::SHELL_GROUPS,
     }
 }
 
 /// Every handler, in the order of the file.
 pub(crate) fn scan_handlers(document: &SettingsDocument, signs: &EntryRecognizer) -> Vec<RegisteredHandler> {
     let mut found = Vec::new();
+    let form = json_form(signs);
     let hooks = document.node_at(&[JsonPathStep::Key(HOOKS)]);
     let members = hooks.and_then(SpannedNode::members).unwrap_or_default();
     for (index, member) in members.iter().enumerate() {
@@ -67,7 +101,7 @@ pub(crate) fn scan_handlers(document: &SettingsDocument, signs: &EntryRecognizer
         for (group, node) in groups.iter().enumerate() {
             let matcher = node.get("matcher").and_then(SpannedNode::text).filter(|text| !matches!(*text, "" | "*"));
             let at = |handler, node: &SpannedNode| {
-                let call = HandlerCommand::from_handler(node);
+                let call = HandlerCommand::from_handler(node, &form);
                 RegisteredHandler {
                     event: member.key.clone(),
                     group,
@@ -78,13 +112,17 @@ pub(crate) fn scan_handlers(document: &SettingsDocument, signs: &EntryRecognizer
                     call,
                     matcher: matcher.map(str::to_owned),
                     conditions: find_conditions(node),
-                    description: describe_handler(node),
+                    description: describe_handler(node, &form),
                 }
             };
+            if form.nesting == EntryNesting::Handlers {
+                found.push(at(None, node));
+                continue;
+            }
             let handlers = node.get(HOOKS).and_then(SpannedNode::items).unwrap_or_default();
-            found.extend(handlers.iter().enumerate().map(|(handler, node)| at(handler, node)));
+            found.extend(handlers.iter().enumerate().map(|(handler, node)| at(Some(handler), node)));
             // Some tools write paths of scripts there.
-            found.extend(node.text().map(|_| at(0, node)));
+            found.extend(node.text().map(|_| at(Some(0), node)));
         }
     }
     found
@@ -98,9 +136,9 @@ fn find_conditions(handler: &SpannedNode) -> Vec<String> {
     only_if.into_iter().chain(unheard.map(|_| "without waiting for the answer (async)".into())).collect()
 }
 
-fn describe_handler(node: &SpannedNode) -> String {
+fn describe_handler(node: &SpannedNode, form: &JsonRegistration) -> String {
     let text = |key| node.get(key).and_then(SpannedNode::text);
-    match (HandlerCommand::from_handler(node), node.text()) {
+    match (HandlerCommand::from_handler(node, form), node.text()) {
         (Some(call), _) => call.to_string(),
         (None, Some(script)) => script.to_owned(),
         (None, None) => {
@@ -189,6 +227,8 @@ pub(super) fn strip_own_handlers(document: &SettingsDocument, signs: &EntryRecog
             }
         }
         members.retain(|(key, value)| key != HOOKS || *value != nothing);
+        let form = json_form(signs);
+        members.retain(|(key, _)| form.root.iter().all(|(name, _)| name != key));
     }
     meaning
 }

@@ -159,7 +159,8 @@ fn truncate_or_empty(text: &str, cells: usize) -> String {
 fn describe_subject(entry: &LogEntry) -> String {
     let text = |field: &&str| entry.payload.get(*field).and_then(Value::as_str);
     let Some(name) = &entry.tool else {
-        return SUBJECTS.iter().find_map(text).unwrap_or_default().to_owned();
+        let summary = entry.tool_summary.as_deref();
+        return summary.or_else(|| SUBJECTS.iter().find_map(text)).unwrap_or_default().to_owned();
     };
     // The summary is short; the payload usually has the whole input.
     let tool = ToolCall { name: name.clone(), input: entry.payload.get("tool_input").cloned(), ..ToolCall::default() };

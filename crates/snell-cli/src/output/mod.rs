@@ -234,6 +234,9 @@ pub(crate) fn print_denial(reason: &str) {
 
 /// Writes `label: text` and `hint: …` to standard error, each on a line of its own.
 fn print_message(label: &str, message: &UserMessage) {
+    if IS_MUTED.load(Ordering::Relaxed) {
+        return;
+    }
     let speaker = if IS_CALLED_BY_AGENT.load(Ordering::Relaxed) { "snell: " } else { "" };
     let mut lines = format!("{speaker}{label}: {}\n", escape_invisible(&message.text));
     if let Some(hint) = &message.hint {
@@ -247,6 +250,13 @@ fn print_message(label: &str, message: &UserMessage) {
 pub(crate) fn set_called_by_agent() {
     IS_CALLED_BY_AGENT.store(true, Ordering::Relaxed);
 }
+
+/// Suppresses messages on standard error, except the reason of a denial, because the agent shows them to its user on every event.
+pub(crate) fn mute_messages() {
+    IS_MUTED.store(true, Ordering::Relaxed);
+}
+
+static IS_MUTED: AtomicBool = AtomicBool::new(false);
 
 static IS_CALLED_BY_AGENT: AtomicBool = AtomicBool::new(false);
 

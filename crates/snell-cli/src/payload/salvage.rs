@@ -7,21 +7,35 @@ use snell::AgentProduct;
 pub(crate) const MAX_SALVAGE_BYTES: usize = 64 * 1024;
 
 /// The fields of the event, the directory and the session. The tool's input is not among them: a part of it must not be judged.
-const FIELDS: &[&str] =
-    &["hook_event_name", "session_id", "transcript_path", "cwd", "permission_mode", "tool_name", "tool_use_id"];
+const FIELDS: &[&str] = &[
+    "hook_event_name",
+    "hookEventName",
+    "hookName",
+    "session_id",
+    "sessionId",
+    "transcript_path",
+    "cwd",
+    "permission_mode",
+    "tool_name",
+    "toolName",
+    "tool_use_id",
+    "plugin",
+    "client_type",
+];
 
-/// The key of a tool's input, which can contain any other key.
-const INPUT: &str = "\"tool_input\"";
+/// The keys of a tool's input, which can contain any other key.
+const INPUTS: &[&str] = &["\"tool_input\"", "\"toolInput\"", "\"toolArgs\""];
 
 /// The string fields at the beginning of a payload, and the keys by which products are recognized.
 pub(crate) fn salvage_fields(payload: &[u8]) -> Map<String, Value> {
     let beginning = payload.get(..MAX_SALVAGE_BYTES).unwrap_or(payload);
     let text = String::from_utf8_lossy(beginning);
-    let before_input = text.split_once(INPUT).map_or(&*text, |(before, _)| before);
+    let ends = INPUTS.iter().filter_map(|key| Some(text.find(key)? + key.len()));
+    let before_input = &text[..ends.min().unwrap_or(text.len())];
     let fields = FIELDS.iter().filter_map(|field| Some(((*field).to_owned(), find_string_field(&text, field)?)));
     // The keys alone identify the product: an agent could misread an answer in the wrong format.
     let keys = AgentProduct::fingerprint_keys()
-        .filter(|key| before_input.contains(&format!("\"{key}\"")))
+        .filter(|key| !FIELDS.contains(key) && before_input.contains(&format!("\"{key}\"")))
         .map(|key| (key.to_owned(), Value::Null));
     fields.chain(keys).collect()
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use snell::{BuiltinHandler, Diagnostic, RetentionPeriod, Severity, SnellSettings};
 use snell_store::daemon::{self, DaemonJob, DaemonRequest, DeliveryOutcome, HandoffOutcome};
 use snell_store::{
-    DiskCopy, EventRecorder, MaskedRecord, PendingClaim, PendingEvent, RecordOutcome, SessionSnapshot, SnapshotQuery,
-    StoreError, format_snapshot_error,
+    ContextReport, DiskCopy, EventRecorder, MaskedRecord, PendingClaim, PendingEvent, RecordOutcome, SessionSnapshot,
+    SnapshotQuery, StoreError, format_snapshot_error,
 };
 
 use crate::env::caller::CallerEnv;
@@ -292,18 +292,16 @@ impl HookRecorder {
 pub(crate) fn record_context_usage(
     store_handle: &mut StoreHandle,
     session_id: &str,
-    percent: f64,
-    model: Option<&str>,
+    report: ContextReport,
 ) -> anyhow::Result<()> {
-    let request =
-        DaemonRequest::Context { session_id: session_id.to_owned(), percent, model: model.map(str::to_owned) };
+    let request = DaemonRequest::Context { session_id: session_id.to_owned(), report: report.clone() };
     if DaemonMode::from_env() != DaemonMode::Off
         && let DeliveryOutcome::Done(response) = daemon::send_and_wait(store_handle.data_dir(), &request)
     {
         print_warnings(&response.remarks);
         return Ok(());
     }
-    store_handle.query(|store| store.set_context_usage(session_id, percent, model)).map(drop)
+    store_handle.query(|store| store.set_context_usage(session_id, &report)).map(drop)
 }
 
 fn print_warnings(warnings: &[String]) {

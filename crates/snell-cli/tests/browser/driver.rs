@@ -280,8 +280,16 @@ fn read_webdriver_value(answer: Result<ureq::http::Response<ureq::Body>, ureq::E
     serde_json::from_str::<Value>(&body).unwrap()["value"].take()
 }
 
+/// How often the driver is started: on a busy machine, another process may take its port first.
+const DRIVER_STARTS: usize = 3;
+
 /// Starts the driver on a free port, which it prints.
 fn start_driver(chromium: &ChromiumBinaries, home: &TempDir) -> (Child, u16) {
+    let started = (0..DRIVER_STARTS).find_map(|_| try_start_driver(chromium, home));
+    started.expect("the driver tells its port")
+}
+
+fn try_start_driver(chromium: &ChromiumBinaries, home: &TempDir) -> Option<(Child, u16)> {
     let mut driver = Command::new(&chromium.driver)
         .arg("--port=0")
         .env("HOME", home.path())
@@ -296,5 +304,10 @@ fn start_driver(chromium: &ChromiumBinaries, home: &TempDir) -> (Child, u16) {
         let port = line.strip_prefix("ChromeDriver was started successfully on port ")?;
         port.trim_end_matches('.').parse().ok()
     });
-    (driver, port.expect("the driver tells its port"))
+    if port.is_none() {
+        // It has closed its output, so it ends or has ended.
+        let _ = driver.kill();
+        let _ = driver.wait();
+    }
+    Some((driver, port?))
 }

@@ -58,7 +58,8 @@ fn those_that_wait_come_first_and_those_that_ended_are_asked_for() {
 fn what_an_agent_waits_for_is_shown_unless_its_last_words_say_it() {
     let ask = |questions: Value| json!({"tool_name": "AskUserQuestion", "tool_input": {"questions": questions}});
     let cases = [
-        ("PreToolUse", ask(json!([{"question": "Which one?"}])), "it asks the user (AskUserQuestion): Which one?"),
+        ("PreToolUse", ask(json!([{"question": "Which one?"}])), ""),
+        ("PreToolUse", json!({"tool_name": "ExitPlanMode", "tool_input": {}}), "it asks the user (ExitPlanMode)"),
         (
             "PermissionRequest",
             json!({"tool_name": "Bash", "tool_input": {"command": "git push"}}),

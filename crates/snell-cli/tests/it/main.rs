@@ -7,6 +7,8 @@ mod support;
 mod tmux;
 
 mod across_contracts;
+mod agent_files;
+mod agent_losses;
 mod agents;
 mod claude;
 mod claude_os;

@@ -197,7 +197,7 @@ fn bash_completes_commands_options_and_values() {
         ("explain SessionS", "SessionStart"),
         ("docs contr", "contracts"),
         ("man statusl", "statusline"),
-        ("install cl", "claude"),
+        ("install cla", "claude"),
         // What people do not see is not completed.
         ("sup", ""),
         ("scr", ""),

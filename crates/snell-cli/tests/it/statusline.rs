@@ -102,6 +102,21 @@ fn it_is_recorded_for_a_session_that_is_known() {
 }
 
 #[test]
+fn the_size_of_the_context_is_recorded_before_the_first_answer() {
+    let sandbox = CliSandbox::with_frozen_clock();
+    let transcript = sandbox.project().join("t.jsonl");
+    let fields = json!({"transcript_path": transcript});
+    sandbox.send_hook_event("11:00:00", "SessionStart", fields.clone());
+    let window = json!({"context_window_size": 1_000_000, "current_usage": null, "used_percentage": null});
+    assert_eq!(run_statusline(&sandbox, &build_statusline_payload(window).to_string()).0, "Opus · here");
+    let message = json!({"model": "claude-opus-4-1", "content": "Hi.", "usage": {"input_tokens": 130_000}});
+    let line = json!({"type": "assistant", "sessionId": "session-one", "message": message});
+    fs::write(&transcript, format!("{line}\n")).unwrap();
+    sandbox.send_hook_event("11:00:01", "Stop", fields);
+    assert_eq!(sandbox.run_snell(&["agents", "--json"], "").json()[0]["context_percent"], json!(13.0));
+}
+
+#[test]
 fn the_same_again_writes_nothing() {
     let sandbox = CliSandbox::with_frozen_clock();
     sandbox.send_hook_event("11:00:00", "SessionStart", json!({}));

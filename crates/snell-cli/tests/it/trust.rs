@@ -131,18 +131,17 @@ fn trust_shows_every_command_that_will_run() {
 }
 
 #[test]
-fn what_nobody_can_borrow_is_said_to_be_so_and_not_trusted() {
-    let said = "~/.config/snell/snell.toml:1:11: warning: Claude Code runs the hooks of \"claude\" itself";
+fn every_borrowed_file_needs_trust_because_some_agent_may_be_the_caller() {
     let sandbox = CliSandbox::new()
-        .home_file(".config/snell/snell.toml", "borrow = [\"claude\"]\n")
-        .hooks(".claude/settings.json", &build_hook_group("not borrowed"));
-    for command in ["trust", "lint"] {
-        let ran = sandbox.run_snell(&[command], "");
-        assert_eq!(ran.code, 0, "{ran:?}");
-        assert!(ran.stdout.contains(said), "{command}: {ran:?}");
-    }
-    assert!(sandbox.run_snell(&["trust"], "").stdout.contains("Nothing to trust in "));
-    assert_eq!(list_trusted_files(&sandbox), [""; 0]);
+        .home_file(".config/snell/snell.toml", "borrow = [\"claude\", \"copilot\", \"cline\"]\n")
+        .hooks(".claude/settings.json", &build_hook_group("one"))
+        .hooks(".github/hooks/two.json", &json!({"preToolUse": [{"bash": "two"}]}))
+        .script(".clinerules/hooks/PreToolUse", "true");
+    assert_eq!(sandbox.run_snell(&["trust"], "").code, 0);
+    assert_eq!(
+        list_trusted_files(&sandbox),
+        [".claude/settings.json trusted", ".clinerules/hooks/PreToolUse trusted", ".github/hooks/two.json trusted"]
+    );
 }
 
 #[test]

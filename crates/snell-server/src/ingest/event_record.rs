@@ -77,6 +77,7 @@ pub(super) fn quarantine_local_claims(record: &mut EventRecord) {
         tmux_pane: None,
         tmux_session: None,
         tmux_server: None,
+        transcript_path: None,
         host: Some(UNVERIFIED.into()),
         ..sender
     };

@@ -76,7 +76,9 @@ async fn ingest_request(app: &AppState, name: &mut EventName, request: Request) 
         event_record::quarantine_local_claims(&mut observation);
     }
     *name = EventName::parse(&observation.event);
-    let may_continue = *name == EventName::Stop && observation.payload.contains_key("transcript_path");
+    let has_transcript =
+        observation.payload.contains_key("transcript_path") || observation.sender.transcript_path.is_some();
+    let may_continue = *name == EventName::Stop && has_transcript;
     let receipt = app.writer.record(observation).await?;
     if receipt.duplicate {
         app.hook_activity.touch(name.as_str(), app.clock.now());

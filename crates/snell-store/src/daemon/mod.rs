@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::derive::context_usage::ContextReport;
 use crate::record::masked_record::MaskedRecord;
 use crate::views::session_snapshot::{SessionSnapshot, SnapshotQuery};
 
@@ -75,10 +76,9 @@ pub enum DaemonRequest {
     Context {
         /// The session.
         session_id: String,
-        /// In percent.
-        percent: f64,
-        /// The model in use.
-        model: Option<String>,
+        /// The usage, the size of the context and the model.
+        #[serde(flatten)]
+        report: ContextReport,
     },
     /// A question about a session, answered after all earlier events are stored.
     Look(SnapshotQuery),

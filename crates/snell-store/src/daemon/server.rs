@@ -225,10 +225,9 @@ impl DaemonServer {
                 }
                 Ok(DaemonRequest::Settle) => flushes.push(stream),
                 Ok(DaemonRequest::Look(query)) => queries.push((stream, query)),
-                Ok(DaemonRequest::Context { session_id, percent, model }) => {
+                Ok(DaemonRequest::Context { session_id, report }) => {
                     let store = self.recorder.open_store();
-                    let stored =
-                        store.and_then(|store| store.set_context_usage(&session_id, percent, model.as_deref()));
+                    let stored = store.and_then(|store| store.set_context_usage(&session_id, &report));
                     let remarks = match stored {
                         Ok(_) => self.recorder.take_warnings(),
                         Err(error) => vec![format!("cannot record the context usage: {error}")],

@@ -154,6 +154,8 @@ pub(crate) struct AgentRow {
     pub(crate) why: String,
     /// The tool that is running or waits for permission.
     pub(crate) current_tool: Option<String>,
+    /// Whether its turn has ended, and only its background tasks run.
+    pub(crate) in_background: bool,
     /// The tmux session it was first seen in.
     pub(crate) tmux_session: Option<String>,
     /// The tmux pane it was last seen in.
@@ -204,6 +206,7 @@ impl AgentRow {
             confidence: StateConfidence::High,
             why: "it was seen for the first time".into(),
             current_tool: None,
+            in_background: false,
             tmux_session: None,
             tmux_pane: None,
             tmux_server: None,
@@ -234,6 +237,7 @@ impl AgentRow {
             StateSource::Transcript | StateSource::Process | StateSource::Poll => StateConfidence::Medium,
         };
         self.why = why.into();
+        self.in_background = false;
         self.ended_at = (state == AgentState::Ended).then_some(at);
         self.end_reason = None;
         if matches!(state, AgentState::Idle | AgentState::Ended) {
@@ -290,6 +294,7 @@ impl ConversationRow {
             mode: None,
             tmux_pane: None,
             model: None,
+            reported_window: None,
             permission_mode: None,
             mission_execution_id: None,
             started_at: at,
@@ -352,6 +357,8 @@ pub(crate) struct ConversationRow {
     pub(crate) tmux_pane: Option<String>,
     /// The model in use.
     pub(crate) model: Option<String>,
+    /// The size of its context in tokens, as its agent reports it.
+    pub(crate) reported_window: Option<u32>,
     /// The agent's permission mode.
     pub(crate) permission_mode: Option<String>,
     /// The mission that it carries out.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use snell::{Event, EventName, Timestamp};
+use snell::{AgentProduct, Event, EventName, SubagentSessions, Timestamp};
 
 use super::is_duplicate_tool_event;
 use crate::db::model::{AgentRow, AgentState, ConversationRow, CorrelationMethod, ProcessIdentity, StateSource};
@@ -56,7 +56,7 @@ impl EventOrigin<'_> {
 
     /// A session start or a prompt starts something; all other events may be late.
     fn is_session_or_prompt_start(&self) -> bool {
-        matches!(self.event.name, EventName::SessionStart | EventName::UserPromptSubmit)
+        matches!(self.event.name, EventName::SessionStart | EventName::UserPromptSubmit) && !self.event.is_in_subagent()
     }
 
     /// The agent's directory. Relative paths are ignored.
@@ -336,6 +336,26 @@ fn attach_new_session(
         is_new_agent: correlation == CorrelationMethod::Created,
         may_change_agent: touches,
     })
+}
+
+/// Binds the session of a sub-agent that starts to its parent's conversation, if the product gives sub-agents sessions of their
+/// own whose later events do not name the parent.
+pub(crate) fn bind_subagent_session(
+    rows: &mut dyn Rows,
+    seen: &mut SessionCache,
+    origin: &EventOrigin<'_>,
+    found: &CorrelatedAgent,
+) -> Result<()> {
+    let product = AgentProduct::for_recorded_name(origin.sender.product.as_deref());
+    let starts =
+        product.subagent_sessions == SubagentSessions::Unlinked && origin.event.name == EventName::SubagentStart;
+    let subagent = origin.event.subagent.as_ref().and_then(|subagent| subagent.id.as_deref());
+    if let (true, Some(id), Some(conversation)) = (starts, subagent, &found.conversation)
+        && find_known_session(rows, seen, id)?.is_none()
+    {
+        bind_session(rows, seen, id, conversation)?;
+    }
+    Ok(())
 }
 
 fn bind_session(rows: &mut dyn Rows, seen: &mut SessionCache, id: &str, conversation: &ConversationRow) -> Result<()> {

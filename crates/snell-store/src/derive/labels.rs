@@ -39,8 +39,9 @@ const TURN_ERROR_LABELS: &[(&str, &str)] = &[
 
 /// The input that an agent needs, by the kind of its notification.
 const NEEDED_INPUT_LABELS: &[(&str, &str)] = &[
-    ("permission", "permission"),
+    ("", "permission"),
     ("permission_prompt", "permission"),
+    ("ToolPermission", "permission"),
     ("elicitation_dialog", "an answer for an MCP server"),
     ("elicitation_url_dialog", "you to open an MCP server's page"),
 ];

@@ -13,6 +13,7 @@ mod question_text;
 pub(crate) mod tool_calls;
 pub mod transcript;
 mod transcript_activity;
+mod transcript_delta;
 mod transition;
 mod turns;
 mod worker_signals;
@@ -20,14 +21,13 @@ mod workers;
 
 use serde::Serialize;
 use serde_json::Value;
-use snell::{Event, EventName, Timestamp};
+use snell::{AgentProduct, Event, EventName, Timestamp};
 
-use crate::db::model::{AgentRow, AgentState, ContextSource, CorrelationMethod, ReminderHistory, StateSource};
+use crate::db::model::{AgentRow, AgentState, CorrelationMethod, ReminderHistory, StateSource};
 use crate::db::rows::{EventReference, EventRow, Rows};
 use crate::derive::context_usage::ContextReset;
 use crate::derive::intent::TurnIntent;
 use crate::derive::normalize::NormalizedEvent;
-use crate::derive::transcript::{TranscriptChunk, TranscriptCursor};
 use crate::error::Result;
 use crate::record::event_record::{DecisionRecord, EventSender};
 use crate::record::json;
@@ -35,6 +35,7 @@ use crate::record::words::event_decision_word;
 
 pub(crate) use correlate::SessionCache;
 use correlate::{CorrelatedAgent, EventOrigin, correlate_event, enter_conversation};
+pub(crate) use transcript_delta::{TranscriptDelta, apply_transcript_delta};
 use transition::{StateTransition, ToolChange, TransitionInput, compute_transition};
 use turns::TurnTime;
 
@@ -71,29 +72,6 @@ impl IngestReceipt {
     }
 }
 
-/// The new part of the transcript of an event's session, read before the transaction began.
-#[derive(Debug)]
-pub(crate) struct TranscriptDelta {
-    pub(crate) path: String,
-    /// The cursor from which it was read. If the store has another one by now, another process was faster.
-    pub(crate) from: Option<String>,
-    /// Whether the store had another file.
-    pub(crate) is_other_file: bool,
-    /// Whether it was read because the session starts.
-    pub(crate) session_begins: bool,
-    /// Nothing if it could not be read.
-    pub(crate) read: Option<TranscriptChunk>,
-}
-
-impl TranscriptDelta {
-    /// Whether there is anything to store.
-    pub(crate) fn has_changes(&self) -> bool {
-        let from: Option<TranscriptCursor> = self.from.as_deref().and_then(|mark| mark.parse().ok());
-        let further = |read: &TranscriptChunk| !from.as_ref().is_some_and(|from| from.is_same_position(&read.cursor));
-        self.is_other_file || self.read.as_ref().is_some_and(further)
-    }
-}
-
 /// The data that all events of a transaction share.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IngestContext<'a> {
@@ -125,6 +103,7 @@ pub(crate) fn ingest_event(
     }
     let origin = EventOrigin { event, sender: &observed.sender, at: observed.at, host: context.host };
     let mut found = correlate_event(rows, seen, &origin)?;
+    correlate::bind_subagent_session(rows, seen, &origin, &found)?;
     if let Some(conversation) = &found.conversation
         && is_duplicate_tool_event(rows, event, conversation.conversation_id)?
     {
@@ -162,8 +141,8 @@ fn enter_session(
         reset_session(found);
     }
     // The transcript's entries are older than this event.
-    if let (Some(transcript), Some(session)) = (transcript, origin.session_id()) {
-        apply_transcript_delta(rows, &mut found.agent, session, transcript, origin.at)?;
+    if let Some(transcript) = transcript.filter(|_| origin.session_id().is_some()) {
+        apply_transcript_delta(rows, &mut found.agent, found.conversation.as_mut(), transcript, origin.at)?;
     }
     if reset == Some(ContextReset::Emptied) {
         reset_context(found);
@@ -185,12 +164,13 @@ fn record_state_and_turns(
     if found.may_change_agent {
         record_event_turn(rows, &mut found.agent, observed)?;
         apply_state_change(found, change, observed.at);
-        if event.name == EventName::Stop && state != AgentState::Processing {
+        let is_over = state != AgentState::Processing || found.agent.in_background;
+        if event.name == EventName::Stop && is_over {
             turns::conclude_turn(rows, &mut found.agent, observed.at)?;
         }
         save_correlated_agent(rows, found)?;
     } else if order == EventOrder::Outrun && event.name == EventName::UserPromptSubmit {
-        turns::record_late_prompt(rows, &found.agent, event.prompt.as_deref(), observed.at)?;
+        turns::record_late_prompt(rows, &found.agent, find_user_prompt(event), observed.at)?;
     }
     insert_runs_and_verdicts(rows, observed, found, event_row)?;
     Ok(state)
@@ -221,6 +201,15 @@ fn save_correlated_agent(rows: &mut dyn Rows, found: &mut CorrelatedAgent) -> Re
         return Ok(());
     }
     rows.save_conversation(conversation)
+}
+
+/// The summary of a tool call, or of the result of a background task, which comes as a prompt.
+pub(crate) fn summarize_event(product: &AgentProduct, event: &Event) -> Option<String> {
+    let result = event.prompt.as_deref().filter(|_| event.name == EventName::UserPromptSubmit);
+    match result.and_then(worker_signals::summarize_task_notification) {
+        Some(result) => Some(format!("background result: {result}")),
+        None => tool_calls::summarize_tool_call(product, event),
+    }
 }
 
 /// The sender: from the process that recorded it, else from the payload.
@@ -263,6 +252,8 @@ fn derive_state_change(
         current_tool,
         call_summary: call.as_deref(),
         why: &found.agent.why,
+        in_background: found.agent.in_background,
+        unattended: observed.sender.unattended,
         is_unknown: found.agent.state_reported_at.is_none(),
         blocked: judgement.is_some_and(|judgement| judgement.is_block() || judgement.goes_on),
         ask_reason: judgement.and_then(DecisionRecord::ask_reason),
@@ -272,6 +263,7 @@ fn derive_state_change(
         tool: ToolChange::Clear,
         why: "a new event arrived".into(),
         end_reason: None,
+        in_background: false,
     };
     let revived = found.agent.state == AgentState::Ended;
     Ok(compute_transition(event, before).or(revived.then_some(revival)))
@@ -357,15 +349,33 @@ fn update_workers(rows: &mut dyn Rows, observed: &NormalizedEvent, found: &Corre
     Ok(())
 }
 
+/// The prompt of an event, if its user wrote it.
+fn find_user_prompt(event: &Event) -> Option<&str> {
+    let prompt = event.prompt.as_deref().filter(|_| !event.is_in_subagent());
+    prompt.filter(|prompt| !worker_signals::is_task_notification(prompt))
+}
+
 /// Stores the turn in the event itself.
 fn record_event_turn(rows: &mut dyn Rows, agent: &mut AgentRow, observed: &NormalizedEvent) -> Result<()> {
     let event = &observed.event;
     let blocked = observed.judgement.as_ref().is_some_and(DecisionRecord::is_block);
     let time = TurnTime::from_server_clock(observed.at);
+    let tool = event.tool.as_ref().filter(|_| !event.is_in_subagent());
     match event.name {
-        EventName::UserPromptSubmit if !blocked => {
-            turns::record_prompt(rows, agent, event.prompt.as_deref().unwrap_or_default(), time)
+        EventName::UserPromptSubmit if !blocked => match find_user_prompt(event) {
+            Some(prompt) => turns::record_prompt(rows, agent, prompt, time),
+            None => Ok(()),
+        },
+        EventName::PreToolUse if !blocked => {
+            match tool.and_then(|tool| question_text::extract_full_question(observed.product(), tool)) {
+                Some(question) => turns::record_agent_text(rows, agent, &question, TurnIntent::Question, time),
+                None => Ok(()),
+            }
         }
+        EventName::PostToolUse => match tool.and_then(|tool| question_text::extract_answer(observed.product(), tool)) {
+            Some(answer) => turns::record_answer(rows, agent, &answer, time),
+            None => Ok(()),
+        },
         EventName::Stop => {
             let Some(text) = event.raw.get("last_assistant_message").and_then(Value::as_str) else {
                 return Ok(());
@@ -424,6 +434,7 @@ fn apply_state_change(found: &mut CorrelatedAgent, change: Option<StateTransitio
     let agent = &mut found.agent;
     agent.state_reported_at = agent.state_reported_at.max(Some(at));
     agent.set_state(change.state, StateSource::Hook, change.why, at);
+    agent.in_background = change.in_background;
     match change.tool {
         ToolChange::Keep => {}
         ToolChange::Clear => agent.current_tool = None,
@@ -433,41 +444,4 @@ fn apply_state_change(found: &mut CorrelatedAgent, change: Option<StateTransitio
     if let (Some(reason), Some(conversation)) = (&change.end_reason, &mut found.conversation) {
         conversation.mark_ended(reason, at);
     }
-}
-
-/// Stores the new part of a transcript, unless another process has done so.
-pub(crate) fn apply_transcript_delta(
-    rows: &mut dyn Rows,
-    agent: &mut AgentRow,
-    session_id: &str,
-    caught_up: &TranscriptDelta,
-    now: Timestamp,
-) -> Result<()> {
-    let mut reached = rows.load_transcript_progress(session_id)?;
-    if reached.cursor != caught_up.from || !caught_up.has_changes() {
-        return Ok(());
-    }
-    reached.path = Some(caught_up.path.clone());
-    if let Some(read) = &caught_up.read {
-        let entries = match caught_up.from {
-            // Entries from before a session start belong to an earlier session.
-            None if caught_up.session_begins => &[],
-            None => turns::skip_finished_entries(&read.entries),
-            Some(_) => read.entries.as_slice(),
-        };
-        turns::record_transcript_entries(rows, agent, entries, now)?;
-        if let Some(activity) = &read.activity
-            && !caught_up.session_begins
-        {
-            transcript_activity::apply_activity(rows, agent, activity, caught_up.from.as_deref(), now)?;
-        }
-        reached.cursor = Some(read.cursor.to_string());
-    }
-    if let Some(usage) = caught_up.read.as_ref().and_then(|read| read.usage.as_ref())
-        && agent.context_source != Some(ContextSource::StatusLine)
-    {
-        agent.context_percent = Some(context_usage::compute_context_percent(usage, agent.context_window));
-        agent.context_source = Some(ContextSource::Transcript);
-    }
-    rows.save_transcript_progress(session_id, &reached)
 }

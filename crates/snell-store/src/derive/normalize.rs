@@ -18,7 +18,7 @@ pub struct NormalizedEvent {
     /// The event's canonical name.
     pub(crate) name: String,
     pub(crate) event: Event,
-    /// The summary of the tool call.
+    /// The summary of the tool call, or of the result of a background task.
     pub(crate) tool_summary: Option<String>,
     /// The agent's payload, as it is stored.
     pub(crate) payload: String,
@@ -49,7 +49,7 @@ impl NormalizedEvent {
             delayed: record.delayed,
             name: record.event,
             sender: derive::complete_sender(record.sender, &event),
-            tool_summary: derive::tool_calls::summarize_tool_call(product, &event),
+            tool_summary: derive::summarize_event(product, &event),
             event,
             payload: text,
             judgement: record.judgement,

@@ -10,18 +10,37 @@ const MAX_QUESTION_CHARS: usize = 300;
 
 /// The question of a call of one of the product's question tools, with the user's answer if there is one.
 pub(super) fn extract_question(product: &AgentProduct, tool: &ToolCall) -> Option<String> {
+    let questions = list_questions(product, tool)?;
+    let questions: Vec<_> = questions.into_iter().map(|question| format_question_and_answer(question, tool)).collect();
+    shorten_question(&questions.join("; "))
+}
+
+/// All questions of such a call, each on a line of its own.
+pub(super) fn extract_full_question(product: &AgentProduct, tool: &ToolCall) -> Option<String> {
+    list_questions(product, tool).map(|questions| questions.join("\n"))
+}
+
+/// The user's answers to such a call. If there was one question, it is the answer alone.
+pub(super) fn extract_answer(product: &AgentProduct, tool: &ToolCall) -> Option<String> {
+    let questions = list_questions(product, tool)?;
+    let answered = |question: &&str| find_answer(question, tool).is_some();
+    if let [question] = questions[..] {
+        return find_answer(question, tool);
+    }
+    let answers = questions.into_iter().filter(answered).map(|question| format_question_and_answer(question, tool));
+    Some(answers.collect::<Vec<_>>().join("\n"))
+}
+
+fn list_questions<'t>(product: &AgentProduct, tool: &'t ToolCall) -> Option<Vec<&'t str>> {
     let question_tool = find_question_tool(product, &tool.name)?;
     let input = tool.input.as_ref()?;
-    let question = match question_tool.form {
+    match question_tool.form {
         QuestionForm::List { key, text } => {
             let questions = input.get(key)?.as_array()?;
-            let questions = questions.iter().filter_map(|one| one.get(text)?.as_str());
-            let questions: Vec<_> = questions.map(|question| format_question_and_answer(question, tool)).collect();
-            questions.join("; ")
+            Some(questions.iter().filter_map(|one| one.get(text)?.as_str()).collect())
         }
-        QuestionForm::Text(key) => input.get(key)?.as_str()?.to_owned(),
-    };
-    shorten_question(&question)
+        QuestionForm::Text(key) => Some(vec![input.get(key)?.as_str()?]),
+    }
 }
 
 /// The tool of this name, if it is a question tool of the product.
@@ -31,12 +50,18 @@ pub(super) fn find_question_tool<'a>(product: &'a AgentProduct, tool: &str) -> O
 
 /// A question, with its answer if there is one.
 fn format_question_and_answer(question: &str, tool: &ToolCall) -> String {
+    match find_answer(question, tool) {
+        None => question.to_owned(),
+        Some(answer) => format!("{question} → {answer}"),
+    }
+}
+
+fn find_answer(question: &str, tool: &ToolCall) -> Option<String> {
     let values = [tool.output.as_ref(), tool.input.as_ref()];
-    let answer = values.into_iter().flatten().find_map(|value| value.get("answers")?.get(question));
-    match answer {
-        None | Some(Value::Null) => question.to_owned(),
-        Some(Value::String(answer)) => format!("{question} → {answer}"),
-        Some(other) => format!("{question} → {other}"),
+    match values.into_iter().flatten().find_map(|value| value.get("answers")?.get(question))? {
+        Value::Null => None,
+        Value::String(answer) => Some(answer.clone()),
+        other => Some(other.to_string()),
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn apply_activity(
         (ActivityKind::UsesTool(tool), AgentState::Processing) if by_transcript => {
             agent.current_tool = Some(tool.clone())
         }
-        (ActivityKind::EndedTurn, AgentState::Processing) => {
+        (ActivityKind::EndedTurn, AgentState::Processing) if !agent.in_background => {
             turns::conclude_turn(rows, agent, now)?;
             let words = turns::find_last_agent_turn(rows, agent)?;
             let (state, why) = match words.filter(|turn| turn.intent == TurnIntent::Question) {

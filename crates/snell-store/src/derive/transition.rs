@@ -3,7 +3,7 @@
 use serde_json::Value;
 use snell::{AgentProduct, Event, EventName};
 
-use super::{question_text, tool_calls};
+use super::{question_text, tool_calls, worker_signals};
 use crate::db::model::AgentState;
 use crate::db::workers::to_single_line;
 use crate::derive::intent::{self, TurnIntent};
@@ -17,6 +17,8 @@ pub(crate) struct StateTransition {
     pub(crate) why: String,
     /// Set when the agent ends.
     pub(crate) end_reason: Option<String>,
+    /// Whether its turn has ended, and only its background tasks run.
+    pub(crate) in_background: bool,
 }
 
 /// The change of the current tool.
@@ -44,6 +46,10 @@ pub(crate) struct TransitionInput<'a> {
     pub(crate) call_summary: Option<&'a str>,
     /// The reason for its state.
     pub(crate) why: &'a str,
+    /// Whether its turn has ended, and only its background tasks run.
+    pub(crate) in_background: bool,
+    /// Whether no user can answer it.
+    pub(crate) unattended: bool,
     /// Whether the agent's state is unknown so far.
     pub(crate) is_unknown: bool,
     /// Whether a hook or the guard blocked the event.
@@ -68,38 +74,38 @@ pub(crate) fn compute_transition(event: &Event, before: TransitionInput<'_>) -> 
         }
         // A blocked prompt never reached the agent, and a blocked tool never ran.
         EventName::UserPromptSubmit | EventName::PreToolUse | EventName::PermissionRequest if before.blocked => None,
-        EventName::UserPromptSubmit => {
-            Some(build_transition(AgentState::Processing, ToolChange::Clear, "the user submitted a prompt"))
-        }
+        EventName::UserPromptSubmit => Some(handle_prompt(event)),
         EventName::PreToolUse => Some(handle_pre_tool(event, before)),
-        EventName::PermissionRequest => {
-            let tool = event.tool_name().unwrap_or("a tool");
-            let why = describe_call(format!("it asks for permission to use {tool}"), event, before.product);
-            Some(build_transition(AgentState::AwaitingInput, ToolChange::Set(tool.to_owned()), why))
-        }
+        EventName::PermissionRequest => Some(handle_permission_request(event, before)),
         EventName::PostToolUse | EventName::PostToolUseFailure => Some(handle_post_tool(event)),
         EventName::Notification => handle_notification(event, before),
         // A blocked stop makes the agent continue.
         EventName::Stop if before.blocked => {
             Some(build_transition(AgentState::Processing, ToolChange::Clear, "a hook made it continue"))
         }
-        EventName::Stop => Some(handle_stop(before.last_words)),
-        EventName::Other(name) => handle_other_event(name, event, before.state),
+        EventName::Stop => Some(handle_stop(event, before.last_words)),
+        EventName::SubagentStop if before.in_background && !before.blocked => {
+            worker_signals::list_running_tasks(event).map(|tasks| end_turn_beside_tasks(&tasks))
+        }
+        EventName::Other(name) => handle_other_event(name, event, before),
         EventName::SubagentStart | EventName::SubagentStop | EventName::PreCompact | EventName::PostCompact => None,
     }
 }
 
 /// Whether the event is about a tool, and not about the state of the agent as a whole.
 fn is_irrelevant_to_state(event: &Event, before: TransitionInput<'_>) -> bool {
-    let in_subagent = event.subagent.as_ref().is_some_and(|subagent| subagent.id.is_some());
+    let in_subagent = event.is_in_subagent();
     let is_tool_end = matches!(event.name.as_str(), "PostToolUse" | "PostToolUseFailure" | "PermissionDenied");
     let other_tool = before.current_tool.is_some() && before.current_tool != event.tool_name();
     match (&event.name, before.state) {
         // The user must answer, even for a sub-agent.
         (EventName::PermissionRequest, _) => false,
+        // Some agents send the prompt of a sub-agent too.
+        (EventName::UserPromptSubmit, _) => in_subagent,
         (name, _) if !name.is_tool_event() && name.as_str() != "PermissionDenied" => false,
         // Background work of a sub-agent is not work of an agent that has ended its turn.
         (_, AgentState::Idle) => in_subagent,
+        (_, AgentState::Processing) if before.in_background => in_subagent,
         // Tools run in parallel. When one ends, the user still has to answer about the other, and a sub-agent's
         // activity answers no question.
         (_, AgentState::AwaitingInput) => {
@@ -110,7 +116,7 @@ fn is_irrelevant_to_state(event: &Event, before: TransitionInput<'_>) -> bool {
 }
 
 fn build_transition(state: AgentState, tool: ToolChange, why: impl Into<String>) -> StateTransition {
-    StateTransition { state, tool, why: why.into(), end_reason: None }
+    StateTransition { state, tool, why: why.into(), end_reason: None, in_background: false }
 }
 
 /// An agent's activity, with a summary of the call.
@@ -145,9 +151,40 @@ fn handle_session_end(event: &Event) -> Option<StateTransition> {
     })
 }
 
+/// A prompt of the user, or the result of a background task, which comes as a prompt.
+fn handle_prompt(event: &Event) -> StateTransition {
+    let why = match event.prompt.as_deref().and_then(worker_signals::summarize_task_notification) {
+        Some(result) => format!("a background task reported: {result}"),
+        None => "the user submitted a prompt".to_owned(),
+    };
+    build_transition(AgentState::Processing, ToolChange::Clear, why)
+}
+
+fn handle_permission_request(event: &Event, before: TransitionInput<'_>) -> StateTransition {
+    let tool = event.tool_name().unwrap_or("a tool");
+    if before.unattended {
+        return deny_unattended(tool);
+    }
+    let activity = match question_text::find_question_tool(before.product, tool) {
+        Some(_) => format!("it asks the user ({tool})"),
+        None => format!("it asks for permission to use {tool}"),
+    };
+    let why = describe_call(activity, event, before.product);
+    build_transition(AgentState::AwaitingInput, ToolChange::Set(tool.to_owned()), why)
+}
+
+/// A call that needs an approval which no user can give: the agent gets a denial and continues.
+fn deny_unattended(tool: &str) -> StateTransition {
+    let why = format!("{tool} was denied, because it needs an approval and no user can answer");
+    build_transition(AgentState::Processing, ToolChange::Clear, why)
+}
+
 fn handle_pre_tool(event: &Event, before: TransitionInput<'_>) -> StateTransition {
     let tool = event.tool_name().unwrap_or("a tool");
     let tool_change = ToolChange::Set(tool.to_owned());
+    if before.ask_reason.is_some() && before.unattended {
+        return deny_unattended(tool);
+    }
     if let Some(reason) = before.ask_reason {
         let why = describe_call(format!("the user must approve {tool}"), event, before.product);
         let reason = to_single_line(reason, MAX_REASON_CHARS);
@@ -164,55 +201,83 @@ fn handle_pre_tool(event: &Event, before: TransitionInput<'_>) -> StateTransitio
 
 fn handle_post_tool(event: &Event) -> StateTransition {
     let tool = event.tool_name().unwrap_or("a tool");
-    if event.raw.get("is_interrupt") == Some(&Value::Bool(true)) {
+    if is_interruption(event) {
         return build_transition(AgentState::Idle, ToolChange::Clear, format!("the user interrupted {tool}"));
     }
     let how = if event.has_tool_failed() { "failed" } else { "ended" };
     build_transition(AgentState::Processing, ToolChange::Clear, format!("{tool} {how}"))
 }
 
+/// Whether the user interrupted the tool or the turn whose end the event reports.
+fn is_interruption(event: &Event) -> bool {
+    event.raw.get("is_interrupt") == Some(&Value::Bool(true))
+}
+
+fn handle_interruption() -> StateTransition {
+    build_transition(AgentState::Idle, ToolChange::Clear, "the user interrupted it")
+}
+
 fn handle_notification(event: &Event, before: TransitionInput<'_>) -> Option<StateTransition> {
     let state = before.state;
     let waits_for_tool = state == AgentState::AwaitingInput && before.current_tool.is_some();
     let message = event.message.as_deref().unwrap_or_default();
-    let describe = |kind: &str| {
-        let is_permission = kind.starts_with("permission");
+    let kinds = before.product.notifications;
+    let describe = |kind: Option<&str>| {
+        // Without a kind, its message is about a permission.
+        let is_permission = kind.is_none_or(|kind| kinds.permission.contains(&kind));
         match (message, before.call_summary.filter(|_| is_permission)) {
             // The known reason is more precise.
             _ if waits_for_tool && is_permission => before.why.to_owned(),
-            ("", _) => labels::describe_needed_input(kind),
+            ("", _) => labels::describe_needed_input(kind.unwrap_or_default()),
             (message, Some(call)) => format!("{message}: {call}"),
             (message, None) => message.to_owned(),
         }
     };
-    let kinds = before.product.notifications;
     let kind = event.raw.get("notification_type").and_then(Value::as_str);
     match kind {
         Some(kind) if kinds.needs_input.contains(&kind) => {
-            Some(build_transition(AgentState::AwaitingInput, ToolChange::Keep, describe(kind)))
+            Some(build_transition(AgentState::AwaitingInput, ToolChange::Keep, describe(Some(kind))))
         }
         Some(kind) if kinds.input_given.contains(&kind) && state == AgentState::AwaitingInput => {
             Some(build_transition(AgentState::Processing, ToolChange::Keep, "the user answered"))
         }
         // It has waited for a prompt for a while. If its state was working or waiting for permission, the user
-        // interrupted it without a hook event.
-        Some(kind) if kinds.idle.contains(&kind) && (state == AgentState::Processing || waits_for_tool) => {
+        // interrupted it without a hook event, unless background tasks run.
+        Some(kind)
+            if kinds.idle.contains(&kind)
+                && !before.in_background
+                && (state == AgentState::Processing || waits_for_tool) =>
+        {
             Some(build_transition(AgentState::Idle, ToolChange::Clear, "it waits for a prompt"))
         }
         None if kinds.permission_phrases.iter().any(|phrase| message.contains(phrase)) => {
-            Some(build_transition(AgentState::AwaitingInput, ToolChange::Keep, describe("permission")))
+            Some(build_transition(AgentState::AwaitingInput, ToolChange::Keep, describe(None)))
         }
         _ => None,
     }
 }
 
-/// The end of a turn; the last message may be a question.
-pub(crate) fn handle_stop(last_words: Option<&str>) -> StateTransition {
+/// The end of a turn; the last message may be a question, and background tasks may still run.
+fn handle_stop(event: &Event, last_words: Option<&str>) -> StateTransition {
     if last_words.map(intent::classify_last_words) == Some(TurnIntent::Question) {
-        build_transition(AgentState::AwaitingInput, ToolChange::Clear, explain_question(last_words))
-    } else {
-        build_transition(AgentState::Idle, ToolChange::Clear, "it ended its turn")
+        return build_transition(AgentState::AwaitingInput, ToolChange::Clear, explain_question(last_words));
     }
+    match worker_signals::list_running_tasks(event) {
+        Some(tasks) if !tasks.is_empty() => end_turn_beside_tasks(&tasks),
+        _ => build_transition(AgentState::Idle, ToolChange::Clear, "it ended its turn"),
+    }
+}
+
+/// The state after a turn, beside these background tasks.
+fn end_turn_beside_tasks(tasks: &[String]) -> StateTransition {
+    let count = match tasks {
+        [] => return build_transition(AgentState::Idle, ToolChange::Clear, "its background tasks ended"),
+        [_] => "1 background task runs".to_owned(),
+        tasks => format!("{} background tasks run", tasks.len()),
+    };
+    let names = to_single_line(&tasks.join(", "), MAX_REASON_CHARS);
+    let why = format!("its turn ended; {count}: {names}");
+    StateTransition { in_background: true, ..build_transition(AgentState::Processing, ToolChange::Clear, why) }
 }
 
 /// Why an agent waits whose last message is a question.
@@ -223,11 +288,14 @@ pub(crate) fn explain_question(last_words: Option<&str>) -> String {
     }
 }
 
-fn handle_other_event(name: &str, event: &Event, state: AgentState) -> Option<StateTransition> {
+fn handle_other_event(name: &str, event: &Event, before: TransitionInput<'_>) -> Option<StateTransition> {
+    let state = before.state;
     let text = |field: &str| event.raw.get(field).and_then(Value::as_str);
     match name {
+        "Interrupt" | "StopCancelled" => Some(handle_interruption()),
+        "StopFailure" if is_interruption(event) => Some(handle_interruption()),
         "StopFailure" => {
-            let error = text("error").unwrap_or("unknown");
+            let error = text("error").or(event.message.as_deref()).unwrap_or("unknown");
             Some(build_transition(AgentState::Idle, ToolChange::Clear, labels::describe_turn_error(error)))
         }
         "PermissionDenied" => {
@@ -238,6 +306,11 @@ fn handle_other_event(name: &str, event: &Event, state: AgentState) -> Option<St
                 format!("permission for {tool} was denied"),
             ))
         }
+        // All calls of a batch have ended. A call that was denied has no end of its own.
+        "PostToolBatch" if state == AgentState::AwaitingInput => {
+            let tool = before.current_tool.filter(|tool| is_call_in_batch(event, tool))?;
+            Some(build_transition(AgentState::Processing, ToolChange::Clear, format!("{tool} ended")))
+        }
         "Elicitation" => {
             let server = text("mcp_server_name").unwrap_or("a server");
             let message = event.message.as_deref().filter(|message| !message.trim().is_empty());
@@ -247,9 +320,15 @@ fn handle_other_event(name: &str, event: &Event, state: AgentState) -> Option<St
             };
             Some(build_transition(AgentState::AwaitingInput, ToolChange::Keep, why))
         }
-        "ElicitationResult" if state == AgentState::AwaitingInput => {
+        "ElicitationResult" | "PermissionResult" if state == AgentState::AwaitingInput => {
             Some(build_transition(AgentState::Processing, ToolChange::Keep, "the user answered"))
         }
         _ => None,
     }
+}
+
+/// Whether the tool is among the calls of a batch.
+fn is_call_in_batch(event: &Event, tool: &str) -> bool {
+    let calls = event.raw.get("tool_calls").and_then(Value::as_array);
+    calls.is_some_and(|calls| calls.iter().any(|call| call.get("tool_name").and_then(Value::as_str) == Some(tool)))
 }

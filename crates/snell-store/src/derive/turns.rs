@@ -106,6 +106,15 @@ pub(crate) fn record_late_prompt(
     rows.save_turn(&mut TurnRow { agent_id: agent.agent_id, command_id, ..turn })
 }
 
+/// Stores the user's answer to a question that a tool asked, in the current command.
+pub(crate) fn record_answer(rows: &mut dyn Rows, agent: &mut AgentRow, text: &str, time: TurnTime) -> Result<()> {
+    let text = &sanitize_text(text, MAX_TURN_BYTES);
+    let (Some(command_id), false) = (agent.command_id, text.trim().is_empty()) else {
+        return Ok(());
+    };
+    insert_turn(rows, agent, build_turn(TurnActor::User, TurnIntent::Answer, text, time), command_id)
+}
+
 /// Stores a message of the agent, in its current command.
 pub(crate) fn record_agent_text(
     rows: &mut dyn Rows,
@@ -258,6 +267,7 @@ pub(crate) fn record_transcript_entries(
                 agent.set_state(AgentState::AwaitingInput, StateSource::Transcript, why, now);
             }
         }
+        AgentState::Ended if spoke => conclude_turn(rows, agent, now)?,
         AgentState::Idle | AgentState::Ended => {}
     }
     Ok(())

@@ -103,7 +103,8 @@ pub(super) fn extract_worker_signals(event: &Event, judgement: Option<&DecisionR
                 summary: get_payload_text(event, "last_assistant_message").map(str::to_owned),
             };
             let mut news = WorkerSignals { no_others: false, ..parse_background_list(event) };
-            news.workers.extend((!held_up).then(|| parse_subagent(event, stopped())).flatten());
+            let is_ended = !held_up && !is_internal_subagent(event);
+            news.workers.extend(is_ended.then(|| parse_subagent(event, stopped())).flatten());
             news
         }
         EventName::Stop => parse_background_list(event),
@@ -129,6 +130,11 @@ impl WorkerSignals {
 
 fn get_payload_text<'e>(event: &'e Event, field: &str) -> Option<&'e str> {
     event.raw.get(field).and_then(Value::as_str)
+}
+
+/// Whether a sub-agent is the agent's own means, such as the one that compacts a conversation: its type is empty.
+fn is_internal_subagent(event: &Event) -> bool {
+    get_payload_text(event, "agent_type").is_some_and(|kind| kind.trim().is_empty())
 }
 
 fn parse_subagent(event: &Event, how: WorkerPhase) -> Option<WorkerSignal> {
@@ -157,10 +163,13 @@ fn parse_task(event: &Event, how: WorkerPhase) -> Option<WorkerSignal> {
 fn parse_background_start(event: &Event) -> Option<WorkerSignal> {
     let tool = event.tool.as_ref()?;
     let input = tool.input.as_ref()?;
-    if input.get("run_in_background") != Some(&Value::Bool(true)) {
+    let output = tool.output.as_ref()?;
+    // Sub-agents run in the background without being asked to.
+    let marks = [input.get("run_in_background"), output.get("isAsync")];
+    if !marks.contains(&Some(&Value::Bool(true))) {
         return None;
     }
-    let (name, kind) = find_first_id(tool.output.as_ref()?, STARTED_IDS)?;
+    let (name, kind) = find_first_id(output, STARTED_IDS)?;
     Some(WorkerSignal {
         kind,
         name,
@@ -191,10 +200,35 @@ fn parse_listed_task(task: &Value) -> Option<WorkerSignal> {
     })
 }
 
+/// The descriptions of the background tasks that an event lists as running, except for the sub-agent that it ends;
+/// nothing without a list.
+pub(super) fn list_running_tasks(event: &Event) -> Option<Vec<String>> {
+    event.raw.get("background_tasks")?.as_array()?;
+    let ended = event.subagent.as_ref().and_then(|subagent| subagent.id.as_deref());
+    let tasks = parse_background_list(event).workers.into_iter();
+    let running = tasks.filter(|task| task.phase == WorkerPhase::Runs && Some(task.name.as_str()) != ended);
+    Some(running.map(|task| task.label.unwrap_or(task.name)).collect())
+}
+
+/// Whether a prompt reports tasks to their agent. The agent itself wrote it, not its user.
+pub(super) fn is_task_notification(prompt: &str) -> bool {
+    prompt.trim_start().starts_with(NOTIFICATION_PREFIX)
+}
+
+/// The results of the tasks in a prompt that reports them, as one line; nothing for other prompts.
+pub(super) fn summarize_task_notification(prompt: &str) -> Option<String> {
+    if !is_task_notification(prompt) {
+        return None;
+    }
+    let tags = ["summary", "status", "task-id"];
+    let summarize = |one: &str| tags.iter().find_map(|tag| extract_tag(one, tag)).map(str::to_owned);
+    let results: Vec<_> = prompt.split(NOTIFICATION_PREFIX).filter_map(summarize).collect();
+    Some(normalize_name(&results.join("; ")).unwrap_or_else(|| "no details".to_owned()))
+}
+
 /// The tasks in a prompt that reports them to their agent.
 fn parse_task_notification(prompt: &str) -> WorkerSignals {
-    let prompt = prompt.trim_start();
-    if !prompt.starts_with(NOTIFICATION_PREFIX) {
+    if !is_task_notification(prompt) {
         return WorkerSignals::default();
     }
     let parse = |notification: &str| {
@@ -205,7 +239,7 @@ fn parse_task_notification(prompt: &str) -> WorkerSignals {
             in_background: true,
             phase: parse_worker_status(
                 extract_tag(notification, "status").unwrap_or_default(),
-                extract_tag(notification, "summary"),
+                extract_tag(notification, "result").or_else(|| extract_tag(notification, "summary")),
             ),
         })
     };

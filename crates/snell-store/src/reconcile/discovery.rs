@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use snell::Timestamp;
+use snell::{Timestamp, TranscriptFormat};
 
 use crate::db::journal::Journal;
 use crate::db::model::{
@@ -118,7 +118,12 @@ impl UnreportedTranscript {
     /// The transcript's data, if its session is live.
     fn read_session(&self) -> Option<DiscoveredSession> {
         let ids = [self.session_id.clone()];
-        let caught_up = read_transcript_delta(self.path.clone(), TranscriptProgress::default(), &ids);
+        let caught_up = read_transcript_delta(
+            self.path.clone(),
+            TranscriptFormat::ClaudeJsonl,
+            TranscriptProgress::default(),
+            &ids,
+        );
         let read = caught_up.read.as_ref()?;
         // A file without entries of this session is something else.
         read.activity.as_ref()?;
@@ -160,7 +165,8 @@ impl DiscoveredSession {
         rows.save_conversation(&mut conversation)?;
         rows.bind_session_id(&self.session_id, conversation.conversation_id)?;
         agent.conversation_id = Some(conversation.conversation_id);
-        derive::apply_transcript_delta(rows, &mut agent, &self.session_id, &self.delta, self.written)?;
+        derive::apply_transcript_delta(rows, &mut agent, Some(&mut conversation), &self.delta, self.written)?;
+        rows.save_conversation(&mut conversation)?;
         rows.save_agent(&mut agent)
     }
 }

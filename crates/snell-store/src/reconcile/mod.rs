@@ -5,10 +5,11 @@
 
 mod discovery;
 mod panes;
+mod session_file;
 
 use std::time::{Duration, SystemTime};
 
-use snell::Timestamp;
+use snell::{AgentProduct, Timestamp};
 
 use crate::db::model::{AgentRow, AgentState, ProcessIdentity, StateSource, to_stored_precision};
 use crate::db::rows::{Rows, TranscriptProgress};
@@ -17,9 +18,13 @@ use crate::error::Result;
 use crate::store::{Store, read_transcript_delta};
 
 pub use panes::{TmuxPane, TmuxServerPanes};
+use session_file::SessionFileStatus;
 
 /// A turn that only the transcript reports has ended if nothing was written for this long.
 const QUIET_TURN: Duration = Duration::from_secs(60);
+
+/// A prompt that nothing followed for this long was taken back, unless the agent's session file shows that it works.
+const QUIET_PROMPT: Duration = Duration::from_secs(10 * 60);
 
 /// An agent without hook events and without a known process has ended if its transcript has not changed for this long.
 const QUIET_AGENT: Duration = Duration::from_secs(30 * 60);
@@ -45,6 +50,8 @@ struct ReconcileFinding {
     before: AgentRow,
     delta: Option<TranscriptDelta>,
     gone: Option<ProcessIdentity>,
+    /// Since when the agent waits for a prompt by its session file, if an older event said that it works.
+    idle_since: Option<Timestamp>,
     quiet: Option<QuietConclusion>,
 }
 
@@ -52,6 +59,7 @@ struct ReconcileFinding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum QuietConclusion {
     TurnIsOver,
+    PromptIsTakenBack,
     AgentIsGone,
 }
 
@@ -65,7 +73,7 @@ impl Store {
         let now = to_stored_precision(now);
         let candidates = self.load_candidates(which)?;
         let findings: Vec<_> =
-            candidates.into_iter().filter_map(|candidate| self.inspect_candidate(candidate)).collect();
+            candidates.into_iter().filter_map(|candidate| self.inspect_candidate(candidate, now)).collect();
         if findings.is_empty() {
             return Ok(());
         }
@@ -96,15 +104,22 @@ impl Store {
         })
     }
 
-    fn inspect_candidate(&self, candidate: ReconcileCandidate) -> Option<ReconcileFinding> {
+    fn inspect_candidate(&self, candidate: ReconcileCandidate, now: Timestamp) -> Option<ReconcileFinding> {
         let ReconcileCandidate { agent, progress: reached, ids } = candidate;
         let path = reached.path.clone().filter(|_| self.is_local_agent(&agent));
-        let caught_up = path.clone().map(|path| read_transcript_delta(path, reached, &ids));
+        let format = AgentProduct::for_recorded_name(agent.product.as_deref()).transcript;
+        let caught_up = path.clone().map(|path| read_transcript_delta(path, format, reached, &ids));
         let caught_up = caught_up.filter(TranscriptDelta::has_changes);
         let gone = agent.process.filter(|_| self.is_process_gone(&agent));
-        let quiet = path.filter(|_| caught_up.is_none()).and_then(|path| conclude_from_silence(&agent, &path));
-        let is_news = caught_up.is_some() || gone.is_some() || quiet.is_some();
-        is_news.then_some(ReconcileFinding { before: agent, delta: caught_up, gone, quiet })
+        let status = path.as_deref().map_or(SessionFileStatus::Unknown, |path| session_file::read_status(&agent, path));
+        let idle_since = match status {
+            SessionFileStatus::IdleSince(since) if is_interruptible(&agent, since) => Some(since),
+            _ => None,
+        };
+        let silence = TranscriptSilence { agent: &agent, status, now };
+        let quiet = path.filter(|_| caught_up.is_none()).and_then(|path| silence.conclude(&path));
+        let is_news = caught_up.is_some() || gone.is_some() || idle_since.is_some() || quiet.is_some();
+        is_news.then_some(ReconcileFinding { before: agent, delta: caught_up, gone, idle_since, quiet })
     }
 
     /// Whether the agent's process is certainly gone. Only processes of this host can be checked.
@@ -127,7 +142,12 @@ impl ReconcileFinding {
         if let (Some(session), Some(caught_up)) = (&self.before.session_id, &self.delta)
             && agent.session_id.as_ref() == Some(session)
         {
-            derive::apply_transcript_delta(rows, &mut agent, session, caught_up, now)?;
+            let conversation = agent.conversation_id.map(|id| rows.find_conversation(id)).transpose()?.flatten();
+            let mut current = conversation.clone();
+            derive::apply_transcript_delta(rows, &mut agent, current.as_mut(), caught_up, now)?;
+            if let Some(current) = current.as_mut().filter(|current| Some(&**current) != conversation.as_ref()) {
+                rows.save_conversation(current)?;
+            }
         }
         // It may run in another process again.
         if self.gone.is_some() && agent.process == self.gone && agent.state != AgentState::Ended {
@@ -139,6 +159,11 @@ impl ReconcileFinding {
                 AgentEnding { source: StateSource::Process, why: &why, reason: "process_gone" },
                 now,
             )?;
+        }
+        let is_same_session = agent.session_id == self.before.session_id;
+        if self.idle_since.is_some_and(|since| is_same_session && is_interruptible(&agent, since)) {
+            let why = "it waits for a prompt, and no event reported the end of its turn";
+            agent.set_state(AgentState::Idle, StateSource::Process, why, now);
         }
         // It may have sent an event.
         if let Some(quiet) = self.quiet.filter(|_| agent == self.before) {
@@ -153,6 +178,10 @@ impl QuietConclusion {
         match self {
             Self::TurnIsOver => {
                 let why = "its transcript has not changed for a while";
+                agent.set_state(AgentState::Idle, StateSource::Transcript, why, now);
+            }
+            Self::PromptIsTakenBack => {
+                let why = "nothing has followed its last event for a long time, so its prompt may have been taken back";
                 agent.set_state(AgentState::Idle, StateSource::Transcript, why, now);
             }
             Self::AgentIsGone => {
@@ -186,14 +215,42 @@ fn end_agent(rows: &mut dyn Rows, agent: &mut AgentRow, ending: AgentEnding<'_>,
     Ok(())
 }
 
-/// The conclusion from a transcript that does not change; nothing if hooks report the agent's state.
-fn conclude_from_silence(agent: &AgentRow, path: &str) -> Option<QuietConclusion> {
-    let written = std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok()?;
-    let since = SystemTime::now().duration_since(written).ok()?;
-    let is_unreported = agent.state_reported_at.is_none() && agent.process.is_none();
-    if is_unreported && agent.state != AgentState::Ended && since > QUIET_AGENT {
-        return Some(QuietConclusion::AgentIsGone);
+/// Whether the agent's state is outdated if it has waited for a prompt since then. A question at the end of a turn is
+/// not: the agent waits for the answer as it does for a prompt.
+fn is_interruptible(agent: &AgentRow, since: Timestamp) -> bool {
+    let is_at_work = match agent.state {
+        AgentState::Processing => true,
+        AgentState::AwaitingInput => agent.current_tool.is_some(),
+        AgentState::Idle | AgentState::Ended => false,
+    };
+    is_at_work && agent.state_reported_at.is_none_or(|reported_at| reported_at < since)
+}
+
+/// An agent whose transcript does not change.
+struct TranscriptSilence<'a> {
+    agent: &'a AgentRow,
+    status: SessionFileStatus,
+    now: Timestamp,
+}
+
+impl TranscriptSilence<'_> {
+    /// The conclusion from it; nothing if something else shows the agent's state.
+    fn conclude(&self, path: &str) -> Option<QuietConclusion> {
+        let agent = self.agent;
+        let written = std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok()?;
+        let since = SystemTime::now().duration_since(written).ok()?;
+        let is_unreported = agent.state_reported_at.is_none() && agent.process.is_none();
+        if is_unreported && agent.state != AgentState::Ended && since > QUIET_AGENT {
+            return Some(QuietConclusion::AgentIsGone);
+        }
+        if agent.state != AgentState::Processing || agent.current_tool.is_some() || agent.in_background {
+            return None;
+        }
+        if agent.state_source == StateSource::Transcript {
+            return (since > QUIET_TURN).then_some(QuietConclusion::TurnIsOver);
+        }
+        let reported = agent.state_reported_at.and_then(|at| Duration::try_from(self.now.duration_since(at)).ok());
+        let is_silent = since > QUIET_PROMPT && reported.is_some_and(|reported| reported > QUIET_PROMPT);
+        (is_silent && self.status == SessionFileStatus::Unknown).then_some(QuietConclusion::PromptIsTakenBack)
     }
-    let by_transcript = agent.state == AgentState::Processing && agent.state_source == StateSource::Transcript;
-    (by_transcript && agent.current_tool.is_none() && since > QUIET_TURN).then_some(QuietConclusion::TurnIsOver)
 }

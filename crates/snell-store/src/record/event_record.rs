@@ -53,6 +53,9 @@ pub struct EventSender {
     /// Its directory, if the payload has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<PathBuf>,
+    /// Its transcript, if the payload does not name it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcript_path: Option<PathBuf>,
     /// The session id that its launcher gave it (`CLAUDE_SESSION_ID`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launcher_session_id: Option<String>,
@@ -80,6 +83,9 @@ pub struct EventSender {
     /// The size of its context in tokens, if the user set it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u32>,
+    /// Whether no user can answer it, as in print mode.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unattended: bool,
 }
 
 /// The decision about an event.

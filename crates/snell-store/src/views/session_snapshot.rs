@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use snell::Timestamp;
+use snell::{Timestamp, TranscriptFormat};
 
 use crate::db::model::{AgentRow, AgentState, ContextSource, ConversationRow};
 use crate::db::rows::{Rows, TranscriptProgress};
 use crate::db::workers::SessionWorker;
-use crate::derive::context_usage;
+use crate::derive::context_usage::ContextWindow;
 use crate::derive::transcript::ContextUsage;
 use crate::error::{Result, StoreError, format_error_chain};
 use crate::store::{Store, read_transcript_delta, transcript_may_have_grown};
@@ -173,14 +173,16 @@ impl StoredSession {
         let Some(agent) = &self.agent else {
             // The stored position is that of an agent that is elsewhere now.
             let usage = path.and_then(|path| read_last_usage(path, &TranscriptProgress::default(), &self.ids));
-            return usage.map(|usage| context_usage::compute_context_percent(&usage, query.context_window));
+            let window = ContextWindow { configured: query.context_window, ..ContextWindow::default() };
+            return usage.map(|usage| window.compute_percent(&usage));
         };
         if agent.context_source == Some(ContextSource::StatusLine) {
             return agent.context_percent;
         }
         let usage = path.and_then(|path| read_last_usage(path, &self.progress, &self.ids));
-        let window = query.context_window.or(agent.context_window);
-        let newest = usage.map(|usage| context_usage::compute_context_percent(&usage, window));
+        let stored = ContextWindow::of_session(agent, self.conversation.as_ref());
+        let window = ContextWindow { configured: query.context_window.or(stored.configured), ..stored };
+        let newest = usage.map(|usage| window.compute_percent(&usage));
         newest.or(agent.context_percent)
     }
 }
@@ -210,9 +212,11 @@ fn read_last_usage(path: &str, reached: &TranscriptProgress, ids: &[String]) -> 
     if !transcript_may_have_grown(path, reached) {
         return None;
     }
-    let read = read_transcript_delta(path.to_owned(), reached.clone(), ids).read?;
+    // Only Claude Code's transcripts have counts.
+    let read_after = |reached| read_transcript_delta(path.to_owned(), TranscriptFormat::ClaudeJsonl, reached, ids).read;
+    let read = read_after(reached.clone())?;
     if read.more {
-        return read_transcript_delta(path.to_owned(), TranscriptProgress::default(), ids).read?.usage;
+        return read_after(TranscriptProgress::default())?.usage;
     }
     read.usage
 }

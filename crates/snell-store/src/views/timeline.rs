@@ -49,7 +49,7 @@ pub struct TimelineEvent {
     pub event: String,
     /// Its tool.
     pub tool: Option<String>,
-    /// The summary of the tool call, as one line.
+    /// The summary of the tool call, or of the result of a background task, as one line.
     pub tool_summary: Option<String>,
     /// The duration of the tool call: at its end, and at its start once it has ended.
     pub tool_duration_ms: Option<f64>,

@@ -330,3 +330,75 @@ fn a_pane_that_is_closed_or_shows_a_shell_holds_no_agent() {
         }
     }
 }
+
+/// An agent whose user has just submitted a prompt, with a transcript where Claude Code would write it.
+fn create_prompted_agent(kept: &mut TestStore, process: &LiveProcess) -> std::path::PathBuf {
+    let path = write_home_transcript(kept, "s", &[build_prompt_line("s", 1, "Work.")]);
+    let field = path.to_str().unwrap();
+    kept.ingest_event(build_event("SessionStart", "s").with_process(process).with_field("transcript_path", field));
+    let prompt = build_prompt("s", "Work.").with_process(process).with_field("transcript_path", field).at_second(2);
+    kept.ingest_event(prompt);
+    path
+}
+
+#[test]
+fn a_prompt_that_was_taken_back_is_found_in_the_session_file() {
+    let ms = |seconds: i64| make_timestamp(seconds).as_millisecond();
+    let idle =
+        |session: &str, seconds: i64| json!({"sessionId": session, "status": "idle", "statusUpdatedAt": ms(seconds)});
+    let permission = build_event("PermissionRequest", "s").with_field("tool_name", "Bash");
+    let background = build_event("Stop", "s").with_field("background_tasks", json!([{"id": "b", "status": "running"}]));
+    let question = build_event("Stop", "s").with_field("last_assistant_message", "Shall I?");
+    // Columns: an event after the prompt at second 2, the session file, and the state afterwards.
+    let cases = [
+        (None, Some(idle("s", 5)), "idle process medium"),
+        (None, Some(json!({"sessionId": "s", "status": "busy", "statusUpdatedAt": ms(5)})), "processing hook high"),
+        (None, Some(json!({"sessionId": "s", "status": "shell", "statusUpdatedAt": ms(5)})), "processing hook high"),
+        // From before the prompt.
+        (None, Some(idle("s", 1)), "processing hook high"),
+        (None, Some(idle("another", 5)), "processing hook high"),
+        (None, Some(json!({"sessionId": "s"})), "processing hook high"),
+        (None, Some(json!([])), "processing hook high"),
+        (None, None, "processing hook high"),
+        (Some(permission), Some(idle("s", 5)), "idle process medium"),
+        (Some(background), Some(idle("s", 5)), "idle process medium"),
+        (Some(question), Some(idle("s", 5)), "awaiting_input hook high"),
+    ];
+    for (event, file, expected) in cases {
+        let mut kept = TestStore::new();
+        let process = LiveProcess::new();
+        create_prompted_agent(&mut kept, &process);
+        if let Some(event) = event.clone() {
+            kept.ingest_event(event.with_process(&process).at_second(3));
+        }
+        if let Some(file) = &file {
+            write_file(&kept.path_of(&format!("home/sessions/{}.json", process.process.pid)), file.to_string());
+        }
+        for second in 9..11 {
+            kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(second)).unwrap();
+        }
+        let agent = kept.expect_single_agent();
+        let found = format!("{} {} {}", agent.state, agent.state_source, agent.confidence);
+        assert_eq!(found, expected, "{event:?} {file:?}");
+        assert_eq!(agent.current_tool, None, "{event:?} {file:?}");
+    }
+}
+
+#[test]
+fn a_prompt_that_nothing_follows_was_taken_back() {
+    // Columns: the age of the transcript, the seconds since the prompt, and the state afterwards.
+    for (age, seconds, expected) in [
+        (700, 700, (AgentState::Idle, StateConfidence::Low)),
+        (500, 700, (AgentState::Processing, StateConfidence::High)),
+        (700, 500, (AgentState::Processing, StateConfidence::High)),
+    ] {
+        let mut kept = TestStore::new();
+        let process = LiveProcess::new();
+        let path = create_prompted_agent(&mut kept, &process);
+        kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(3)).unwrap();
+        set_file_age(&path, age);
+        kept.store.reconcile_agents(ReconcileScope::Agent(1), make_timestamp(2 + seconds)).unwrap();
+        let agent = kept.expect_single_agent();
+        assert_eq!((agent.state, agent.confidence), expected, "{age} {seconds}");
+    }
+}

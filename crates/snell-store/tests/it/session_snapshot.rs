@@ -6,7 +6,8 @@ use std::path::Path;
 use rusqlite::Connection;
 use serde_json::json;
 use snell_store::{
-    DecisionRecord, EventRecorder, ReconcileScope, ReminderRecord, SessionSnapshot, SnapshotQuery, Store, StoreError,
+    ContextReport, DecisionRecord, EventRecorder, ReconcileScope, ReminderRecord, SessionSnapshot, SnapshotQuery,
+    Store, StoreError,
 };
 
 use crate::support::{
@@ -53,6 +54,12 @@ fn build_reminder_levels(stop: u8, prompt: u8) -> ReminderRecord {
     ReminderRecord { stop_level: Some(stop), prompt_level: Some(prompt), ..ReminderRecord::default() }
 }
 
+/// The status line of a session reports its usage.
+fn report_percent(kept: &mut TestStore, session: &str, percent: f64) {
+    let report = ContextReport { percent: Some(percent), ..ContextReport::default() };
+    kept.store.set_context_usage(session, &report).unwrap();
+}
+
 #[test]
 fn an_unknown_session_has_only_the_transcripts_data() {
     let mut kept = TestStore::new();
@@ -77,7 +84,7 @@ fn an_unreadable_transcript_is_ignored() {
         assert_eq!(unknown, SessionSnapshot::default(), "{path}");
     }
     kept.ingest_event(build_event("SessionStart", "s"));
-    kept.store.set_context_usage("s", 12.5, None).unwrap();
+    report_percent(&mut kept, "s", 12.5);
     let known = kept.store.load_session_snapshot(&build_snapshot_query("s", Some("/proc/self/mem"))).unwrap();
     assert_eq!((known.context_percent, known.started_at), (Some(12.5), Some(make_timestamp(0))));
 }
@@ -98,7 +105,7 @@ fn the_newest_percentage_is_used_and_queries_change_nothing() {
     take_with_transcript(&mut kept, build_stop("s", "Done."));
     assert_eq!((read_context_percent(&mut kept), kept.expect_single_agent().context_percent), (Some(60.0), Some(60.0)));
     // The agent's own figure takes precedence.
-    kept.store.set_context_usage("s", 33.0, None).unwrap();
+    report_percent(&mut kept, "s", 33.0);
     kept.write_transcript(&[build_usage_line("s", 3, 160_000)]);
     assert_eq!(read_context_percent(&mut kept), Some(33.0));
 }
@@ -123,6 +130,54 @@ fn the_users_window_applies_to_events_and_to_the_reconciler() {
 }
 
 #[test]
+fn the_window_of_the_status_line_is_remembered_for_the_session() {
+    let mut kept = TestStore::new();
+    take_with_transcript(&mut kept, build_event("SessionStart", "s").with_field("source", "startup"));
+    // Before the first answer, the status line has a size and no percentage.
+    let report = ContextReport { window: Some(1_000_000), ..ContextReport::default() };
+    kept.store.set_context_usage("s", &report).unwrap();
+    assert_eq!(kept.expect_single_agent().context_percent, None);
+    kept.write_transcript(&[build_usage_line("s", 1, 130_000)]);
+    assert_eq!(read_context_percent(&mut kept), Some(13.0));
+    let mut kept = kept.reopen();
+    take_with_transcript(&mut kept, build_stop("s", "Done.").at_second(2));
+    assert_eq!(kept.expect_single_agent().context_percent, Some(13.0));
+    // It stays when the context is emptied.
+    report_percent(&mut kept, "s", 13.0);
+    take_with_transcript(&mut kept, build_event("SessionStart", "s").with_field("source", "clear").at_second(3));
+    kept.write_transcript(&[build_usage_line("s", 4, 50_000)]);
+    kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(5)).unwrap();
+    assert_eq!(kept.expect_single_agent().context_percent, Some(5.0));
+}
+
+#[test]
+fn a_mark_of_a_larger_window_in_the_sessions_model_counts() {
+    let of_transcript = || {
+        let identity = json!({"type": "model", "identity": {"modelId": "claude-opus-4-5[1m]"}});
+        json!({"type": "attachment", "sessionId": "s", "isSidechain": false, "attachment": identity})
+    };
+    let start = build_event("SessionStart", "s");
+    let cases = [
+        (start.clone(), vec![], 25.0),
+        (start.clone().with_field("model", "claude-opus-4-5[1m]"), vec![], 5.0),
+        (start.clone().with_field("model", "claude-opus-4-5"), vec![of_transcript()], 5.0),
+        (start, vec![of_transcript()], 5.0),
+    ];
+    for (start, mut lines, expected) in cases {
+        let mut kept = TestStore::new();
+        take_with_transcript(&mut kept, start);
+        lines.push(build_usage_line("s", 1, 50_000));
+        kept.write_transcript(&lines);
+        take_with_transcript(&mut kept, build_stop("s", "Done.").at_second(2));
+        assert_eq!(kept.expect_single_agent().context_percent, Some(expected));
+        // The next count comes without the model.
+        kept.write_transcript(&[build_usage_line("s", 3, 100_000)]);
+        kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(4)).unwrap();
+        assert_eq!(kept.expect_single_agent().context_percent, Some(expected * 2.0));
+    }
+}
+
+#[test]
 fn a_new_context_is_unknown_and_allows_new_reminders() {
     let cases = [
         (Some("compact"), None, (0, 0)),
@@ -141,7 +196,7 @@ fn a_new_context_is_unknown_and_allows_new_reminders() {
             // The last count is in the file, and has not been read.
             kept.write_transcript(&[build_usage_line("s", 3, 160_000)]);
             if by_status_line {
-                kept.store.set_context_usage("s", 80.0, None).unwrap();
+                report_percent(&mut kept, "s", 80.0);
             }
             let mut start = build_event("SessionStart", "s").at_second(4);
             if let Some(source) = source {
@@ -210,7 +265,7 @@ fn a_replaced_session_has_the_context_usage_of_its_transcript() {
     kept.write_transcript(&[build_usage_line("s", 1, 20_000)]);
     take_with_transcript(&mut kept, build_prompt("s", "Go.").with_pane("%1"));
     kept.ingest_event(build_event("SessionStart", "next").with_pane("%1").at_second(2));
-    kept.store.set_context_usage("next", 90.0, None).unwrap();
+    report_percent(&mut kept, "next", 90.0);
     assert_eq!(read_context_percent(&mut kept), Some(10.0));
     assert_eq!(read_snapshot(&mut kept, "next").context_percent, Some(90.0));
     assert_eq!(kept.store.load_session_snapshot(&build_snapshot_query("s", None)).unwrap().context_percent, None);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use snell::Decision;
-use snell_store::{DecisionRecord, StateConfidence, StateSource};
+use snell_store::{DecisionRecord, StateConfidence, StateSource, TimelineAspect, TimelineFilter};
 
 use crate::support::{SentEvent, TestStore, build_event, make_timestamp};
 
@@ -206,4 +206,72 @@ fn a_blocked_prompt_does_not_revive_an_agent() {
     // The agent and its session must agree in any case.
     let session_ended = kept.expect_session("s").ended_at.is_some();
     assert_eq!((state == "ended", kept.expect_single_agent().ended_at.is_some()), (session_ended, session_ended));
+}
+
+const NOTIFICATION: &str = "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n\
+    <summary>Background command \"build\" completed</summary>\n</task-notification>";
+
+#[test]
+fn an_agent_works_while_its_background_tasks_run() {
+    let look = json!({"id": "a1", "type": "subagent", "status": "running", "description": "look"});
+    let build = json!({"id": "b1", "type": "shell", "status": "running", "description": "build"});
+    let ended = json!({"id": "b2", "type": "shell", "status": "completed", "description": "test"});
+    let stop = |tasks: Value| json!({"last_assistant_message": "Started.", "background_tasks": tasks});
+    let subagents = json!({"tool_name": "Grep", "tool_use_id": "t1", "agent_id": "a1", "agent_type": "Explore"});
+    let subagent_stop = |tasks: Value| json!({"agent_id": "a1", "agent_type": "Explore", "background_tasks": tasks});
+    let both = "processing: its turn ended; 2 background tasks run: look, build";
+    let steps = [
+        ("Stop", stop(json!([look, build, ended])), both),
+        ("PreToolUse", subagents.clone(), both),
+        ("PostToolUse", subagents, both),
+        ("Notification", json!({"notification_type": "idle_prompt", "message": "Waiting"}), both),
+        (
+            "SubagentStop",
+            subagent_stop(json!([look, build])),
+            "processing: its turn ended; 1 background task runs: build",
+        ),
+        (
+            "UserPromptSubmit",
+            json!({"prompt": NOTIFICATION}),
+            "processing: a background task reported: Background command \"build\" completed",
+        ),
+        ("SubagentStop", subagent_stop(json!([look])), "processing: a background task reported"),
+        ("Stop", stop(json!([look])), "processing: its turn ended; 1 background task runs: look"),
+        ("SubagentStop", subagent_stop(json!([look])), "idle: its background tasks ended"),
+        ("UserPromptSubmit", json!({"prompt": "And now?"}), "processing: the user submitted a prompt"),
+        ("Stop", stop(json!([])), "idle: it ended its turn"),
+        ("Stop", json!({"last_assistant_message": "Shall I?", "background_tasks": [look]}), "awaiting_input: its last"),
+    ];
+    let mut kept = TestStore::new();
+    kept.ingest_event(build_step("UserPromptSubmit", &json!({"prompt": "Build it."})));
+    for (second, (name, fields, expected)) in (1..).zip(steps) {
+        kept.ingest_event(build_step(name, &fields).at_second(second));
+        let agent = kept.expect_single_agent();
+        let found = format!("{}: {}", agent.state, agent.why);
+        assert!(found.starts_with(expected), "{second} {name} {fields}: {found}");
+        assert_eq!(agent.current_tool, None, "{second} {name}");
+    }
+}
+
+#[test]
+fn the_result_of_a_background_task_is_no_turn_of_the_user() {
+    for delayed in [false, true] {
+        let mut kept = TestStore::new();
+        kept.ingest_event(build_step("UserPromptSubmit", &json!({"prompt": "Build it."})));
+        kept.ingest_event(build_step("Stop", &json!({"last_assistant_message": "Started."})).at_second(5));
+        let report = build_step("UserPromptSubmit", &json!({"prompt": NOTIFICATION}));
+        let state = if delayed {
+            kept.ingest_event(report.at_second(3).with_delay()).state
+        } else {
+            kept.ingest_event(report.at_second(6)).state
+        };
+        assert_eq!(state.as_str(), if delayed { "idle" } else { "processing" });
+        assert_eq!(kept.list_turn_texts("s"), ["USER command: Build it.", "AGENT completion: Started."]);
+        let summary = "background result: Background command \"build\" completed";
+        assert_eq!(kept.list_events().last().unwrap().tool_summary.as_deref(), Some(summary));
+        let of_events =
+            TimelineFilter { agent_id: 1, limit: 9, with: vec![TimelineAspect::Itself], ..Default::default() };
+        let shown = kept.store.query_timeline(&of_events).unwrap();
+        assert!(shown.iter().any(|event| event.tool_summary.as_deref() == Some(summary)));
+    }
 }

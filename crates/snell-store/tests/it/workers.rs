@@ -84,6 +84,23 @@ fn every_event_about_a_worker_is_parsed() {
             ],
             &["subagent a1 (Explore) running"],
         ),
+        (
+            "the agent's own means has no type and no start",
+            vec![build_event("SubagentStop", "s").with_field("agent_id", "a1").with_field("agent_type", "")],
+            &[],
+        ),
+        (
+            "a subagent that runs in the background without being asked to",
+            vec![
+                build_background_call(json!({"description": "Look"}), json!({"agentId": "a1", "isAsync": true})),
+                build_prompt(
+                    "s",
+                    "<task-notification><task-id>a1</task-id><status>completed</status>\
+                     <summary>Agent finished</summary><result>Nothing there.</result></task-notification>",
+                ),
+            ],
+            &["subagent a1 (Look) done: Nothing there."],
+        ),
         ("a subagent without an id", vec![build_event("SubagentStop", "s").with_field("agent_type", "Explore")], &[]),
         (
             "a task of its own",

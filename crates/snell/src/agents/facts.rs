@@ -1,5 +1,70 @@
 //! Types of the fields of a row that the store and the command line read.
 
+/// An event whose name differs from the canonical one.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct AgentEventRow {
+    /// The product's name.
+    pub native: &'static str,
+    /// The canonical name, or a name of Claude Code's that is not canonical.
+    pub canonical: &'static str,
+    /// The canonical tool, if the event is about one tool.
+    pub tool: Option<&'static str>,
+}
+
+impl EventShape {
+    pub(super) const fn new(keys: &'static [&'static str], event: &'static str) -> Self {
+        Self { keys, event }
+    }
+}
+
+impl AgentEventRow {
+    pub(super) const fn new(native: &'static str, canonical: &'static str) -> Self {
+        Self { native, canonical, tool: None }
+    }
+
+    pub(super) const fn for_tool(native: &'static str, canonical: &'static str, tool: &'static str) -> Self {
+        Self { native, canonical, tool: Some(tool) }
+    }
+}
+
+/// The shape of a payload that does not name its event.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct EventShape {
+    /// Keys that the payload has.
+    pub keys: &'static [&'static str],
+    /// The product's name of the event.
+    pub event: &'static str,
+}
+
+/// How the row of a product is known to be right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvidenceLevel {
+    /// Tests run the real program.
+    Run,
+    /// By its documentation and by recorded payloads.
+    Documented,
+}
+
+/// The sessions of a product's sub-agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SubagentSessions {
+    /// Their events have the session of their parent, or name it.
+    Linked,
+    /// They have sessions of their own. Only the event that starts a sub-agent names both.
+    Unlinked,
+}
+
+/// The use that a product makes of the standard error of a hook that succeeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StderrUse {
+    /// It is kept in a log, or dropped.
+    Hidden,
+    /// The user sees it on every event, so Snell writes nothing there.
+    ShownToUser,
+}
+
 /// Environment variables that a product, or its launcher, sets for hooks.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -14,6 +79,8 @@ pub struct AgentVariables {
     pub project_dir: Option<&'static str>,
     /// How often in a row a hook may keep the agent from stopping. 0 means no limit.
     pub stop_block_cap: Option<&'static str>,
+    /// Variables that tell whether a user can answer, each with its value if none can. The first one that is set counts.
+    pub unattended: &'static [(&'static str, &'static str)],
 }
 
 /// Values of `notification_type` that change a product's state.
@@ -22,6 +89,8 @@ pub struct AgentVariables {
 pub struct NotificationKinds {
     /// The agent waits for an answer of its user.
     pub needs_input: &'static [&'static str],
+    /// Those of them that ask for the permission to use a tool.
+    pub permission: &'static [&'static str],
     /// The user answered.
     pub input_given: &'static [&'static str],
     /// The agent waits for a prompt.
@@ -59,6 +128,61 @@ pub enum QuestionForm {
 pub enum TranscriptFormat {
     /// One JSON object per line, as Claude Code writes it.
     ClaudeJsonl,
+    /// One JSON object per line, and rows that tell messages from other lines.
+    JsonLines(&'static TranscriptLines),
     /// A format that Snell does not read.
     Unsupported,
+}
+
+/// A transcript of JSON lines. Its path names the session.
+#[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TranscriptLines {
+    /// Where the file is.
+    pub location: TranscriptLocation,
+    /// The lines that count. The first row that fits a line is used.
+    pub rows: &'static [TranscriptLineRow],
+}
+
+/// Where the transcript of a session is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TranscriptLocation {
+    /// `transcript_path` names the file.
+    NamedFile,
+    /// `transcript_path` names a directory. The file is the last one by name in this directory below it.
+    LastFileBelow(&'static str),
+    /// Not every payload names it. It is this path, below the session's directory, which is among the product's transcripts or
+    /// in a directory there.
+    BelowSession(&'static str),
+}
+
+/// A line of a transcript that counts. Places in a line are JSON pointers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TranscriptLineRow {
+    /// Its kind.
+    pub kind: TranscriptLineKind,
+    /// Values that it has.
+    pub marks: &'static [(&'static str, &'static str)],
+    /// Places that are missing, null or false, such as the id of a sub-agent.
+    pub empty: &'static [&'static str],
+    /// The place of its text: a string, or a list of parts.
+    pub text: &'static str,
+}
+
+/// The kind of a line of a transcript.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TranscriptLineKind {
+    /// A message of the agent.
+    AgentText,
+    /// A prompt of the user.
+    Prompt,
+    /// The user interrupted the agent.
+    Interruption,
+}
+
+impl TranscriptLines {
+    pub(super) const fn new(location: TranscriptLocation, rows: &'static [TranscriptLineRow]) -> Self {
+        Self { location, rows }
+    }
 }

@@ -8,6 +8,8 @@ use super::AgentProduct;
 pub(super) enum PayloadMark {
     /// All of these keys exist.
     Keys(&'static [&'static str]),
+    /// All keys of the first list exist, and none of the second.
+    KeysWithout(&'static [&'static str], &'static [&'static str]),
     /// The key has one of these values.
     Values(&'static str, &'static [&'static str]),
     /// The value of the key contains this.
@@ -64,7 +66,7 @@ impl AgentProduct {
     /// The keys by which the product is recognized.
     pub(super) fn mark_keys(&self) -> impl Iterator<Item = &'static str> {
         let keys = |mark: &'static PayloadMark| match mark {
-            PayloadMark::Keys(keys) => *keys,
+            PayloadMark::Keys(keys) | PayloadMark::KeysWithout(keys, _) => *keys,
             _ => &[],
         };
         self.payload_marks.iter().flat_map(keys).copied()
@@ -76,6 +78,10 @@ impl PayloadMark {
         let is_text = |key: &str, is_match: &dyn Fn(&str) -> bool| caller.payload_text(key).is_some_and(is_match);
         match self {
             Self::Keys(keys) => keys.iter().all(|key| caller.payload.contains_key(*key)),
+            Self::KeysWithout(keys, absent) => {
+                let has = |key: &&str| caller.payload.contains_key(*key);
+                keys.iter().all(has) && !absent.iter().any(has)
+            }
             Self::Values(key, values) => is_text(key, &|value| values.contains(&value)),
             Self::Contains(key, part) => is_text(key, &|value| value.contains(part)),
             Self::EventPrefix(start) => is_text("hook_event_name", &|name| name.starts_with(start)),

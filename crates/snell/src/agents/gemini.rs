@@ -6,18 +6,23 @@
 
 use serde_json::{Map, Value};
 
-use super::deny_only::{BASE_PRODUCT, refuse_question};
+use super::claude_replies::{ADDITIONAL_CONTEXT, CLAUDE_LIKE, DECISION_DENY, NO_CONTEXT, context_row};
 use super::fingerprint::PayloadMark::{Contains, EventPrefix, Values};
-use super::{
-    AgentProduct, AgentReply, AgentVariables, NotificationKinds, SupportLevel, TranscriptFormat, fallback_decode,
+use super::install_recipe::{
+    AgentDirectory, AgentSettingsFile, DenialProof, DenialSign, InstallRecipe, JsonRegistration, RegistrationFormat,
+    SettingsScope, TimeoutKey,
 };
-use crate::event::{Event, EventError};
-use crate::verdict::{Decision, Verdict};
+use super::reply::ReplyForm::Json;
+use super::reply::ReplyValue::Changed;
+use super::reply::{EMPTY_ROW, InputPolicy, ReplyDialect, ReplyForm, ReplyRow};
+use super::tool_dialect::{McpNameForm, ToolDialect, renamed_keys, same_input};
+use super::unknown::BASE_PRODUCT;
+use super::{AgentEventRow, AgentProduct, AgentVariables, EvidenceLevel, NotificationKinds, StderrUse};
 
 pub(super) static GEMINI: AgentProduct = AgentProduct {
     name: "gemini",
     title: "Gemini CLI",
-    support: SupportLevel::Full,
+    evidence: EvidenceLevel::Run,
     payload_marks: &[
         EventPrefix("Before"),
         EventPrefix("After"),
@@ -38,139 +43,104 @@ pub(super) static GEMINI: AgentProduct = AgentProduct {
         "PreCompress",
         "Notification",
     ],
-    decode,
-    encode,
+    renamed_events: &[
+        AgentEventRow::new("BeforeAgent", "UserPromptSubmit"),
+        AgentEventRow::new("AfterAgent", "Stop"),
+        AgentEventRow::new("BeforeTool", "PreToolUse"),
+        AgentEventRow::new("AfterTool", "PostToolUse"),
+        AgentEventRow::new("PreCompress", "PreCompact"),
+    ],
+    tools: &TOOLS,
+    adapt,
+    reply: &REPLIES,
+    stderr: StderrUse::ShownToUser,
+    contract: Some("gemini"),
     variables: AgentVariables {
-        pid: None,
-        launcher_session_id: None,
         session_id: Some("GEMINI_SESSION_ID"),
         project_dir: Some("GEMINI_PROJECT_DIR"),
-        stop_block_cap: None,
+        ..BASE_PRODUCT.variables
     },
     notifications: NotificationKinds {
         needs_input: &["ToolPermission"],
-        input_given: &[],
-        idle: &[],
-        permission_phrases: &[],
+        permission: &["ToolPermission"],
+        ..BASE_PRODUCT.notifications
     },
-    question_tools: &[],
-    transcript: TranscriptFormat::Unsupported,
+    install: Some(INSTALL),
     ..BASE_PRODUCT
 };
 
-/// The reason of a denial without a reason.
-const DEFAULT_REASON: &str = "Blocked by a hook";
+pub(crate) static TOOLS: ToolDialect = ToolDialect {
+    rows: &[
+        same_input("run_shell_command", "Bash"),
+        same_input("read_file", "Read"),
+        same_input("read_many_files", "Read"),
+        same_input("write_file", "Write"),
+        same_input("replace", "Edit"),
+        renamed_keys("grep_search", "Grep", DIRECTORY_KEYS),
+        renamed_keys("search_file_content", "Grep", DIRECTORY_KEYS),
+        renamed_keys("glob", "Glob", DIRECTORY_KEYS),
+        renamed_keys("list_directory", "LS", DIRECTORY_KEYS),
+        same_input("web_fetch", "WebFetch"),
+        same_input("google_web_search", "WebSearch"),
+        renamed_keys("invoke_agent", "Agent", &[("agent_name", "subagent_type")]),
+        same_input("ask_user", "AskUserQuestion"),
+        same_input("write_todos", "TodoWrite"),
+    ],
+    mcp: McpNameForm::SingleUnderscores,
+};
 
-/// Events that `decision: "deny"` stops, and events whose `additionalContext` reaches the model.
-const DENIABLE_EVENTS: &[&str] = &["BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent"];
-const CONTEXT_EVENTS: &[&str] = &["SessionStart", "BeforeAgent", "AfterTool"];
+const DIRECTORY_KEYS: &[(&str, &str)] = &[("dir_path", "path")];
 
-/// Adds fields under Claude Code's names, which other code reads.
-fn decode(name: Option<&str>, mut payload: Map<String, Value>) -> Result<Event, EventError> {
-    if let Some(last_words) = payload.get("prompt_response").filter(|text| text.is_string()).cloned() {
-        payload.entry("last_assistant_message").or_insert(last_words);
-    }
-    let mut event = fallback_decode::decode_event(name, payload)?;
-    if let Some(tool) = &mut event.tool {
-        let has_failed =
-            tool.output.as_ref().and_then(|output| output.get("error")).is_some_and(|error| !error.is_null());
-        tool.success = tool.success.or(has_failed.then_some(false));
-    }
-    Ok(event)
+static REPLIES: ReplyDialect = ReplyDialect {
+    rows: &[
+        context_row("SessionStart"),
+        deny_row("UserPromptSubmit", ADDITIONAL_CONTEXT),
+        ReplyRow { input: Json(&[("hookSpecificOutput.tool_input", Changed)]), ..deny_row("PreToolUse", NO_CONTEXT) },
+        deny_row("PostToolUse", ADDITIONAL_CONTEXT),
+        deny_row("Stop", NO_CONTEXT),
+    ],
+    input_policy: InputPolicy::Merge,
+    ..CLAUDE_LIKE
+};
+
+const fn deny_row(event: &'static str, context: ReplyForm) -> ReplyRow {
+    ReplyRow { event, deny: DECISION_DENY, context, ..EMPTY_ROW }
 }
 
-fn encode(product: &AgentProduct, event: &Event, verdict: &Verdict) -> AgentReply {
-    let name = event.raw.get("hook_event_name").and_then(Value::as_str).unwrap_or_default();
-    let mut answer = GeminiAnswer { name, ..GeminiAnswer::default() };
-    let refusal = answer.add_decision(product, event, verdict);
-    if refusal.is_none() && !verdict.is_blocked() && name == "BeforeTool" {
-        answer.specific.extend(verdict.tool_input.clone().map(|input| ("tool_input".to_owned(), input)));
-    }
-    if verdict.tool_output.is_some() && name == "AfterTool" {
-        answer.messages.push(
-            "A hook changed the tool's output, but Gemini CLI does not accept that, so the change is ignored.".into(),
-        );
-    }
-    answer.add_context(verdict);
-    if let Some(reason) = &verdict.stop {
-        answer.top.insert("continue".into(), false.into());
-        answer.top.extend((!reason.is_empty()).then(|| ("stopReason".to_owned(), reason.as_str().into())));
-    }
-    let messages = verdict.messages.iter().filter(|text| Some(*text) != verdict.stop.as_ref());
-    answer.messages.extend(messages.cloned());
-    AgentReply { stdout: answer.into_json_line(), refusal, ..AgentReply::default() }
-}
-
-/// Builds an answer.
-#[derive(Default)]
-struct GeminiAnswer<'a> {
-    /// The event's name in the payload.
-    name: &'a str,
-    top: Map<String, Value>,
-    specific: Map<String, Value>,
-    messages: Vec<String>,
-}
-
-impl GeminiAnswer<'_> {
-    /// Adds a denial, or its reason as a message if the event cannot be denied. Returns the reason if the verdict was "ask"
-    /// and becomes a denial.
-    fn add_decision(&mut self, product: &AgentProduct, event: &Event, verdict: &Verdict) -> Option<String> {
-        let is_deniable = DENIABLE_EVENTS.contains(&self.name);
-        let reason = || verdict.reason.clone().unwrap_or_else(|| DEFAULT_REASON.to_owned());
-        let is_call = self.name == "BeforeTool";
-        let (denial, refusal) = match verdict.decision {
-            Decision::Deny if is_deniable => (Some(reason()), None),
-            Decision::Deny => {
-                self.messages.push(reason());
-                (None, None)
-            }
-            Decision::Ask if is_call => {
-                let reason = refuse_question(product, &reason());
-                (Some(reason.clone()), Some(reason))
-            }
-            Decision::Ask => {
-                self.messages.extend(verdict.reason.clone());
-                (None, None)
-            }
-            Decision::None | Decision::Allow => {
-                let reason = if is_call { find_removed_argument(event, verdict) } else { None };
-                (reason.clone(), reason)
-            }
-        };
-        if let Some(reason) = denial {
-            self.top.insert("decision".into(), "deny".into());
-            self.top.insert("reason".into(), reason.into());
-        }
-        refusal
-    }
-
-    /// Context that an event does not accept becomes a message to the user.
-    fn add_context(&mut self, verdict: &Verdict) {
-        let texts: Vec<_> = verdict.context.iter().filter(|text| !text.is_empty()).cloned().collect();
-        if !CONTEXT_EVENTS.contains(&self.name) {
-            self.messages.extend(texts);
-        } else if !texts.is_empty() {
-            self.specific.insert("additionalContext".into(), texts.join("\n").into());
-        }
-    }
-
-    fn into_json_line(mut self) -> Option<String> {
-        self.messages.retain(|text| !text.is_empty());
-        if !self.messages.is_empty() {
-            self.top.insert("systemMessage".into(), self.messages.join("\n").into());
-        }
-        if !self.specific.is_empty() {
-            self.specific.insert("hookEventName".into(), self.name.into());
-            self.top.insert("hookSpecificOutput".into(), Value::Object(self.specific));
-        }
-        (!self.top.is_empty()).then(|| Value::Object(self.top).to_string())
+/// The output of a tool says whether it failed.
+fn adapt(payload: &mut Map<String, Value>) {
+    let error = payload.get("tool_response").and_then(|output| output.get("error"));
+    if error.is_some_and(|error| !error.is_null()) {
+        payload.insert("tool_success".into(), false.into());
     }
 }
 
-/// Why a changed input cannot be passed on, if a hook removed an argument: the call would still run with it.
-fn find_removed_argument(event: &Event, verdict: &Verdict) -> Option<String> {
-    let before = event.tool.as_ref()?.input.as_ref()?.as_object()?;
-    let after = verdict.tool_input.as_ref()?;
-    let removed = before.keys().find(|key| after.get(key.as_str()).is_none())?;
-    Some(format!("A hook removed \"{removed}\" from the tool's input, but Gemini CLI does not accept that."))
-}
+const INSTALL: InstallRecipe = InstallRecipe {
+    directory: AgentDirectory::in_home(".gemini").or_variable("GEMINI_CLI_HOME", ".gemini"),
+    signs: ("gemini", ".gemini"),
+    format: RegistrationFormat::Json(JsonRegistration {
+        timeout: Some(TimeoutKey::Milliseconds("timeout")),
+        ..JsonRegistration::SHELL_GROUPS
+    }),
+    files: &[AgentSettingsFile::user("settings.json"), AgentSettingsFile::project(".gemini/settings.json")],
+    left_out: &[
+        ("BeforeModel", "it fires for every request to the model, and each would start a process"),
+        ("AfterModel", "it fires for every piece of the model's answer, and each would start a process"),
+        ("BeforeToolSelection", "it fires for every request to the model, and each would start a process"),
+        ("PreCompress", "it fires for every request to the model, also if nothing is compressed"),
+    ],
+    timeout: Some(600),
+    timeouts: &[("SessionEnd", 10)],
+    notes: &[(SettingsScope::Project, "Gemini CLI runs these hooks only in a folder that you trust in Gemini CLI")],
+    proof: DenialProof {
+        event: "BeforeTool",
+        payload: r#"{"hook_event_name": "BeforeTool", "timestamp": "2026-01-01T00:00:00.000Z",
+            "tool_name": "run_shell_command", "tool_input": {"command": "COMMAND"}}"#,
+        signs: &[
+            DenialSign::Member("/decision", "\"deny\""),
+            DenialSign::Member("/decision", "\"block\""),
+            DenialSign::ExitCode(2),
+        ],
+    },
+    ..InstallRecipe::BASE
+};

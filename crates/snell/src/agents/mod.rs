@@ -8,27 +8,43 @@
 //! ```
 //!
 //! - `fingerprint`: the parts of a payload and of an environment that identify a product.
-//! - `deny_only`: the row that products start from which Snell can only answer with a denial.
-//! - `fallback_decode`: payloads with other field names than Claude Code's.
-//! - `facts`, `install_recipe`: the types of a row's fields.
+//! - `decode`: payloads with other field names than Claude Code's.
+//! - `tool_dialect`: a product's own names of tools and of their inputs.
+//! - `reply`: verdicts in a product's own format, from tables; `claude_replies`: rows that several products share.
+//! - `unknown`: the row that products start from, and the one of an unknown product, which Snell can only answer with a denial.
+//! - `capabilities`: the parts of an answer that a product accepts, for people.
+//! - `facts`, `install_recipe`: the types of a row's fields; `plugins`: files that an installation writes.
 
+mod amp;
 mod antigravity;
+mod augment;
+mod capabilities;
 mod claude;
+mod claude_replies;
 mod cline;
 mod codex;
 mod copilot;
 mod crush;
 mod cursor;
-mod deny_only;
+mod decode;
 mod droid;
 mod facts;
-mod fallback_decode;
 mod fingerprint;
 mod gemini;
 mod goose;
 mod grok;
 mod install_recipe;
+mod kilo;
+mod kimi;
+mod kiro;
+mod opencode;
+mod pi;
+mod plugin_replies;
 mod qwen;
+mod reply;
+mod tool_dialect;
+mod unknown;
+mod vibe;
 mod windsurf;
 
 use std::borrow::Cow;
@@ -38,24 +54,42 @@ use serde_json::{Map, Value};
 use crate::event::{Event, EventError, EventName};
 use crate::verdict::Verdict;
 
-pub use facts::{AgentVariables, NotificationKinds, QuestionForm, QuestionTool, TranscriptFormat};
+pub use capabilities::{AgentCapabilities, CapabilitySupport, HookCapability};
+pub use facts::{
+    AgentEventRow, AgentVariables, EventShape, EvidenceLevel, NotificationKinds, QuestionForm, QuestionTool, StderrUse,
+    SubagentSessions, TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation,
+};
 use fingerprint::{AgentVocabulary, CallerEvidence, PayloadMark};
-pub use install_recipe::{AgentSettingsFile, InstallRecipe, SettingsScope};
+pub use install_recipe::{
+    AgentDirectory, AgentSettingsFile, CommandStyle, DenialProof, DenialSign, EntryNesting, InstallRecipe,
+    JsonRegistration, RegistrationFormat, SettingsReader, SettingsScope, TimeoutKey, TomlRegistration, TrustRecord,
+};
+use reply::{ContextEffect, ReplyDialect};
+pub(crate) use tool_dialect::CANONICAL_TOOLS;
+pub use tool_dialect::ToolDialect;
 
 /// Every product. If the payloads of two are similar, the one with the narrower fingerprint is first.
 static PRODUCTS: &[&AgentProduct] = &[
+    &opencode::OPENCODE,
+    &kilo::KILO,
+    &pi::PI,
+    &amp::AMP,
     &cursor::CURSOR,
     &cline::CLINE,
     &windsurf::WINDSURF,
+    &kimi::KIMI,
+    &vibe::VIBE,
     &codex::CODEX,
     &gemini::GEMINI,
     &qwen::QWEN,
     &grok::GROK,
     &antigravity::ANTIGRAVITY,
-    &copilot::COPILOT,
     &goose::GOOSE,
     &crush::CRUSH,
     &droid::DROID,
+    &kiro::KIRO,
+    &augment::AUGMENT,
+    &copilot::COPILOT,
     &claude::CLAUDE_CODE,
 ];
 
@@ -74,12 +108,26 @@ pub struct AgentProduct {
     env_marks: &'static [&'static str],
     /// Its event names, if other products use them as well.
     vocabulary: Option<AgentVocabulary>,
-    /// Its known events, by its own names and in the order of its own documentation.
+    /// How its row is known to be right.
+    pub evidence: EvidenceLevel,
+    /// The events that its hook files can name, in the order of its own documentation.
     pub events: &'static [&'static str],
-    /// Reads a payload. The name is used if the payload names no event.
-    decode: PayloadDecoder,
-    /// Writes a verdict in the product's own format.
-    encode: fn(&AgentProduct, &Event, &Verdict) -> AgentReply,
+    /// Events whose names in files or payloads differ from the canonical ones.
+    renamed_events: &'static [AgentEventRow],
+    /// Events whose payloads have no name, by the keys that only they have. The first one that fits counts.
+    event_shapes: &'static [EventShape],
+    /// Its tools.
+    tools: &'static ToolDialect,
+    /// Adds fields under Claude Code's names, if a table cannot.
+    adapt: fn(&mut Map<String, Value>),
+    /// The answers that it accepts.
+    reply: &'static ReplyDialect,
+    /// The sessions of its sub-agents.
+    pub subagent_sessions: SubagentSessions,
+    /// The use that it makes of the standard error of its hooks.
+    pub stderr: StderrUse,
+    /// Facts about its answers that `reply` does not tell.
+    answer_notes: &'static [(HookCapability, CapabilitySupport)],
     /// The variables that it sets for its hooks.
     pub variables: AgentVariables,
     /// Notifications that change its state.
@@ -93,8 +141,6 @@ pub struct AgentProduct {
     /// How Snell registers itself in its settings, if Snell supports that.
     pub install: Option<InstallRecipe>,
 }
-
-type PayloadDecoder = fn(Option<&str>, Map<String, Value>) -> Result<Event, EventError>;
 
 /// The answers that Snell supports for a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,12 +200,18 @@ impl AgentProduct {
         name.and_then(Self::find_by_name).unwrap_or(&claude::CLAUDE_CODE)
     }
 
-    /// The product whose hook files `borrow` must not name: the caller. If the caller is not known, it is the only product
-    /// whose hook files Snell can read.
-    pub(crate) fn non_borrowable_agent(caller: Option<&'static AgentProduct>) -> Option<&'static AgentProduct> {
-        let lenders: Vec<_> = Self::fully_supported().filter(|product| product.contract.is_some()).collect();
-        let only = lenders.first().copied().filter(|first| lenders.iter().all(|next| next.contract == first.contract));
-        caller.or(only)
+    /// The product's own spelling of one of its events, and the canonical name.
+    pub(crate) fn find_canonical_event(&self, native: &str) -> Option<(&'static str, EventName)> {
+        let own = self.events.iter().find(|name| **name == native).copied();
+        match (self.find_event_row(native), own) {
+            (Some(row), _) => Some((row.native, EventName::parse(row.canonical))),
+            (None, own) => own.map(|name| (name, EventName::parse(name))),
+        }
+    }
+
+    /// Its tools, for hooks that are written for it.
+    pub(crate) fn tool_dialect(&self) -> &'static ToolDialect {
+        self.tools
     }
 
     /// Finds the product that sent a payload. `registered` is the name that its hook file passes as `--agent`.
@@ -193,23 +245,46 @@ impl AgentProduct {
                 .or_else(by_variable)
                 .or_else(|| find(&|product| product.has_vocabulary(&caller))),
         };
-        // Settings of a supported product that another one reads: a call under a name such as `pre_tool_use`.
-        let is_usable = |product: &&AgentProduct| {
-            product.support == SupportLevel::DenyOnly || !fallback_decode::is_foreign_call(payload)
-        };
-        named.filter(is_usable).or_else(by_variable).unwrap_or(&deny_only::UNKNOWN)
+        // Settings of one product that another one reads: a call under a name such as `pre_tool_use`.
+        let is_usable = |product: &&AgentProduct| product.has_event(payload) || !decode::is_foreign_call(payload);
+        named.filter(is_usable).or_else(by_variable).unwrap_or(&unknown::UNKNOWN)
     }
 
     /// Returns itself if it has the event that the payload names. A variable may be inherited from another product.
     fn or_unknown_if_event_is_foreign(&'static self, caller: &CallerEvidence<'_>) -> &'static Self {
-        let name = caller.payload_text("hook_event_name");
-        let is_own = self.support == SupportLevel::DenyOnly || name.is_some_and(|name| self.events.contains(&name));
-        if is_own { self } else { &deny_only::UNKNOWN }
+        if self.has_event(caller.payload) { self } else { &unknown::UNKNOWN }
+    }
+
+    /// Whether the event of a payload is one of the product's own.
+    fn has_event(&self, payload: &Map<String, Value>) -> bool {
+        let is_own = |name: &str| self.events.contains(&name) || self.find_event_row(name).is_some();
+        self.find_event_name(payload).is_some_and(|name| is_own(&name))
     }
 
     /// The name of the event in a payload, in the field of any product.
-    pub fn find_event_name(payload: &Map<String, Value>) -> Option<String> {
-        fallback_decode::find_event_name(payload)
+    pub fn find_any_event_name(payload: &Map<String, Value>) -> Option<String> {
+        let by_shape = || PRODUCTS.iter().find_map(|product| product.find_event_shape(payload)).map(str::to_owned);
+        decode::find_event_name(payload).or_else(by_shape)
+    }
+
+    /// The product's own name of the event in a payload.
+    fn find_event_name(&self, payload: &Map<String, Value>) -> Option<String> {
+        let by_shape = || self.find_event_shape(payload).map(str::to_owned);
+        decode::find_named_event(payload).or_else(by_shape).or_else(|| decode::find_event_name(payload))
+    }
+
+    fn find_event_shape(&self, payload: &Map<String, Value>) -> Option<&'static str> {
+        let fits = |shape: &&EventShape| shape.keys.iter().all(|key| payload.contains_key(*key));
+        self.event_shapes.iter().find(fits).map(|shape| shape.event)
+    }
+
+    fn find_event_row(&self, native: &str) -> Option<&'static AgentEventRow> {
+        self.renamed_events.iter().find(|row| row.native == native)
+    }
+
+    /// The product's own name of a decoded event.
+    fn native_event_name(&self, event: &Event) -> String {
+        self.find_event_name(&event.raw).unwrap_or_else(|| event.name.as_str().to_owned())
     }
 
     /// Keys of payloads that identify products.
@@ -223,7 +298,7 @@ impl AgentProduct {
     ///
     /// If the event has no name.
     pub fn decode(&self, name: Option<&str>, payload: Map<String, Value>) -> Result<Event, EventError> {
-        (self.decode)(name, payload)
+        decode::decode_payload(self, name, payload)
     }
 
     /// The event for the guard: the event itself if the product is fully supported, else the tool call that it
@@ -231,20 +306,34 @@ impl AgentProduct {
     pub fn announced_call<'a>(&self, event: &'a Event) -> Option<Cow<'a, Event>> {
         match self.support {
             SupportLevel::Full => Some(Cow::Borrowed(event)),
-            SupportLevel::DenyOnly => fallback_decode::decode_announced_call(event).map(Cow::Owned),
+            SupportLevel::DenyOnly => decode::decode_announced_call(event).map(Cow::Owned),
         }
     }
 
     /// Whether the event is about a tool call that has not run yet, under any product's name.
     pub fn is_call_announced(&self, event: &Event) -> bool {
         event.name == EventName::PreToolUse
-            || (self.support == SupportLevel::DenyOnly && fallback_decode::decode_announced_call(event).is_some())
+            || (self.support == SupportLevel::DenyOnly && decode::decode_announced_call(event).is_some())
+    }
+
+    /// Whether the model reads context that is added to an event, without an effect beyond that.
+    pub fn accepts_context(&self, event: &EventName) -> bool {
+        let row = self.reply.find_row(event.as_str());
+        row.context.is_supported() && row.context_effect == ContextEffect::Inform
+    }
+
+    /// Whether context for the start of a session or of a prompt has to wait for a later event.
+    pub fn carries_context(&self) -> bool {
+        let accepts = |event| self.accepts_context(event);
+        let starts = [EventName::SessionStart, EventName::UserPromptSubmit];
+        let later = [EventName::UserPromptSubmit, EventName::PreToolUse, EventName::PostToolUse];
+        !starts.iter().all(accepts) && later.iter().any(accepts)
     }
 
     /// The verdict on an event in the product's own format. The event is the one that the payload was decoded into:
     /// [`Event::raw`] has the name that the product uses for it.
     pub fn encode(&self, event: &Event, verdict: &Verdict) -> AgentReply {
-        (self.encode)(self, event, verdict)
+        reply::encode_reply(self, event, verdict)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::agents::AgentProduct;
-use crate::contract::{self, BaseDirectory, CONTRACTS, Contract, HookFileLocation};
+use crate::contract::{self, BaseDirectory, CONTRACTS, Contract, FileSyntax, HookFileLocation, LocationForm};
 
 /// The directories of configuration files.
 #[derive(Debug, Clone)]
@@ -73,8 +73,11 @@ pub(super) struct CandidateFile {
     pub(super) owner: FileOwner,
 }
 
+/// How many files of a directory are read.
+pub(super) const MAX_DIRECTORY_FILES: usize = 256;
+
 impl CandidateFile {
-    /// A contract's file at one of its locations. `None` if its base directory is unknown.
+    /// A contract's file, or its directory of files, at one of its locations. `None` if its base directory is unknown.
     pub(super) fn from_location(
         contract: &'static Contract,
         place: &HookFileLocation,
@@ -87,6 +90,35 @@ impl CandidateFile {
         };
         let path = base.join(place.path);
         Some(Self { display_path: format_display_path(&path, around), path, contract: Some(contract), owner: whose })
+    }
+
+    /// The hook files in this directory, by name.
+    pub(super) fn list_directory(&self, form: LocationForm, around: &ConfigDirs) -> Vec<Self> {
+        let is_hook_file = |path: &PathBuf| match form {
+            LocationForm::File => false,
+            LocationForm::JsonFiles => path.extension().is_some_and(|extension| extension == "json"),
+            LocationForm::Programs => contract::is_program_name(path),
+        };
+        let entries = std::fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let mut paths: Vec<_> = entries.map(|entry| entry.path()).filter(is_hook_file).collect();
+        paths.sort();
+        let file = |path: PathBuf| Self {
+            display_path: format_display_path(&path, around),
+            path,
+            contract: self.contract,
+            owner: self.owner,
+        };
+        paths.into_iter().map(file).collect()
+    }
+
+    /// The syntax of the file.
+    pub(super) fn syntax(&self) -> FileSyntax {
+        let is_toml = self.path.extension().is_some_and(|extension| extension == "toml");
+        match self.contract.map(|contract| contract.syntax) {
+            Some(FileSyntax::Json) if is_toml => FileSyntax::Toml,
+            Some(syntax) => syntax,
+            None => FileSyntax::Json,
+        }
     }
 
     /// A file that the caller named.
@@ -129,8 +161,8 @@ fn find_contract_by_path(path: &Path) -> Option<&'static Contract> {
     let lies_in = |directory: &Path| path.parent().is_some_and(|parent| parent.ends_with(directory));
     let placed = CONTRACTS.iter().copied().find(|contract| {
         contract.locations.iter().any(|place| {
-            let directory = Path::new(place.path).parent().filter(|parent| !parent.as_os_str().is_empty());
-            path.ends_with(place.path) || directory.is_some_and(lies_in)
+            let directory = Some(place.directory()).filter(|directory| !directory.as_os_str().is_empty());
+            place.contains(path) || directory.is_some_and(lies_in)
         })
     });
     let toml = path.extension().is_some_and(|extension| extension == "toml");

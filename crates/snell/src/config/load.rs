@@ -5,18 +5,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::discovery::{CandidateFile, ConfigDirs, FileOwner, FileSelection};
+use super::discovery::{CandidateFile, ConfigDirs, FileOwner, FileSelection, MAX_DIRECTORY_FILES};
 use super::exclude_self::HookExclusion;
 use super::order::order_hooks;
 use super::reader::{ConfigReader, HookSwitches};
-use super::settings::{
-    AuthoredSettings, BorrowedContract, FileSettings, GuardAuthor, PathBases, SnellSettings, UnreadableFile,
-};
+use super::settings::{AuthoredSettings, FileSettings, GuardAuthor, PathBases, SnellSettings, UnreadableFile};
 use super::source::{ConfigSource, PathProbe, SourceReadResult};
 use super::spanned::{DocumentSyntaxError, SpannedNode};
 use super::trust_filter::{ProjectFileTrust, TrustScope, TrustSource, UnpinnedPolicy};
-use crate::agents::AgentProduct;
-use crate::contract::{self, BaseDirectory, CONTRACTS, Contract, FileSyntax, HookFileLocation, NATIVE};
+use crate::contract::{self, BaseDirectory, CONTRACTS, Contract, FileSyntax, HookFileLocation, LocationForm, NATIVE};
 use crate::diagnostic::{Diagnostic, Severity, UserMessage};
 use crate::hook::{Hook, SourceLocation};
 use crate::trust::{ProjectFile, TrustStatus, TrustStore, UntrustedFile, hash_content};
@@ -98,20 +95,6 @@ impl LoadedSource {
         })
     }
 
-    /// Warnings about `borrow` entries for hooks that this agent runs itself.
-    fn find_ineffective_borrows(&self, lender: &AgentProduct) -> Vec<Diagnostic> {
-        let title = lender.title;
-        let own = |borrowed: &&BorrowedContract| {
-            Some(borrowed.contract) == lender.contract && self.rejection_reason().is_none()
-        };
-        let borrowed = self.settings.borrow.iter().filter(own);
-        let warning = |BorrowedContract { origin, contract, .. }: &BorrowedContract| {
-            origin
-                .make_warning(format!("{title} runs the hooks of \"{contract}\" itself, so Snell does not borrow them"))
-        };
-        borrowed.map(warning).collect()
-    }
-
     /// The consequence if the file is not used.
     fn describe_loss(&self) -> String {
         match self.hooks.len() {
@@ -135,12 +118,9 @@ impl LoadedConfig {
         self.sources.iter().flat_map(|source| source.diagnostics.iter().cloned()).collect()
     }
 
-    /// Warnings about `borrow` entries that have no effect for any agent.
-    pub(crate) fn find_ineffective_borrows(&self) -> Vec<Diagnostic> {
-        let lender = AgentProduct::non_borrowable_agent(None);
-        let sources = self.sources.iter();
-        let found = lender.map(|lender| sources.flat_map(|source| source.find_ineffective_borrows(lender)));
-        found.into_iter().flatten().collect()
+    /// Whether a file borrows this contract.
+    pub(crate) fn has_borrowed(&self, contract: &str) -> bool {
+        self.sources.iter().any(|source| source.settings.borrow.iter().any(|one| one.contract == contract))
     }
 
     /// The files that were found.
@@ -239,11 +219,8 @@ pub(crate) fn load_config(request: &LoadRequest, before: Option<&LoadedConfig>) 
                 loading.load_contract(contract, |_| true);
             }
         }
-        FileSelection::Guest(agent) => {
+        FileSelection::Guest(_) => {
             loading.load_contract(&NATIVE, |_| true);
-            if let Some(lender) = AgentProduct::non_borrowable_agent(*agent) {
-                loading.warn_of_ineffective_borrows(lender);
-            }
             for (contract, reach) in loading.borrowed_contracts() {
                 loading
                     .load_contract(contract, |place| reach == BorrowReach::All || place.base == BaseDirectory::Project);
@@ -300,9 +277,30 @@ impl ConfigLoader<'_> {
     fn load_contract(&mut self, contract: &'static Contract, wanted: impl Fn(&HookFileLocation) -> bool) {
         let places = contract.locations.iter().filter(|place| wanted(place));
         for place in places {
-            if let Some(candidate) = CandidateFile::from_location(contract, place, &self.request.dirs) {
-                self.load_file(&candidate);
+            let Some(candidate) = CandidateFile::from_location(contract, place, &self.request.dirs) else {
+                continue;
+            };
+            match place.form {
+                LocationForm::File => self.load_file(&candidate),
+                form => self.load_directory(&candidate, form),
             }
+        }
+    }
+
+    fn load_directory(&mut self, directory: &CandidateFile, form: LocationForm) {
+        let look = PathProbe::from_path(&directory.path);
+        self.stamps.push((directory.path.clone(), FileStamp::from_probe(&look)));
+        if matches!(look, PathProbe::Missing) {
+            return;
+        }
+        let files = directory.list_directory(form, &self.request.dirs);
+        if files.len() > MAX_DIRECTORY_FILES {
+            let text = format!("has more than {MAX_DIRECTORY_FILES} hook files (the others are ignored)");
+            let diagnostic = Diagnostic::for_file(Severity::Error, &directory.display_path, text);
+            self.sources.push(build_broken_source(directory, diagnostic, None));
+        }
+        for file in files.iter().take(MAX_DIRECTORY_FILES) {
+            self.load_file(file);
         }
     }
 
@@ -428,13 +426,14 @@ impl ConfigLoader<'_> {
         *contract == NATIVE || self.borrowed_contracts().iter().any(|(borrowed, _)| **borrowed == *contract)
     }
 
-    /// The contracts that are borrowed, in the order in which their hooks run.
+    /// The contracts that are borrowed, in the order in which their hooks run. The calling agent runs its own hook files
+    /// itself. Without a caller, as for `snell trust`, every borrowed contract counts.
     fn borrowed_contracts(&self) -> Vec<(&'static Contract, BorrowReach)> {
         let caller = match self.request.selection {
             FileSelection::Guest(agent) => agent,
             FileSelection::Discovered | FileSelection::Only(_) => None,
         };
-        let kept = AgentProduct::non_borrowable_agent(caller).and_then(|lender| lender.contract);
+        let own = caller.and_then(|agent| agent.contract);
         let lists: Vec<_> = self
             .sources
             .iter()
@@ -450,27 +449,26 @@ impl ConfigLoader<'_> {
         };
         CONTRACTS
             .iter()
-            .filter(|contract| kept != Some(contract.name))
+            .filter(|contract| own != Some(contract.name))
             .filter_map(|contract| Some((*contract, reach(contract)?)))
             .collect()
-    }
-
-    /// Warns that an agent's own files cannot be borrowed, because it runs them itself.
-    fn warn_of_ineffective_borrows(&mut self, lender: &AgentProduct) {
-        for source in &mut self.sources {
-            let warnings = source.find_ineffective_borrows(lender);
-            source.diagnostics.extend(warnings);
-        }
     }
 }
 
 fn parse_source(candidate: &CandidateFile, source: &ConfigSource) -> Result<LoadedSource, DocumentSyntaxError> {
-    let toml = candidate.contract.is_some_and(|contract| contract.syntax == FileSyntax::Toml);
-    let node = if toml { SpannedNode::from_toml(&source.text)? } else { SpannedNode::from_json(&source.text)? };
-    let contract = candidate.contract.unwrap_or_else(|| contract::find_contract_for_document(&node));
     let mut reading = ConfigReader::new(source, candidate.owner);
-    reading.syntax = contract.syntax;
-    contract::read_document(contract, &mut reading, &node);
+    reading.syntax = candidate.syntax();
+    let node = match reading.syntax {
+        FileSyntax::Toml => Some(SpannedNode::from_toml(&source.text)?),
+        FileSyntax::Json => Some(SpannedNode::from_json(&source.text)?),
+        FileSyntax::Program => None,
+    };
+    let by_content = || node.as_ref().map_or(&NATIVE, contract::find_contract_for_document);
+    let contract = candidate.contract.unwrap_or_else(by_content);
+    match &node {
+        Some(node) => contract::read_document(contract, &mut reading, node),
+        None => contract::read_program(contract, &mut reading),
+    }
     // Report each problem once, in the order of the file.
     let mut diagnostics = reading.diagnostics;
     diagnostics.sort_by_key(|found| (found.line, found.column));

@@ -16,7 +16,9 @@ pub(crate) use discovery::{ConfigDirs, FileSelection};
 pub use documents::{DocumentValue, SpannedDocument};
 pub(crate) use exclude_self::HookExclusion;
 pub(crate) use load::{LoadRequest, LoadedConfig, load_config};
-pub(crate) use reader::{ConfigReader, EventVocabulary, MAX_TIMEOUT, ObjectFields, TimeoutUnit, format_duration};
+pub(crate) use reader::{
+    ConfigReader, DisableSwitch, EventVocabulary, MAX_TIMEOUT, ObjectFields, TimeoutField, TimeoutUnit, format_duration,
+};
 pub use settings::{
     AgentMessage, AllowedCommand, BuiltinHandler, CommsSettings, ContextSettings, CoreFile, GuardAuthor, GuardChoice,
     GuardPreset, GuardSettings, HandlerSwitches, MessageTemplates, MessageUse, ProtectedPath, RemindSettings,

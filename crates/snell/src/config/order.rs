@@ -34,6 +34,7 @@ pub(super) fn order_hooks(sources: &[LoadedSource], left_out: Option<&HookExclus
 /// The merged switches of a lane.
 struct LaneSwitches {
     disabled: Option<String>,
+    names: Vec<String>,
     urls: Option<Vec<String>>,
     variables: Option<Vec<String>>,
 }
@@ -49,8 +50,9 @@ impl LaneSwitches {
         let disabled = switches.iter().rev().find_map(|switches| switches.disable_all.as_ref());
         Self {
             disabled: disabled
-                .filter(|(disabled, _)| *disabled)
-                .map(|(_, origin)| format!("disableAllHooks is set at {origin}")),
+                .filter(|switch| switch.is_disabled)
+                .map(|switch| format!("{} is set at {}", switch.written, switch.origin)),
+            names: merge_lists(switches.iter().map(|switches| switches.disabled_names.as_ref())).unwrap_or_default(),
             urls: merge_lists(switches.iter().map(|switches| switches.allowed_http_urls.as_ref())),
             variables: merge_lists(switches.iter().map(|switches| switches.http_env_vars.as_ref())),
         }
@@ -59,6 +61,8 @@ impl LaneSwitches {
     fn apply_to(&self, mut hook: Hook) -> Hook {
         if self.disabled.is_some() {
             hook.disabled.clone_from(&self.disabled);
+        } else if let Some(name) = hook.agent_entry.name.as_ref().filter(|name| self.names.contains(name)) {
+            hook.disabled = Some(format!("the settings disable the hook \"{name}\""));
         }
         if let HookAction::Http(call) = &mut hook.action {
             let allowed = |pattern: &String| Glob::new(pattern, GlobDialect::PLAIN).matches(&call.url);

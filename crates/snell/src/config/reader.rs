@@ -31,12 +31,42 @@ pub(crate) struct ConfigReader<'a> {
 /// The keys of a file that apply to all hooks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct HookSwitches {
-    /// `disableAllHooks`, and its position.
-    pub(crate) disable_all: Option<(bool, SourceLocation)>,
+    /// The key that disables all hooks.
+    pub(crate) disable_all: Option<DisableSwitch>,
+    /// Names of hooks that are switched off.
+    pub(crate) disabled_names: Option<Vec<String>>,
     /// `allowedHttpHookUrls`: the address of an `http` hook must match one of these patterns.
     pub(crate) allowed_http_urls: Option<Vec<String>>,
     /// `httpHookAllowedEnvVars`: variables that `http` hooks may name in headers.
     pub(crate) http_env_vars: Option<Vec<String>>,
+}
+
+/// A key that disables all hooks of a lane, or enables them again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DisableSwitch {
+    /// The key, as it is written in the file.
+    pub(crate) written: &'static str,
+    pub(crate) is_disabled: bool,
+    pub(crate) origin: SourceLocation,
+}
+
+/// The key of a timeout, and its rules.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TimeoutField {
+    pub(crate) key: &'static str,
+    pub(crate) unit: TimeoutUnit,
+    pub(crate) default: Duration,
+    pub(crate) cap: Duration,
+}
+
+impl TimeoutField {
+    pub(crate) const fn seconds(default: Duration, cap: Duration) -> Self {
+        Self { key: "timeout", unit: TimeoutUnit::Seconds, default, cap }
+    }
+
+    pub(crate) const fn milliseconds(default: Duration, cap: Duration) -> Self {
+        Self { unit: TimeoutUnit::Milliseconds, ..Self::seconds(default, cap) }
+    }
 }
 
 /// The unit in which a format writes its timeouts.
@@ -83,7 +113,7 @@ impl<'a> ConfigReader<'a> {
     fn table_kind_name(&self) -> &'static str {
         match self.syntax {
             FileSyntax::Toml => "a table",
-            FileSyntax::Json => "an object",
+            FileSyntax::Json | FileSyntax::Program => "an object",
         }
     }
 
@@ -143,7 +173,11 @@ impl<'a> ConfigReader<'a> {
     pub(crate) fn read_required_text(&mut self, fields: &ObjectFields<'_>, key: &str, what: &str) -> Option<String> {
         let Some(node) = fields.get(key) else {
             let message = UserMessage::new(format!("{what} has no \"{key}\""));
-            self.add_error(fields.offset, message.with_hint(format!("add \"{key}\": \"…\"")));
+            let hint = match self.syntax {
+                FileSyntax::Toml => format!("add {key} = \"…\""),
+                FileSyntax::Json | FileSyntax::Program => format!("add \"{key}\": \"…\""),
+            };
+            self.add_error(fields.offset, message.with_hint(hint));
             return None;
         };
         let text = self.expect_text(node, key)?;
@@ -215,23 +249,18 @@ impl<'a> ConfigReader<'a> {
     }
 
     /// A timeout in the format's unit. If it is invalid, this reports it and uses the default: it never disables a hook.
-    pub(crate) fn read_timeout(
-        &mut self,
-        fields: &ObjectFields<'_>,
-        unit: TimeoutUnit,
-        default: Duration,
-        cap: Duration,
-    ) -> HookTimeout {
-        let Some(node) = fields.get("timeout") else {
+    pub(crate) fn read_timeout(&mut self, fields: &ObjectFields<'_>, field: &TimeoutField) -> HookTimeout {
+        let TimeoutField { key, unit, default, cap } = *field;
+        let Some(node) = fields.get(key) else {
             return HookTimeout::Default(default);
         };
         let NodeValue::Number(number) = node.value else {
             let kind = self.kind_name(node);
-            self.report_bad_timeout(node, unit, default, kind);
+            self.report_bad_timeout(node, field, kind);
             return HookTimeout::Default(default);
         };
         if number.is_nan() || number <= 0.0 {
-            self.report_bad_timeout(node, unit, default, &number.to_string());
+            self.report_bad_timeout(node, field, &number.to_string());
             return HookTimeout::Default(default);
         }
         let seconds = match unit {
@@ -242,12 +271,12 @@ impl<'a> ConfigReader<'a> {
         match unit {
             TimeoutUnit::Seconds if number >= 1000.0 => self.add_warning(
                 node.offset,
-                UserMessage::new(format!("\"timeout\" is in seconds, so {number} may be too long"))
+                UserMessage::new(format!("\"{key}\" is in seconds, so {number} may be too long"))
                     .with_hint(format!("for {number} milliseconds, write {}", number / 1000.0)),
             ),
             TimeoutUnit::Milliseconds if number < 100.0 => self.add_warning(
                 node.offset,
-                UserMessage::new(format!("\"timeout\" is in milliseconds, so {number} may be too short"))
+                UserMessage::new(format!("\"{key}\" is in milliseconds, so {number} may be too short"))
                     .with_hint(format!("for {number} seconds, write {}", number * 1000.0)),
             ),
             _ => {}
@@ -264,15 +293,15 @@ impl<'a> ConfigReader<'a> {
         HookTimeout::Written(wanted.min(cap))
     }
 
-    fn report_bad_timeout(&mut self, node: &SpannedNode, unit: TimeoutUnit, default: Duration, shown: &str) {
-        let (unit, example) = match unit {
+    fn report_bad_timeout(&mut self, node: &SpannedNode, field: &TimeoutField, shown: &str) {
+        let key = field.key;
+        let (unit, example) = match field.unit {
             TimeoutUnit::Seconds => ("seconds", "10"),
             TimeoutUnit::Milliseconds => ("milliseconds", "5000"),
         };
-        let default = format_duration(default);
-        let text =
-            format!("\"timeout\" must be a number of {unit} above 0, not {shown} (using the default, {default})");
-        let hint = format!("write \"timeout\": {example}");
+        let default = format_duration(field.default);
+        let text = format!("\"{key}\" must be a number of {unit} above 0, not {shown} (using the default, {default})");
+        let hint = format!("write \"{key}\": {example}");
         self.add_error(node.offset, UserMessage::new(text).with_hint(hint));
     }
 

@@ -154,7 +154,11 @@ impl SpannedNode {
     }
 
     /// Parses TOML. The parser rejects documents that are nested more than 80 levels deep.
-    pub(crate) fn from_toml(text: &str) -> Result<Self, DocumentSyntaxError> {
+    ///
+    /// # Errors
+    ///
+    /// When the text is not TOML.
+    pub fn from_toml(text: &str) -> Result<Self, DocumentSyntaxError> {
         let table = DeTable::parse(text).map_err(|error| DocumentSyntaxError {
             offset: error.span().map_or(0, |span| span.start),
             message: format!("is not valid TOML: {}", error.message()),

@@ -12,7 +12,7 @@ use super::{
     FailureDisplay, HookContext, HookFileLocation, build_failure_answer, build_text_answer, nonblank_text,
     react_to_name_or_failed_tool,
 };
-use crate::config::{ConfigReader, MAX_TIMEOUT, NodeValue, ObjectFields, SpannedNode, TimeoutUnit};
+use crate::config::{ConfigReader, MAX_TIMEOUT, NodeValue, ObjectFields, SpannedNode, TimeoutField};
 use crate::diagnostic::UserMessage;
 use crate::event::{Event, EventName};
 use crate::hook::{FailurePolicy, Hook, HookAction, HookCondition};
@@ -46,8 +46,8 @@ pub(super) static MICROAI: Contract = Contract {
     name: "microai",
     lane: "microai",
     locations: &[
-        HookFileLocation { base: BaseDirectory::Project, path: ".microai/settings.json" },
-        HookFileLocation { base: BaseDirectory::Project, path: ".microai/settings.local.json" },
+        HookFileLocation::file(BaseDirectory::Project, ".microai/settings.json"),
+        HookFileLocation::file(BaseDirectory::Project, ".microai/settings.local.json"),
     ],
     shapes: &[EntryShape::Flat],
     execution_mode: |event| match event {
@@ -79,7 +79,7 @@ fn read_entry(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &Span
     };
     let condition = reader.read_condition(&fields, "condition").map(HookCondition::Shell);
     let on_failure = read_continue_on_failure(reader, key, &fields);
-    let timeout = reader.read_timeout(&fields, TimeoutUnit::Milliseconds, DEFAULT_TIMEOUT, MAX_TIMEOUT);
+    let timeout = reader.read_timeout(&fields, &TimeoutField::milliseconds(DEFAULT_TIMEOUT, MAX_TIMEOUT));
     let origin = reader.locate_offset(fields.offset);
     reader.hooks.push(Hook {
         matcher,
@@ -147,7 +147,7 @@ fn read_continue_on_failure(
     FailurePolicy::Block
 }
 
-fn build_envelope(event: &Event, scene: &HookContext<'_>) -> Envelope {
+fn build_envelope(_hook: &Hook, event: &Event, scene: &HookContext<'_>) -> Envelope {
     let made = EnvelopeBuilder::default()
         .without_vars(VARIABLES)
         .set_var("TIMESTAMP", format_to_second(scene.now).as_str())

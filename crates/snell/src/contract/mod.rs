@@ -4,13 +4,26 @@
 //! blocked) and functions otherwise: reading a file or an entry, choosing what a matcher compares, building the input
 //! of the hook, and reading its answer.
 
+mod agent_file;
 mod claude;
+mod cline;
+mod codex;
+mod copilot;
+mod cursor;
+mod droid;
 mod envelope;
+mod gemini;
+mod grok;
+mod kimi;
+mod location;
 mod microai;
 mod native;
+mod qwen;
 mod settings_json;
+mod vibe;
 mod wave;
 mod whale;
+mod windsurf;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,14 +40,34 @@ use crate::outcome::{Outcome, RunEnd};
 use crate::runner::{EnvVariable, HookRunner, SpilledVariable};
 use crate::verdict::{Decision, HookAnswer, HookRunStatus};
 
+use agent_file::AgentFileFormat;
+pub(crate) use agent_file::{is_program_name, read_program};
 pub(crate) use claude::{CLAUDE, EVENT_NAMES as CLAUDE_EVENTS};
+pub(crate) use location::{BaseDirectory, HookFileLocation, LocationForm};
 #[cfg(test)]
 pub(crate) use native::HOOK_KEYS;
 pub(crate) use native::NATIVE;
 
 /// Every contract, in the order in which their hooks run.
-pub(crate) static CONTRACTS: &[&Contract] =
-    &[&NATIVE, &wave::WAVE, &microai::MICROAI, &claude::CLAUDE, &claude::CLAUDE_OS, &whale::WHALE];
+pub(crate) static CONTRACTS: &[&Contract] = &[
+    &NATIVE,
+    &wave::WAVE,
+    &microai::MICROAI,
+    &claude::CLAUDE,
+    &claude::CLAUDE_OS,
+    &whale::WHALE,
+    &codex::CODEX,
+    &gemini::GEMINI,
+    &qwen::QWEN,
+    &copilot::COPILOT,
+    &cursor::CURSOR,
+    &cline::CLINE,
+    &kimi::KIMI,
+    &grok::GROK,
+    &vibe::VIBE,
+    &windsurf::WINDSURF,
+    &droid::DROID,
+];
 
 /// How the hooks of one source system are found and run.
 pub(crate) struct Contract {
@@ -70,15 +103,15 @@ pub(crate) struct Contract {
     /// Whether a hook may block the event.
     pub(crate) can_block: fn(&EventName) -> bool,
     /// Whether a hook written for this event reacts to that one.
-    pub(crate) find_reaction: fn(&EventName, &Event) -> EventReaction,
+    pub(crate) find_reaction: fn(&Hook, &EventName, &Event) -> EventReaction,
     /// Whether a permission rule (`if`) works on the event.
     pub(crate) accepts_rules: fn(&EventName) -> bool,
     /// Reads a file, or one entry for an event of a `settings.json`.
     pub(crate) reader: ContractReader,
     /// The value that a matcher compares. `None` on events without matchers.
-    pub(crate) build_subject: for<'a> fn(&'a Event) -> Option<MatchSubject<'a>>,
+    pub(crate) build_subject: for<'a> fn(&Hook, &'a Event) -> Option<MatchSubject<'a>>,
     /// The input of a hook.
-    pub(crate) build_envelope: fn(&Event, &HookContext<'_>) -> Envelope,
+    pub(crate) build_envelope: fn(&Hook, &Event, &HookContext<'_>) -> Envelope,
     /// The meaning of a hook's answer.
     pub(crate) read_answer: fn(&Hook, &Event, &Outcome) -> HookAnswer,
 }
@@ -105,7 +138,7 @@ const BASE_CONTRACT: Contract = Contract {
     accepts_rules: |_| false,
     reader: ContractReader::File(|_, _| {}),
     build_subject: build_tool_subject,
-    build_envelope: |_, _| Envelope::default(),
+    build_envelope: |_, _, _| Envelope::default(),
     read_answer: |_, _, _| HookAnswer::default(),
 };
 
@@ -121,28 +154,14 @@ impl PartialEq for Contract {
     }
 }
 
-/// A file of a contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct HookFileLocation {
-    pub(crate) base: BaseDirectory,
-    pub(crate) path: &'static str,
-}
-
-/// The base directory of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BaseDirectory {
-    Home,
-    Project,
-    /// The user's configuration directory.
-    Config,
-}
-
 /// The syntax of a contract's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileSyntax {
-    /// JSON, with comments and trailing commas.
+    /// JSON, with comments and trailing commas. A file of such a contract whose name ends with `.toml` is TOML.
     Json,
     Toml,
+    /// The file is the hook itself.
+    Program,
 }
 
 /// The kinds of entries that a `settings.json` may have for an event.
@@ -163,6 +182,8 @@ pub(crate) enum ContractReader {
     File(fn(&mut ConfigReader<'_>, &SpannedNode)),
     /// One entry for an event of a `settings.json`.
     Entry(fn(&mut ConfigReader<'_>, &settings_json::HookEventKey<'_>, &SpannedNode)),
+    /// A hook file of an agent, by its table.
+    Agent(&'static AgentFileFormat),
 }
 
 /// How the hooks of one event run.
@@ -300,6 +321,7 @@ pub(crate) fn read_document(contract: &'static Contract, reader: &mut ConfigRead
     match contract.reader {
         ContractReader::File(read) => read(reader, node),
         ContractReader::Entry(_) => settings_json::read_settings_json(contract, reader, node),
+        ContractReader::Agent(format) => agent_file::read_agent_file(contract, format, reader, node),
     }
 }
 
@@ -316,23 +338,19 @@ fn is_preventable(event: &EventName) -> bool {
 }
 
 /// Hooks react only to the event that they are written for.
-fn react_to_same_name(written: &EventName, event: &Event) -> EventReaction {
+fn react_to_same_name(_hook: &Hook, written: &EventName, event: &Event) -> EventReaction {
     if *written == event.name { EventReaction::Yes } else { EventReaction::No }
 }
 
 /// As [`react_to_same_name`], but a hook for "after a tool" also reacts to a tool that failed.
-fn react_to_name_or_failed_tool(written: &EventName, event: &Event) -> EventReaction {
+fn react_to_name_or_failed_tool(hook: &Hook, written: &EventName, event: &Event) -> EventReaction {
     let after_any_tool = *written == EventName::PostToolUse && event.name == EventName::PostToolUseFailure;
-    if after_any_tool { EventReaction::Yes } else { react_to_same_name(written, event) }
+    if after_any_tool { EventReaction::Yes } else { react_to_same_name(hook, written, event) }
 }
 
 /// A matcher compares the tool's name.
-fn build_tool_subject(event: &Event) -> Option<MatchSubject<'_>> {
-    event.name.is_tool_event().then(|| MatchSubject {
-        what: "tool",
-        text: event.tool_name(),
-        tool: event.tool.as_ref(),
-    })
+fn build_tool_subject<'a>(_hook: &Hook, event: &'a Event) -> Option<MatchSubject<'a>> {
+    event.name.is_tool_event().then(|| MatchSubject::from_tool(event.tool.as_ref()))
 }
 
 /// The answer of a hook with plain text output: context, if the event accepts any.

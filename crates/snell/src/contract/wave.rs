@@ -10,7 +10,7 @@ use super::{
     BASE_CONTRACT, BaseDirectory, Contract, ContractReader, EntryShape, Envelope, EventReaction, HookContext,
     HookFileLocation, build_failure_answer, build_text_answer, default_block_reason, nonblank_text,
 };
-use crate::config::{ConfigReader, ObjectFields, SpannedNode, TimeoutUnit};
+use crate::config::{ConfigReader, ObjectFields, SpannedNode, TimeoutField};
 use crate::diagnostic::UserMessage;
 use crate::event::{Event, EventName};
 use crate::hook::{Hook, HookAction};
@@ -25,9 +25,9 @@ pub(super) static WAVE: Contract = Contract {
     name: "wave",
     lane: "wave",
     locations: &[
-        HookFileLocation { base: BaseDirectory::Home, path: ".wave/settings.json" },
-        HookFileLocation { base: BaseDirectory::Project, path: ".wave/settings.json" },
-        HookFileLocation { base: BaseDirectory::Project, path: ".wave/settings.local.json" },
+        HookFileLocation::file(BaseDirectory::Home, ".wave/settings.json"),
+        HookFileLocation::file(BaseDirectory::Project, ".wave/settings.json"),
+        HookFileLocation::file(BaseDirectory::Project, ".wave/settings.local.json"),
     ],
     shapes: &[EntryShape::Group],
     project_variable: Some("WAVE_PROJECT_DIR"),
@@ -39,7 +39,7 @@ pub(super) static WAVE: Contract = Contract {
 };
 
 /// `PostToolUse` is "after successful tool completion".
-fn find_reaction(written: &EventName, event: &Event) -> EventReaction {
+fn find_reaction(_hook: &Hook, written: &EventName, event: &Event) -> EventReaction {
     if *written != event.name {
         EventReaction::No
     } else if event.name == EventName::PostToolUse && event.has_tool_failed() {
@@ -117,7 +117,7 @@ fn read_command(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher: 
     let Some(command) = reader.read_required_text(&fields, "command", "a command hook") else {
         return;
     };
-    let timeout = reader.read_timeout(&fields, TimeoutUnit::Seconds, DEFAULT_TIMEOUT, MAX_TIMEOUT);
+    let timeout = reader.read_timeout(&fields, &TimeoutField::seconds(DEFAULT_TIMEOUT, MAX_TIMEOUT));
     let background = reader.read_bool(&fields, "async").unwrap_or(false);
     let origin = reader.locate_offset(fields.offset);
     reader.hooks.push(Hook {
@@ -127,7 +127,7 @@ fn read_command(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher: 
     });
 }
 
-fn build_envelope(event: &Event, scene: &HookContext<'_>) -> Envelope {
+fn build_envelope(_hook: &Hook, event: &Event, scene: &HookContext<'_>) -> Envelope {
     EnvelopeBuilder::default()
         .without_vars(&["HOOK_TOOL_NAME"])
         .set_path("WAVE_PROJECT_DIR", scene.project)

@@ -9,7 +9,7 @@ use super::{
     FailureDisplay, HookContext, HookFileLocation, build_failure_answer, build_failure_answer_with,
     default_block_reason, react_to_name_or_failed_tool, to_json_line, trim_stdout,
 };
-use crate::config::{ConfigReader, EventVocabulary, MAX_TIMEOUT, SpannedNode, TimeoutUnit};
+use crate::config::{ConfigReader, EventVocabulary, MAX_TIMEOUT, SpannedNode, TimeoutField};
 use crate::diagnostic::UserMessage;
 use crate::event::{Event, EventName, parse_json};
 use crate::hook::{Hook, HookAction};
@@ -23,8 +23,8 @@ pub(super) static WHALE: Contract = Contract {
     name: "whale",
     lane: "whale",
     locations: &[
-        HookFileLocation { base: BaseDirectory::Project, path: ".whale/hooks.json" },
-        HookFileLocation { base: BaseDirectory::Home, path: ".swagmanager/hooks.json" },
+        HookFileLocation::file(BaseDirectory::Project, ".whale/hooks.json"),
+        HookFileLocation::file(BaseDirectory::Home, ".swagmanager/hooks.json"),
     ],
     execution_mode: |event| {
         if event.is_tool_event() { ExecutionMode::InOrder } else { ExecutionMode::Together { budget: None } }
@@ -91,7 +91,7 @@ fn read_entry(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
             }
         }
     };
-    let timeout = reader.read_timeout(&fields, TimeoutUnit::Milliseconds, DEFAULT_TIMEOUT, MAX_TIMEOUT);
+    let timeout = reader.read_timeout(&fields, &TimeoutField::milliseconds(DEFAULT_TIMEOUT, MAX_TIMEOUT));
     let may_modify = reader.read_bool(&fields, "allowModify").unwrap_or(false);
     let origin = reader.locate_offset(fields.offset);
     reader.hooks.push(Hook {
@@ -101,7 +101,7 @@ fn read_entry(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
     });
 }
 
-fn build_envelope(event: &Event, _scene: &HookContext<'_>) -> Envelope {
+fn build_envelope(_hook: &Hook, event: &Event, _scene: &HookContext<'_>) -> Envelope {
     Envelope { stdin: Some(to_json_line(&build_payload(event)).into()), ..Envelope::default() }
 }
 

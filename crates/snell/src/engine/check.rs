@@ -17,12 +17,11 @@ const INTERPRETERS: &[&str] =
     &["bash", "bun", "dash", "deno", "node", "perl", "php", "python", "python3", "ruby", "sh", "zsh"];
 
 impl Engine {
-    /// Reports hooks whose scripts or programs are missing or not executable, and `borrow` entries without effect.
+    /// Reports hooks whose scripts or programs are missing or not executable.
     pub fn check_hooks(&self) -> Vec<Diagnostic> {
         let scene = self.hook_context();
         let hooks = self.hooks();
-        let obstacles = hooks.iter().filter_map(|hook| check_hook(hook, &scene));
-        self.loaded_config().find_ineffective_borrows().into_iter().chain(obstacles).collect()
+        hooks.iter().filter_map(|hook| check_hook(hook, &scene)).collect()
     }
 }
 
@@ -44,6 +43,29 @@ fn check_action(hook: &Hook, scene: &HookContext<'_>) -> Result<(), UserMessage>
         HookAction::Shell { command, .. } => check_command_line(hook, command, scene),
         _ => Ok(()),
     }
+}
+
+/// The script that a hook runs, if it is plain to see.
+pub(super) fn find_script(hook: &Hook, scene: &HookContext<'_>) -> Option<PathBuf> {
+    match &hook.action {
+        HookAction::Script { path } => Some(resolve_script(hook, path, scene)),
+        HookAction::Exec { program, args } => {
+            let words = std::iter::once(program).chain(args).map(String::as_str);
+            find_script_word(words).and_then(|word| resolve_word(hook, word, scene))
+        }
+        HookAction::Shell { command, .. } => {
+            let parsed = SubcommandList::parse(command)?;
+            let first = parsed.commands.first()?;
+            find_script_word(first.plain.split(' ')).and_then(|word| resolve_word(hook, word, scene))
+        }
+        _ => None,
+    }
+}
+
+/// The word that names a script: the program, or the first argument of an interpreter.
+fn find_script_word<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let program = words.next()?;
+    if program.contains('/') { Some(program) } else { words.next().filter(|_| INTERPRETERS.contains(&program)) }
 }
 
 /// Whether a file exists and is executable.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Engine;
 use super::fire::is_duplicate_hook;
-use super::select::{HookSelection, find_reaction, is_covered_by_rule};
+use super::select::{HookSelection, find_reaction, is_covered_by_command_pattern, is_covered_by_rule};
 use crate::contract::{EventReaction, HookContext};
 use crate::event::Event;
 use crate::hook::{Hook, HookCondition};
@@ -54,7 +54,7 @@ fn explain_match(hook: &Hook, event: &Event, scene: &HookContext<'_>) -> String 
         EventReaction::Excluded(reason) => return reason.to_owned(),
         EventReaction::Yes => {}
     }
-    let subject = (hook.contract.build_subject)(event);
+    let subject = (hook.contract.build_subject)(hook, event);
     let mut parts = vec![match &subject {
         Some(subject) => hook.matcher.explain(subject),
         None => format!("it runs on every {}", event.name),
@@ -65,6 +65,10 @@ fn explain_match(hook: &Hook, event: &Event, scene: &HookContext<'_>) -> String 
             let covered = is_covered_by_rule(hook, rule, event, scene);
             let verb = if covered { "covers" } else { "does not cover" };
             parts.push(format!("if \"{}\" {verb} the call", rule.source_text()));
+        }
+        Some(HookCondition::Command(pattern)) if matched => {
+            let verb = if is_covered_by_command_pattern(pattern, event) { "matches" } else { "does not match" };
+            parts.push(format!("/{}/ {verb} the command", pattern.source_text().unwrap_or_default()));
         }
         Some(HookCondition::Shell(command)) if matched => {
             parts.push(format!("it runs only if \"{command}\" exits with 0 (not run here)"));

@@ -9,8 +9,7 @@ use super::Engine;
 use super::prepare::build_job;
 use super::select::HookSelection;
 use crate::contract::{
-    AfterBlock, ChangePolicy, ConditionFailure, Contract, DedupPolicy, Envelope, ExecutionMode, HookContext,
-    SharedTimeBudget,
+    AfterBlock, ChangePolicy, ConditionFailure, DedupPolicy, Envelope, ExecutionMode, HookContext, SharedTimeBudget,
 };
 use crate::diagnostic::Diagnostic;
 use crate::event::Event;
@@ -77,7 +76,12 @@ impl EventFiring<'_> {
         let Some(first) = hooks.first() else {
             return;
         };
+        let runs_in_order =
+            |hook: &&Arc<Hook>| hook.agent_entry.runs_in_order && self.select_hook(hook) == HookSelection::Fire;
         match (first.contract.execution_mode)(&self.event.name) {
+            ExecutionMode::Together { .. } if hooks.iter().any(|hook| runs_in_order(&hook)) => {
+                self.run_in_order(hooks).await;
+            }
             ExecutionMode::InOrder => self.run_in_order(hooks).await,
             ExecutionMode::Together { budget } => self.run_in_parallel(hooks, budget).await,
             ExecutionMode::Unattended => self.start_unattended(hooks),
@@ -86,15 +90,22 @@ impl EventFiring<'_> {
 
     async fn run_in_order(&mut self, hooks: &[Arc<Hook>]) {
         let mut lane = LaneProgress::default();
+        let mut earlier: Vec<&Arc<Hook>> = Vec::new();
         for hook in hooks {
             if !self.should_fire(hook, &mut lane) {
                 continue;
             }
+            if let Some(twin) = earlier.iter().find(|earlier| is_duplicate_hook(earlier, hook)) {
+                let why = format!("it is a duplicate of {}", twin.origin.to_string_with_column());
+                self.record_not_run(hook, HookRunStatus::Skipped, why);
+                continue;
+            }
+            earlier.push(hook);
             if lane.is_blocked {
                 self.record_not_run(hook, HookRunStatus::Skipped, "an earlier hook blocked the event".into());
                 continue;
             }
-            let envelope = self.build_envelope(hook.contract);
+            let envelope = self.build_envelope(hook);
             let Some(task) = self.prepare_task(hook, &envelope, hook.timeout(), &mut lane) else {
                 continue;
             };
@@ -115,7 +126,7 @@ impl EventFiring<'_> {
             if !self.should_fire(hook, &mut lane) {
                 continue;
             }
-            let envelope = self.build_envelope(hook.contract);
+            let envelope = self.build_envelope(hook);
             if let Some(task) = self.prepare_task(hook, &envelope, hook.timeout(), &mut lane) {
                 jobs.push((Arc::clone(hook), build_job(task, hook, &self.event, self.engine.shared.now)));
             }
@@ -129,7 +140,7 @@ impl EventFiring<'_> {
             let firing = selected.iter().filter(|(_, selection)| *selection == HookSelection::Fire);
             self.compute_shared_time(budget, firing.map(|(hook, _)| hook.as_ref()))
         });
-        let mut envelopes: Vec<(&Contract, Envelope)> = Vec::new();
+        let mut envelopes: Vec<(&Hook, Envelope)> = Vec::new();
         let mut companions: Vec<ParallelHook> = Vec::new();
         for (hook, selection) in selected {
             let twin = companions.iter().find(|earlier| is_duplicate_hook(&earlier.hook, hook));
@@ -142,9 +153,9 @@ impl EventFiring<'_> {
                     format!("it is a duplicate of {}", twin.hook.origin.to_string_with_column()),
                 ),
                 (HookSelection::Fire, None) => {
-                    let made = envelopes.iter().position(|(contract, _)| *contract == hook.contract);
+                    let made = envelopes.iter().position(|(earlier, _)| have_equal_envelopes(earlier, hook));
                     let index = made.unwrap_or_else(|| {
-                        envelopes.push((hook.contract, self.build_envelope(hook.contract)));
+                        envelopes.push((hook.as_ref(), self.build_envelope(hook)));
                         envelopes.len() - 1
                     });
                     // Background hooks do not share the time of the others.
@@ -243,9 +254,9 @@ impl EventFiring<'_> {
         }
     }
 
-    /// The input of hooks of this contract. Adds a warning for each value that had to be cut.
-    fn build_envelope(&mut self, contract: &Contract) -> Envelope {
-        let envelope = (contract.build_envelope)(&self.event, &self.context);
+    /// The input of a hook. Adds a warning for each value that had to be cut.
+    fn build_envelope(&mut self, hook: &Hook) -> Envelope {
+        let envelope = (hook.contract.build_envelope)(hook, &self.event, &self.context);
         for cut in &envelope.truncations {
             self.fold.add_warning(Diagnostic::for_event(cut));
         }
@@ -356,10 +367,17 @@ fn withheld_end(why: String) -> TaskEnd {
     TaskEnd::Withheld(Outcome::not_started(why, Duration::ZERO))
 }
 
+/// Whether both hooks get the same input: it depends on the contract, and on the agent's own name of the event.
+fn have_equal_envelopes(a: &Hook, b: &Hook) -> bool {
+    a.contract == b.contract && a.agent_entry.native_event == b.agent_entry.native_event
+}
+
 /// Whether one run is enough for both hooks: they are the same, and their contract removes duplicates.
 pub(super) fn is_duplicate_hook(a: &Hook, b: &Hook) -> bool {
     b.contract.dedup == DedupPolicy::RunOnce
         && a.action == b.action
+        && a.agent_entry.name == b.agent_entry.name
+        && a.agent_entry.native_event == b.agent_entry.native_event
         && a.condition == b.condition
         && a.background == b.background
 }

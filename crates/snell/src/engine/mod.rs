@@ -4,6 +4,7 @@ mod builder;
 mod check;
 mod explain;
 mod fire;
+mod losses;
 mod prepare;
 mod select;
 mod watch;

@@ -47,7 +47,11 @@ impl Engine {
             }
             HookAction::Script { path } => (resolve_script(hook, path, context).into(), Vec::new()),
         };
-        let request = self.build_process_request(program, args, envelope, cwd, timeout);
+        let mut request = self.build_process_request(program, args, envelope, cwd, timeout);
+        let own_variables = hook.agent_entry.variables.iter();
+        request
+            .variables
+            .extend(own_variables.map(|(name, value)| EnvVariable { name: name.clone(), value: Some(value.into()) }));
         let condition = match &hook.condition {
             Some(HookCondition::Shell(command)) => {
                 let (program, args) = build_shell_argv(HookShell::Posix, command);
@@ -102,11 +106,15 @@ pub(super) fn build_rule_roots<'a>(event: &'a Event, context: &HookContext<'a>) 
 
 /// The event's directory if the contract uses it and it exists, else the project.
 fn choose_working_directory(hook: &Hook, event: &Event, context: &HookContext<'_>) -> PathBuf {
-    match hook.contract.working_directory {
+    let usual = match hook.contract.working_directory {
         WorkingDirectoryPolicy::Project => context.project.to_owned(),
         WorkingDirectoryPolicy::Event => {
             event.cwd.as_ref().filter(|cwd| cwd.is_dir()).cloned().unwrap_or_else(|| context.project.to_owned())
         }
+    };
+    match &hook.agent_entry.directory {
+        Some(directory) => usual.join(directory),
+        None => usual,
     }
 }
 

@@ -3,9 +3,9 @@
 use super::prepare::build_rule_roots;
 use super::{Engine, MAX_DEPTH};
 use crate::contract::{EventReaction, HookContext};
-use crate::event::Event;
+use crate::event::{Event, ToolCall};
 use crate::hook::{Hook, HookAction, HookCondition};
-use crate::matcher::PermissionRule;
+use crate::matcher::{MatchSubject, Matcher, PermissionRule};
 
 /// Whether a hook runs for an event, without its shell condition.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,11 +43,16 @@ fn select_by_match(hook: &Hook, event: &Event, scene: &HookContext<'_>) -> HookS
     if let Some(why) = hook.disabled.as_ref().filter(|_| hook.is_untrusted || hook.is_excluded) {
         return HookSelection::Skip(why.clone());
     }
-    if (hook.contract.build_subject)(event).is_some_and(|subject| !hook.matcher.matches(&subject)) {
+    if (hook.contract.build_subject)(hook, event).is_some_and(|subject| !hook.matcher.matches(&subject)) {
         return HookSelection::NoMatch;
     }
     if let Some(HookCondition::Rule(rule)) = &hook.condition
         && !is_covered_by_rule(hook, rule, event, scene)
+    {
+        return HookSelection::NoMatch;
+    }
+    if let Some(HookCondition::Command(pattern)) = &hook.condition
+        && !is_covered_by_command_pattern(pattern, event)
     {
         return HookSelection::NoMatch;
     }
@@ -69,11 +74,17 @@ pub(super) fn is_covered_by_rule(hook: &Hook, rule: &PermissionRule, event: &Eve
     tool.is_some_and(|tool| rule.covers(tool, build_rule_roots(event, scene)))
 }
 
+/// Whether the event is a call of a shell tool whose command matches.
+pub(super) fn is_covered_by_command_pattern(pattern: &Matcher, event: &Event) -> bool {
+    let command = event.tool.as_ref().and_then(ToolCall::command);
+    command.is_some_and(|command| pattern.matches(&MatchSubject::from_text("command", Some(&command))))
+}
+
 /// Whether the event is one of the hook's events, by its contract.
 pub(super) fn find_reaction(hook: &Hook, event: &Event) -> EventReaction {
     let mut answer = EventReaction::No;
     for written in &hook.events {
-        match (hook.contract.find_reaction)(written, event) {
+        match (hook.contract.find_reaction)(hook, written, event) {
             EventReaction::Yes => return EventReaction::Yes,
             EventReaction::No => {}
             not => answer = not,

@@ -70,7 +70,7 @@ pub struct Event {
 /// One tool call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolCall {
-    /// The agent's name of the tool.
+    /// The canonical name of the tool, which is Claude Code's. A tool without one has the agent's name.
     pub name: String,
     /// The arguments.
     pub input: Option<Value>,
@@ -80,6 +80,8 @@ pub struct ToolCall {
     pub success: Option<bool>,
     /// The call's id.
     pub use_id: Option<String>,
+    /// The agent's own name of the tool, if the name above is another.
+    pub native_name: Option<String>,
     /// How long it ran, in milliseconds.
     pub duration_ms: Option<u64>,
 }
@@ -181,6 +183,11 @@ impl Event {
     /// The tool's name, if the event is about a tool whose name is known.
     pub fn tool_name(&self) -> Option<&str> {
         self.tool.as_ref().map(|tool| tool.name.as_str()).filter(|name| !name.is_empty())
+    }
+
+    /// Whether the event is about the work of a sub-agent.
+    pub fn is_in_subagent(&self) -> bool {
+        self.subagent.as_ref().is_some_and(|subagent| subagent.id.is_some())
     }
 
     /// Whether the tool failed, by the event's name or its fields.

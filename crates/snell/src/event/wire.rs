@@ -274,6 +274,7 @@ impl PayloadFields<'_> {
             output,
             success: self.read_bool("tool_success"),
             use_id: self.read_text(&["tool_use_id"]),
+            native_name: None,
             duration_ms: self.raw.get("duration_ms").and_then(Value::as_u64),
         })
     }

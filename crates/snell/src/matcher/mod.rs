@@ -7,6 +7,8 @@
 //! | a list of exact names, else a regular expression | `claude` |
 //! | wildcards | `whale` |
 //! | `claude`'s, and classes of tools | `snell.toml` |
+//! | a regular expression, for a part or for the whole of a name | hook files of other agents |
+//! | wildcards in any case, or `re:` and a regular expression | `vibe` |
 
 mod glob;
 mod host;
@@ -14,6 +16,8 @@ mod permission_rule;
 mod regular_expression;
 mod subcommands;
 mod tool_pattern;
+
+use std::borrow::Cow;
 
 use self::regular_expression::MatcherRegex;
 use self::tool_pattern::ToolPattern;
@@ -32,6 +36,13 @@ pub(crate) struct Matcher {
     test: MatcherTest,
 }
 
+/// Two matchers of one grammar are equal if their texts are.
+impl PartialEq for Matcher {
+    fn eq(&self, other: &Self) -> bool {
+        self.written == other.written
+    }
+}
+
 #[derive(Clone, Debug)]
 enum MatcherTest {
     Everything,
@@ -46,26 +57,61 @@ enum NamePattern {
     Class(ToolClass),
     Glob(Glob),
     Expression(MatcherRegex),
+    /// An expression with anchors of its own, for the whole text.
+    WholeExpression(MatcherRegex),
 }
 
 impl NamePattern {
+    fn is_expression(&self) -> bool {
+        matches!(self, Self::Expression(_) | Self::WholeExpression(_))
+    }
+
     fn matches(&self, text: &str) -> bool {
         match self {
             Self::Exact(name) => name == text,
             Self::Class(class) => class.contains(text),
             Self::Glob(glob) => glob.matches(text),
-            Self::Expression(expression) => expression.is_match(text),
+            Self::Expression(expression) | Self::WholeExpression(expression) => expression.is_match(text),
         }
     }
 }
 
 /// The value that a matcher compares.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct MatchSubject<'a> {
     /// The name of the value: `tool`, `source`, `reason` …
     pub(crate) what: &'a str,
-    pub(crate) text: Option<&'a str>,
+    /// The value, and further names that it has. A matcher needs to match one of them.
+    pub(crate) texts: Vec<Cow<'a, str>>,
+    /// Names that only exact names, classes and wildcards are compared with: an expression such as `^(?!Bash)` would match
+    /// any of them.
+    pub(crate) aliases: Vec<Cow<'a, str>>,
     pub(crate) tool: Option<&'a ToolCall>,
+}
+
+/// Tools whose input is a patch, and the tools whose matchers also match them.
+const PATCH_TOOLS: &[&str] = &["apply_patch", "ApplyPatch"];
+const PATCH_ALIASES: &[&str] = &["Edit", "Write"];
+
+/// Other names of a tool: the agent's own, and for a patch those of tools that change files.
+pub(crate) fn tool_aliases(tool: &ToolCall) -> impl Iterator<Item = &str> {
+    let own = tool.native_name.as_deref();
+    let is_patch = PATCH_TOOLS.contains(&tool.name.as_str()) || own.is_some_and(|own| PATCH_TOOLS.contains(&own));
+    own.into_iter().chain(PATCH_ALIASES.iter().copied().filter(move |_| is_patch))
+}
+
+impl<'a> MatchSubject<'a> {
+    /// A value that is not a tool.
+    pub(crate) fn from_text(what: &'a str, text: Option<&'a str>) -> Self {
+        Self { what, texts: text.map(Cow::Borrowed).into_iter().collect(), aliases: Vec::new(), tool: None }
+    }
+
+    /// The tool of a call, by its canonical name.
+    pub(crate) fn from_tool(tool: Option<&'a ToolCall>) -> Self {
+        let name = tool.map(|tool| tool.name.as_str()).filter(|name| !name.is_empty());
+        let aliases = tool.into_iter().flat_map(tool_aliases).map(Cow::Borrowed).collect();
+        Self { aliases, tool, ..Self::from_text("tool", name) }
+    }
 }
 
 impl Matcher {
@@ -128,6 +174,31 @@ impl Matcher {
         Ok(Self::new(written, MatcherTest::AnyOf(names?)))
     }
 
+    /// A regular expression that may match a part of the text.
+    pub(crate) fn from_expression(written: String) -> Result<Self, UserMessage> {
+        let expression = MatcherRegex::parse(&written)?;
+        Ok(Self::new(written, MatcherTest::AnyOf(vec![NamePattern::Expression(expression)])))
+    }
+
+    /// A regular expression for the whole text.
+    pub(crate) fn from_whole_expression(written: String) -> Result<Self, UserMessage> {
+        MatcherRegex::parse(&written)?;
+        let expression = MatcherRegex::parse(&format!("^(?:{written})$"))?;
+        Ok(Self::new(written, MatcherTest::AnyOf(vec![NamePattern::WholeExpression(expression)])))
+    }
+
+    /// One wildcard pattern in any case, or `re:` and a regular expression for the whole text in any case.
+    pub(crate) fn from_glob_or_marked_expression(written: String) -> Result<Self, UserMessage> {
+        let pattern = match written.strip_prefix("re:") {
+            Some(expression) => {
+                MatcherRegex::parse(expression)?;
+                NamePattern::WholeExpression(MatcherRegex::parse(&format!("^(?i:{expression})$"))?)
+            }
+            None => NamePattern::Glob(Glob::new(written.trim(), GlobDialect::CASELESS)),
+        };
+        Ok(Self::new(written, MatcherTest::AnyOf(vec![pattern])))
+    }
+
     pub(crate) fn source_text(&self) -> Option<&str> {
         self.written.as_deref()
     }
@@ -136,7 +207,12 @@ impl Matcher {
         match &self.test {
             MatcherTest::Everything => true,
             MatcherTest::Pattern(pattern) => subject.tool.is_some_and(|tool| pattern.matches(tool)),
-            MatcherTest::AnyOf(names) => subject.text.is_some_and(|text| names.iter().any(|name| name.matches(text))),
+            MatcherTest::AnyOf(names) => {
+                let is_named = |name: &NamePattern| subject.texts.iter().any(|text| name.matches(text));
+                let is_alias =
+                    |name: &NamePattern| !name.is_expression() && subject.aliases.iter().any(|text| name.matches(text));
+                names.iter().any(|name| is_named(name) || is_alias(name))
+            }
         }
     }
 
@@ -145,7 +221,8 @@ impl Matcher {
         let verb = if self.matches(subject) { "matches" } else { "does not match" };
         let what = subject.what;
         let written = self.source_text().unwrap_or_default();
-        let compared = subject.text.map_or_else(|| format!("a missing {what}"), |text| format!("{what} \"{text}\""));
+        let compared = subject.texts.first();
+        let compared = compared.map_or_else(|| format!("a missing {what}"), |text| format!("{what} \"{text}\""));
         match &self.test {
             MatcherTest::Everything => match self.source_text() {
                 None => format!("it has no matcher, so every {what} matches"),
@@ -178,7 +255,7 @@ pub(crate) enum NameListCharset {
 }
 
 impl NameListCharset {
-    fn allows(self, c: char) -> bool {
+    pub(crate) fn allows(self, c: char) -> bool {
         c.is_ascii_alphanumeric()
             || match self {
                 Self::Wide => "_-,| ".contains(c),
@@ -206,7 +283,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn subject_with_text(text: &str) -> MatchSubject<'_> {
-        MatchSubject { what: "tool", text: Some(text), tool: None }
+        MatchSubject::from_text("tool", Some(text))
     }
 
     #[test]
@@ -281,8 +358,36 @@ mod tests {
     }
 
     #[test]
+    fn names_and_wildcards_but_no_expressions_also_match_the_agents_own_name_of_a_tool() {
+        let call = |name: &str, native: Option<&str>| ToolCall {
+            name: name.into(),
+            native_name: native.map(str::to_owned),
+            ..ToolCall::default()
+        };
+        let shell = call("Bash", Some("run_shell_command"));
+        let patch = call("apply_patch", None);
+        let cases = [
+            ("run_shell_command", &shell, true),
+            ("Bash", &shell, true),
+            ("run_.*", &shell, false),
+            ("^(?!Bash).*$", &shell, false),
+            ("Edit|Read", &patch, true),
+            ("Write", &patch, true),
+            ("^Edit$", &patch, false),
+            ("MultiEdit", &patch, false),
+        ];
+        for (matcher, tool, expected) in cases {
+            let parsed = Matcher::from_names_classes_or_expression(matcher.into()).unwrap();
+            assert_eq!(parsed.matches(&MatchSubject::from_tool(Some(tool))), expected, "{matcher} on {}", tool.name);
+        }
+        assert!(Matcher::from_caseless_globs("RUN_*".into()).matches(&MatchSubject::from_tool(Some(&shell))));
+        let pattern = Matcher::from_tool_pattern("run_shell_command".into()).unwrap();
+        assert!(pattern.matches(&MatchSubject::from_tool(Some(&shell))));
+    }
+
+    #[test]
     fn a_missing_subject_matches_only_what_matches_everything() {
-        let missing = MatchSubject { what: "tool", text: None, tool: None };
+        let missing = MatchSubject::from_text("tool", None);
         assert!(Matcher::match_all(None).matches(&missing));
         assert!(!Matcher::from_glob("read_*".into()).matches(&missing));
         assert!(!Matcher::from_tool_pattern("Bash".into()).unwrap().matches(&missing));

@@ -2,6 +2,7 @@
 
 use super::glob::{Glob, GlobDialect};
 use super::host::address_matches;
+use super::tool_aliases;
 use crate::diagnostic::UserMessage;
 use crate::event::ToolCall;
 
@@ -34,7 +35,8 @@ impl ToolPattern {
     }
 
     pub(crate) fn matches(&self, tool: &ToolCall) -> bool {
-        self.tool.as_ref().is_none_or(|name| *name == tool.name)
+        let is_tool = |name: &String| *name == tool.name || tool_aliases(tool).any(|alias| alias == name);
+        self.tool.as_ref().is_none_or(is_tool)
             && match &self.argument {
                 ArgumentPattern::Any => true,
                 argument => tool.principal_argument().is_some_and(|text| argument.matches(&text)),

@@ -170,7 +170,7 @@ proptest! {
 
     #[test]
     fn no_bytes_panic_the_loader(
-        contract in prop::sample::select(vec!["snell", "wave", "microai", "claude", "whale"]),
+        contract in prop::sample::select(ConfigFile::contract_names().collect::<Vec<_>>()),
         bytes in prop::collection::vec(any::<u8>(), 0..200),
     ) {
         load_and_check_config(contract, &bytes);

@@ -45,6 +45,17 @@ fn a_reload_replaces_every_files_hooks() {
 }
 
 #[test]
+fn a_new_file_in_a_directory_of_hook_files_is_noticed() {
+    let file = |command: &str| json!({"hooks": {"preToolUse": [{"bash": command}]}}).to_string();
+    let project = TestProject::new().with_file(".github/hooks/b.json", &file("b"));
+    let engine = project.load_engine();
+    assert_eq!(engine.reload_if_changed(), None);
+    project.write_file(".github/hooks/a.json", &file("a"));
+    assert_eq!(engine.reload_if_changed(), Some(vec![]));
+    assert_eq!(list_hook_commands(&engine), ["a", "b"]);
+}
+
+#[test]
 fn a_file_that_cannot_be_used_any_more_keeps_its_hooks_and_says_so() {
     let broken: [(&str, &[u8]); 4] = [
         ("half-saved", br#"{"hooks": {"PreToolUse": [{"matcher": "#),

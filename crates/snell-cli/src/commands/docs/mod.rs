@@ -126,6 +126,7 @@ const PAGES: &[DocsPage] = &[
     reference!("http", "The receiver's routes, stream, access rules and wire format"),
     reference!("processes", "How a hook's process is run, and its limits"),
     reference!("compatibility", "Supported agents and formats, as tests found them"),
+    reference!("losses", "What every agent does with a hook's answer, as tests found it"),
     reference!("comparison", "How Snell compares, and what it does not do"),
     page!(Reference, "security", "Threats, promises, and the test that proves each promise", "../SECURITY.md"),
     page!(Reference, "glossary", "The words that all pages use", "glossary.md"),

@@ -33,7 +33,9 @@ fn reply_to_unjudged(product: &AgentProduct, event: &Event) -> (AgentReply, Verd
             SupportLevel::DenyOnly => verdict.deny(UNJUDGED_REASON),
         }
     }
-    (product.encode(event, &verdict), verdict)
+    // The event of an unknown product has its canonical name only there.
+    let call = product.announced_call(event);
+    (product.encode(call.as_deref().unwrap_or(event), &verdict), verdict)
 }
 
 /// A signal ended the hooks, or the system has no descriptors left. Their decision about a tool call is unknown, so the user is
@@ -55,22 +57,27 @@ mod tests {
     #[test]
     fn a_call_that_snell_fails_to_judge_is_asked_about_or_refused() {
         let [claude, cursor] = ["claude", "cursor"].map(|name| AgentProduct::find_by_name(name).unwrap());
-        let input = json!({"command": "ls"});
-        // The agent, the event, whether the user is asked, and the exit code.
+        let unknown = AgentProduct::identify(&serde_json::Map::new(), &|_| None, None);
+        let asked = r#""permissionDecision":"ask""#;
+        let denied = r#""permission":"deny""#;
+        // The agent, the event, a part of the answer, and the exit code.
         let cases = [
-            (claude, "PreToolUse", true, DONE),
-            (claude, "PermissionRequest", false, DONE),
-            (claude, "Stop", false, DONE),
-            (cursor, "PreToolUse", false, BLOCKED),
-            (cursor, "beforeShellExecution", false, BLOCKED),
-            (cursor, "Stop", false, DONE),
+            (claude, "PreToolUse", asked, DONE),
+            (claude, "PermissionRequest", "", DONE),
+            (claude, "Stop", "", DONE),
+            (cursor, "preToolUse", denied, DONE),
+            (cursor, "beforeShellExecution", denied, DONE),
+            (cursor, "stop", "", DONE),
+            (unknown, "pre_tool_use", "", BLOCKED),
+            (unknown, "stop", "", DONE),
         ];
-        for (product, name, is_asked, code) in cases {
-            let payload = json!({"hook_event_name": name, "tool_name": "Bash", "tool_input": input});
-            let (event, _) = Event::from_json(None, payload.to_string().as_bytes()).unwrap();
+        for (product, name, part, code) in cases {
+            let payload = json!({"hook_event_name": name, "tool_name": "Bash", "tool_input": {"command": "ls"}});
+            let event = product.decode(None, payload.as_object().unwrap().clone()).unwrap();
             let (reply, _) = reply_to_unjudged(product, &event);
             let answer = reply.stdout.unwrap_or_default();
-            assert_eq!(answer.contains(r#""permissionDecision":"ask""#), is_asked, "{name}: {answer}");
+            assert!(answer.contains(part), "{name}: {answer}");
+            assert_eq!(answer.is_empty(), part.is_empty(), "{name}: {answer}");
             assert_eq!(reply.exit_code, code, "{name}");
             assert_eq!(reply.stderr.as_deref(), (code == BLOCKED).then_some(UNJUDGED_REASON), "{name}");
         }

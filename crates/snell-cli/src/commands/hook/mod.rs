@@ -10,6 +10,7 @@
 
 mod arguments;
 mod failure;
+mod foreign_call;
 mod notices;
 mod payload;
 mod pipeline;
@@ -21,7 +22,7 @@ use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use snell::{AgentProduct, Event, SupportLevel, UserMessage};
+use snell::{AgentProduct, Event, StderrUse, SupportLevel, UserMessage};
 
 use super::{BLOCKED, DONE};
 use crate::env::env_vars::EnvVars;
@@ -49,7 +50,7 @@ pub(crate) struct Args {
     mistakes: Vec<UserMessage>,
 }
 
-fn agent_names() -> clap::builder::PossibleValuesParser {
+pub(super) fn agent_names() -> clap::builder::PossibleValuesParser {
     AgentProduct::fully_supported().map(|product| product.name).collect::<Vec<_>>().into()
 }
 
@@ -65,11 +66,19 @@ struct HookCall {
 }
 
 impl HookCall {
-    /// The first steps: read the payload, identify the agent, decode the event.
-    fn from_stdin(args: &Args) -> anyhow::Result<Self> {
+    /// The first steps: read the payload, identify the agent, decode the event. Nothing if the agent's own file calls Snell too.
+    fn from_stdin(args: &Args) -> anyhow::Result<Option<Self>> {
         let vars = EnvVars::read();
         let payload = payload::read_payload()?;
         let product = AgentProduct::identify(&payload.fields, &|name| vars.text(name), args.agent.as_deref());
+        if product.stderr == StderrUse::ShownToUser {
+            output::mute_messages();
+        }
+        if payload.problem.is_none()
+            && foreign_call::is_answered_by_own_file(product, args.agent.as_deref(), &payload.fields)
+        {
+            return Ok(None);
+        }
         let mut event = product.decode(payload.event_name, payload.fields)?;
         let added_cwd = event.cwd.is_none().then(std::env::current_dir).and_then(Result::ok);
         event.cwd = event.cwd.or_else(|| added_cwd.clone());
@@ -77,7 +86,7 @@ impl HookCall {
             event.platform.get_or_insert_with(|| product.name.to_owned());
         }
         let project = project::find_event_project(&event, product, &vars);
-        Ok(Self { product, event, decode_problem: payload.problem, added_cwd, project, vars })
+        Ok(Some(Self { product, event, decode_problem: payload.problem, added_cwd, project, vars }))
     }
 
     fn session_id(&self) -> &str {
@@ -94,7 +103,8 @@ pub(crate) fn run(args: &Args) -> u8 {
         faults::report_fault(mistake.clone());
     }
     let call = match catch_panic::catch_panic(|| HookCall::from_stdin(args)) {
-        Ok(Ok(call)) => call,
+        Ok(Ok(Some(call))) => call,
+        Ok(Ok(None)) => return DONE,
         Ok(Err(error)) => {
             output::print_error(&error);
             return DONE;

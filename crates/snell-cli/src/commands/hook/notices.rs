@@ -18,6 +18,7 @@ pub(super) const NOTICES: &[fn(&mut HookPipeline<'_>)] = &[
     add_untrusted_notices,
     add_missing_file_notices,
     print_hook_warnings,
+    carry_context,
     // Last, because it checks the final decision.
     limit_stop_blocks,
 ];
@@ -77,6 +78,26 @@ fn add_missing_file_notices(run: &mut HookPipeline<'_>) {
     for path in ConfigArgs::for_guest(project.clone()).trust_file().missing_files(project) {
         let message = UserMessage::new(missing_file_message(&path)).with_hint(missing_file_remedy(project));
         run.verdict.add_message(format!("Snell: {message}"));
+    }
+}
+
+/// Keeps context that the agent does not accept when a session or a prompt starts, and adds it to the next event of the session
+/// on which the agent accepts context.
+fn carry_context(run: &mut HookPipeline<'_>) {
+    let (product, event) = (run.call.product, &run.verdict.event);
+    let session = run.call.session_id();
+    if session.is_empty() || run.call.event.is_in_subagent() || !product.carries_context() {
+        return;
+    }
+    let (key, markers) = (["carried context", session], &run.setup.markers);
+    let is_start = matches!(event, EventName::SessionStart | EventName::UserPromptSubmit);
+    if product.accepts_context(event) {
+        run.verdict.context.splice(0..0, markers.take_text(&key));
+    } else if is_start && !run.verdict.is_blocked() && !run.verdict.context.is_empty() {
+        let text = format!("{}\n", run.verdict.context.join("\n"));
+        if markers.append_text(&key, &text) {
+            run.verdict.context.clear();
+        }
     }
 }
 

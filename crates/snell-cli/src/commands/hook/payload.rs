@@ -78,7 +78,7 @@ fn parse_payload(bytes: &[u8]) -> anyhow::Result<HookPayload> {
 /// The payload without the parts that are too deep or too long.
 fn parse_trimmed_payload(bytes: &[u8], excess: &JsonError) -> anyhow::Result<HookPayload> {
     match parse_payload_object(&drop_long_members(&drop_deep_values(bytes))) {
-        Ok(fields) if AgentProduct::find_event_name(&fields).is_some() => {
+        Ok(fields) if AgentProduct::find_any_event_name(&fields).is_some() => {
             Ok(HookPayload { fields, event_name: None, problem: Some(DecodeProblem::truncated(excess.to_string())) })
         }
         Ok(_) => salvage_payload(bytes, describe_error(&EventError::NoName)),
@@ -92,7 +92,7 @@ fn parse_trimmed_payload(bytes: &[u8], excess: &JsonError) -> anyhow::Result<Hoo
 /// The fields at the beginning. Without the event or the session, the payload cannot be used.
 fn salvage_payload(bytes: &[u8], why: String) -> anyhow::Result<HookPayload> {
     let fields = salvage_fields(bytes);
-    let event_name = (!fields.contains_key("hook_event_name")).then_some(UNREADABLE_EVENT_NAME);
+    let event_name = AgentProduct::find_any_event_name(&fields).is_none().then_some(UNREADABLE_EVENT_NAME);
     if event_name.is_some() && !fields.contains_key("session_id") {
         bail!("cannot read the event, so it was not judged: {why}");
     }
@@ -103,7 +103,7 @@ fn salvage_payload(bytes: &[u8], why: String) -> anyhow::Result<HookPayload> {
 /// tool call, so it is judged as one.
 fn salvage_oversized_payload(bytes: &[u8], why: String) -> HookPayload {
     let fields = salvage_fields(bytes);
-    let event_name = (!fields.contains_key("hook_event_name")).then_some("PreToolUse");
+    let event_name = AgentProduct::find_any_event_name(&fields).is_none().then_some("PreToolUse");
     HookPayload { fields, event_name, problem: Some(DecodeProblem::unreadable(why)) }
 }
 

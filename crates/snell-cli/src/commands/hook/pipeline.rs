@@ -15,6 +15,7 @@ use crate::commands::{BLOCKED, DONE, adopt_orphans, block_on, has_hook_for_event
 use crate::env::caller::CallerEnv;
 use crate::env::once_markers::OnceMarkers;
 use crate::env::sender::build_sender;
+use crate::env::transcripts;
 use crate::guard::{GuardRun, catch_panic};
 use crate::handlers::{self, AgentReminder, HandlerContext};
 use crate::output;
@@ -47,6 +48,7 @@ impl<'a> HookSetup<'a> {
         let settings = engine.settings();
         let sender = EventSender {
             cwd: call.added_cwd.clone(),
+            transcript_path: transcripts::find_session_transcript(call.product, call.session_id()),
             context_window: settings.context_window,
             ..build_sender(&call.vars, Some(call.product))
         };

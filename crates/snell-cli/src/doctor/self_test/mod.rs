@@ -7,8 +7,10 @@ mod cleanup;
 mod receiver;
 mod run;
 
+use std::path::Path;
+
 use serde_json::{Value, json};
-use snell::{EventName, normalize_receiver_url};
+use snell::{DenialSign, EventName, normalize_receiver_url};
 use snell_store::{EventRecorder, GuardFilter};
 
 use self::cleanup::SelfTestCleanup;
@@ -16,6 +18,7 @@ use self::receiver::SelfTestReceiver;
 use self::run::{SelfTestEnd, SelfTestRun, SelfTestSandbox};
 use super::subject::{self, InspectedSettingsFile};
 use super::{DoctorFinding, DoctorSubject, note_finding, ok_finding, problem_finding};
+use crate::install::agents::InstallAgent;
 use crate::install::handler::InstallMode;
 use crate::install::scan::RegisteredHandler;
 use crate::output;
@@ -26,13 +29,21 @@ const SESSION_ID: &str = "snell-doctor";
 /// A self-test.
 struct SelfTestCase {
     way: InstallMode,
-    /// The events to test with: the first that is registered, and that no hook of the project uses.
-    events: &'static [&'static str],
     aim: SelfTestAim,
-    /// Fills in the payload.
-    payload: fn(&mut Value),
     /// Checks the outcome.
     verify: fn(&SelfTestOutcome) -> Result<String, String>,
+}
+
+impl SelfTestCase {
+    /// Whether an agent can be tested with it. A harmless event is one of Claude Code, which many agents have.
+    fn applies_to(&self, agent: InstallAgent, file: &InspectedSettingsFile) -> bool {
+        match self.aim {
+            SelfTestAim::Delivery => {
+                !file.is_for_one_event() && agent.events().any(|event| HARMLESS_EVENTS.contains(&event))
+            }
+            SelfTestAim::Decision => file.events.contains(&agent.proof.event),
+        }
+    }
 }
 
 /// The aim of a self-test.
@@ -46,48 +57,54 @@ enum SelfTestAim {
 
 /// All self-tests, by the way of installation.
 const SELF_TESTS: &[SelfTestCase] = &[
-    SelfTestCase {
-        way: InstallMode::Hook,
-        events: HARMLESS_EVENTS,
-        aim: SelfTestAim::Delivery,
-        payload: fill_notification,
-        verify: verify_recorded,
-    },
-    SelfTestCase {
-        way: InstallMode::Hook,
-        events: &["PreToolUse"],
-        aim: SelfTestAim::Decision,
-        payload: fill_forbidden_call,
-        verify: verify_denied,
-    },
-    SelfTestCase {
-        way: InstallMode::Notify,
-        events: HARMLESS_EVENTS,
-        aim: SelfTestAim::Delivery,
-        payload: fill_notification,
-        verify: verify_received,
-    },
+    SelfTestCase { way: InstallMode::Hook, aim: SelfTestAim::Delivery, verify: verify_recorded },
+    SelfTestCase { way: InstallMode::Hook, aim: SelfTestAim::Decision, verify: verify_denied },
+    SelfTestCase { way: InstallMode::Notify, aim: SelfTestAim::Delivery, verify: verify_received },
 ];
 
-/// Events whose answer does not change the agent's behaviour.
+/// Events of Claude Code whose answer does not change the agent's behaviour.
 const HARMLESS_EVENTS: &[&str] =
     &["Notification", "SubagentStart", "PostCompact", "InstructionsLoaded", "SessionStart"];
 
-fn fill_notification(payload: &mut Value) {
-    payload["message"] = "snell doctor tries this out".into();
-    payload["notification_type"] = "auth_success".into();
-}
-
 /// A call that must be denied. It never runs.
-fn fill_forbidden_call(payload: &mut Value) {
-    payload["tool_name"] = "Bash".into();
-    payload["tool_input"] = json!({"command": FORBIDDEN_COMMAND});
-}
-
 const FORBIDDEN_COMMAND: &str = "rm -rf /";
+
+/// Its place in the payload of a recipe.
+const COMMAND_PLACE: &str = "COMMAND";
+
+impl SelfTestAim {
+    /// The events to test with: the first that is registered, and that no hook of the project uses.
+    fn events(self, agent: InstallAgent) -> Vec<&'static str> {
+        match self {
+            Self::Delivery => HARMLESS_EVENTS.to_vec(),
+            Self::Decision => vec![agent.proof.event],
+        }
+    }
+
+    /// The payload of an event.
+    fn payload(self, agent: InstallAgent, event: &str, project: &Path) -> Value {
+        let mut payload = match self {
+            Self::Delivery => json!({
+                "session_id": SESSION_ID,
+                "hook_event_name": event,
+                "cwd": project,
+                "message": "snell doctor tries this out",
+                "notification_type": "auth_success",
+            }),
+            Self::Decision => {
+                let text = agent.proof.payload.replace(COMMAND_PLACE, FORBIDDEN_COMMAND);
+                serde_json::from_str(&text).unwrap_or_default()
+            }
+        };
+        payload["session_id"] = SESSION_ID.into();
+        payload["cwd"] = project.to_string_lossy().into();
+        payload
+    }
+}
 
 /// The outcome of a self-test.
 struct SelfTestOutcome {
+    agent: InstallAgent,
     end: SelfTestEnd,
     sandbox: SelfTestSandbox,
     receiver: SelfTestReceiver,
@@ -99,19 +116,15 @@ pub(super) fn run_self_tests(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     let awaited = find_awaited_events(subject);
     let cleanup = SelfTestCleanup::listen();
     let mut findings = Vec::new();
-    for (_, file) in subject.installed_files() {
-        for case in SELF_TESTS {
+    for (one, file) in subject.installed_files() {
+        for case in SELF_TESTS.iter().filter(|case| case.applies_to(one.agent, file)) {
             let mut tried: Vec<&str> = Vec::new();
             for handler in file.own_handlers().filter(|handler| handler.way == Some(case.way)) {
                 // Handlers differ only in their event, so each program is tested once.
                 if !tried.contains(&handler.program()) {
                     tried.push(handler.program());
-                    findings.push(run_self_test(
-                        subject,
-                        &cleanup,
-                        case,
-                        choose_handler(file, case, handler.program(), &awaited),
-                    ));
+                    let handler = choose_handler(one.agent, file, case, handler.program(), &awaited);
+                    findings.push(run_self_test(subject, &cleanup, case, (one.agent, handler)));
                 }
             }
         }
@@ -133,13 +146,15 @@ fn find_awaited_events(subject: &DoctorSubject) -> Vec<EventName> {
 
 /// The best handler of this program for a self-test.
 fn choose_handler<'a>(
+    agent: InstallAgent,
     file: &'a InspectedSettingsFile,
     case: &SelfTestCase,
     program: &str,
     awaited: &[EventName],
 ) -> Option<&'a RegisteredHandler> {
     let same = file.own_handlers().filter(|handler| handler.way == Some(case.way) && handler.program() == program);
-    let rank = |handler: &RegisteredHandler| case.events.iter().position(|event| *event == handler.event);
+    let events = case.aim.events(agent);
+    let rank = |handler: &RegisteredHandler| events.iter().position(|event| *event == handler.event);
     let fits = |handler: &&RegisteredHandler| case.aim == SelfTestAim::Delivery || rank(handler).is_some();
     same.filter(fits).min_by_key(|handler| {
         let rank = rank(handler);
@@ -152,13 +167,13 @@ fn run_self_test(
     subject: &DoctorSubject,
     cleanup: &SelfTestCleanup,
     case: &SelfTestCase,
-    handler: Option<&RegisteredHandler>,
+    (agent, handler): (InstallAgent, Option<&RegisteredHandler>),
 ) -> DoctorFinding {
     let Some((handler, call)) = handler.and_then(|handler| Some((handler, handler.call.as_ref()?))) else {
         return note_finding(match case.aim {
             SelfTestAim::Delivery => "Snell is registered for no event that can be tested".to_owned(),
             SelfTestAim::Decision => {
-                format!("{} is not registered, so decisions cannot be tested", case.events.join(", "))
+                format!("{} is not registered, so decisions cannot be tested", agent.proof.event)
             }
         });
     };
@@ -175,22 +190,21 @@ fn run_self_test(
         SelfTestAim::Delivery => &subject.directory,
         SelfTestAim::Decision => sandbox.home_dir(),
     };
-    let mut payload = json!({"session_id": SESSION_ID, "hook_event_name": handler.event, "cwd": project});
-    (case.payload)(&mut payload);
     let trial = SelfTestRun {
         call,
         words: &handler.words,
         sandbox: &sandbox,
         project,
         receiver: listener.url(),
-        payload: payload.to_string(),
+        payload: case.aim.payload(agent, &handler.event, project).to_string(),
+        is_claude: agent.registers_arguments(),
     };
     let named = trial.named_receiver();
     if let Some(Err(fault)) = named.as_deref().map(normalize_receiver_url) {
         return problem_finding(format!("{what}: the address of the receiver {fault}"), again);
     }
     let end = trial.run(cleanup);
-    let shown = SelfTestOutcome { end, sandbox, receiver: listener, named_receiver: named };
+    let shown = SelfTestOutcome { agent, end, sandbox, receiver: listener, named_receiver: named };
     match shown.check_exit().and_then(|well| Ok(format!("{well}; {}", (case.verify)(&shown)?))) {
         Ok(well) => ok_finding(format!("{what}: {well}")),
         Err(fault) => problem_finding(format!("{what}: {fault}"), again),
@@ -210,6 +224,7 @@ impl SelfTestOutcome {
                 let result = format!("exit code {shown_code}, {answer}, {} ms", took.as_millis());
                 match code {
                     Some(0) => Ok(result),
+                    Some(code) if self.agent.proof.denies_by_exit_code(*code) => Ok(result),
                     _ => Err(format!("{result}: {}", output::shorten_to_one_line(stderr, 200))),
                 }
             }
@@ -230,11 +245,18 @@ fn verify_recorded(shown: &SelfTestOutcome) -> Result<String, String> {
 
 /// Checks that the call was denied, and that the guard's finding is in the store.
 fn verify_denied(shown: &SelfTestOutcome) -> Result<String, String> {
-    let SelfTestEnd::Exited { stdout, .. } = &shown.end else {
+    let SelfTestEnd::Exited { stdout, code, .. } = &shown.end else {
         return Err("it did not answer".into());
     };
     let answer: Value = serde_json::from_str(stdout).unwrap_or_default();
-    if answer["hookSpecificOutput"]["permissionDecision"] != "deny" {
+    let is_denied = |sign: &DenialSign| match sign {
+        DenialSign::Member(pointer, value) => {
+            let value: Option<Value> = serde_json::from_str(value).ok();
+            value.is_some() && answer.pointer(pointer) == value.as_ref()
+        }
+        DenialSign::ExitCode(denial) => *code == Some(*denial),
+    };
+    if !shown.agent.proof.signs.iter().any(is_denied) {
         return Err(format!("`{FORBIDDEN_COMMAND}` is not denied, so the guard of that program does not work"));
     }
     let mut recorder = EventRecorder::new(shown.sandbox.data_dir());

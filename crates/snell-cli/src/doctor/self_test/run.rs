@@ -63,6 +63,8 @@ pub(super) struct SelfTestRun<'a> {
     /// The receiver that gets the event.
     pub(super) receiver: String,
     pub(super) payload: String,
+    /// Whether the agent is Claude Code, which sets variables of its own.
+    pub(super) is_claude: bool,
 }
 
 /// The end of a run.
@@ -118,8 +120,6 @@ impl SelfTestRun<'_> {
         };
         command
             .current_dir(self.project)
-            .env("CLAUDECODE", "1")
-            .env("CLAUDE_PROJECT_DIR", self.project)
             .env("HOME", self.sandbox.home_dir())
             .env("XDG_CONFIG_HOME", self.sandbox.home_dir().join("config"))
             .env("SNELL_HOME", self.sandbox.data_dir())
@@ -130,6 +130,9 @@ impl SelfTestRun<'_> {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        if self.is_claude {
+            command.env("CLAUDECODE", "1").env("CLAUDE_PROJECT_DIR", self.project);
+        }
         Ok(command)
     }
 

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use serde::Serialize;
-use snell::UserMessage;
+use snell::{RegistrationFormat, UserMessage};
 
 use super::script_file::{NotifyScript, ScriptFate};
 use super::{InstallTarget, fault_to_error, unified_diff};
@@ -33,6 +34,9 @@ pub(crate) struct InstallReport {
     pub(crate) agent: &'static str,
     pub(crate) way: InstallMode,
     pub(crate) file: PathBuf,
+    /// Further files, if the agent has one for each event.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) more_files: Vec<PathBuf>,
     /// The registered program or script.
     pub(crate) command: String,
     pub(crate) events: Vec<&'static str>,
@@ -48,19 +52,47 @@ pub(crate) struct InstallReport {
     /// The script that was restored.
     pub(crate) restored_script: Option<PathBuf>,
     pub(crate) warnings: Vec<String>,
+    /// Notes for the user.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notes: Vec<&'static str>,
     pub(crate) dry_run: bool,
     /// The change as a unified diff.
     pub(crate) diff: String,
 }
 
-/// Installs Snell.
-pub(crate) fn install_snell(target: &InstallTarget, request: &InstallRequest) -> anyhow::Result<InstallReport> {
-    let work = InstallJob::prepare(target, request)?;
-    let mut done = work.preview_report()?;
-    if done.changed && !request.dry_run {
-        work.execute(&mut done)?;
+impl InstallReport {
+    /// Adds the changes of another file of the same agent.
+    fn merge(mut self, other: Self) -> Self {
+        self.events.extend(other.events);
+        self.changed |= other.changed;
+        self.created |= other.created;
+        self.more_files.push(other.file);
+        self.backup = self.backup.or(other.backup);
+        let new = other.warnings.into_iter().filter(|warning| !self.warnings.contains(warning));
+        self.warnings.extend(new.collect::<Vec<_>>());
+        self.diff.push_str(&other.diff);
+        self
     }
-    Ok(done)
+}
+
+/// Installs Snell in all these files of an agent, or in none.
+pub(crate) fn install_snell(targets: &[InstallTarget], request: &InstallRequest) -> anyhow::Result<InstallReport> {
+    let data = targets.first().map(|target| target.data.clone()).unwrap_or_default();
+    // A dry run needs no lock, and creates no files.
+    let installed = if request.dry_run { InstallLog::open_read_only(&data) } else { InstallLog::open(&data)? };
+    let jobs = targets.iter().map(|target| InstallJob::prepare(target, request, &installed));
+    let jobs = jobs.collect::<anyhow::Result<Vec<_>>>()?;
+    let mut reports = jobs.iter().map(InstallJob::preview_report).collect::<anyhow::Result<Vec<_>>>()?;
+    for (index, job) in jobs.iter().enumerate() {
+        if !reports[index].changed || request.dry_run {
+            continue;
+        }
+        if let Err(error) = job.execute(&mut reports[index]) {
+            jobs[..index].iter().for_each(InstallJob::roll_back);
+            return Err(error);
+        }
+    }
+    reports.into_iter().reduce(InstallReport::merge).context("the agent has no file in this scope")
 }
 
 /// Everything that must be known before the first write.
@@ -69,7 +101,7 @@ struct InstallJob<'a> {
     request: &'a InstallRequest,
     wanted: DesiredRegistration,
     command: String,
-    installed: InstallLog,
+    installed: &'a InstallLog,
     known: Option<InstallRecord>,
     seen: FileSnapshot,
     plan: InstallPlan,
@@ -79,7 +111,11 @@ struct InstallJob<'a> {
 }
 
 impl<'a> InstallJob<'a> {
-    fn prepare(target: &'a InstallTarget, request: &'a InstallRequest) -> anyhow::Result<Self> {
+    fn prepare(
+        target: &'a InstallTarget,
+        request: &'a InstallRequest,
+        installed: &'a InstallLog,
+    ) -> anyhow::Result<Self> {
         let program = exe_path::check_registrable(&target.program)?.to_owned();
         let script = NotifyScript::for_target(target, &program, request.url.as_deref());
         let command = match request.way {
@@ -91,20 +127,17 @@ impl<'a> InstallJob<'a> {
             let hint = "move it away, or pass --force to replace it; `snell uninstall` restores it";
             return Err(CommandError::new(format!("{shown} was not written by Snell")).with_hint(hint).into());
         }
-        // A dry run needs no lock, and creates no files.
-        let installed =
-            if request.dry_run { InstallLog::open_read_only(&target.data) } else { InstallLog::open(&target.data)? };
         let leaves_script = request.way == InstallMode::Hook
             && target.installed_mode(&target.settings_path()) == Some(InstallMode::Notify);
-        let fate = if leaves_script { script.decide_fate(target, &installed)? } else { ScriptFate::default() };
+        let fate = if leaves_script { script.decide_fate(target, installed)? } else { ScriptFate::default() };
         let (now, then) = match request.way {
             // If a script is replaced, its callers call Snell.
             InstallMode::Notify => (script.recognizer_when_written(target), script.recognizer_when_written(target)),
-            InstallMode::Hook => (target.recognizer(), script.recognizer_after(&fate, target, &installed)),
+            InstallMode::Hook => (target.recognizer(), script.recognizer_after(&fate, target, installed)),
         };
         let wanted = DesiredRegistration {
             way: request.way,
-            entries: HandlerEntry::all_for_agent(target.agent, request.way, &command),
+            entries: HandlerEntry::for_events(target.agent, &target.file.events, request.way, &command),
             recognizer: then,
         };
         let known = installed.find_record(&target.settings_path());
@@ -147,6 +180,7 @@ impl<'a> InstallJob<'a> {
             agent: self.target.agent.name,
             way: self.request.way,
             file: self.seen.path.clone(),
+            more_files: Vec::new(),
             command: self.command.clone(),
             events: self.wanted.entries.iter().map(|entry| entry.event).collect(),
             changed,
@@ -156,6 +190,7 @@ impl<'a> InstallJob<'a> {
             removed_script: self.fate.removed.clone(),
             restored_script: self.fate.restored.clone(),
             warnings,
+            notes: self.target.agent.notes_in_scope(self.target.file.scope),
             dry_run: self.request.dry_run,
             diff,
         })
@@ -164,20 +199,33 @@ impl<'a> InstallJob<'a> {
     fn execute(&self, done: &mut InstallReport) -> anyhow::Result<()> {
         // The script may be in a directory that is created for both.
         let made = self.seen.missing_directories();
-        let written = self.changes_script().then(|| self.script.write(&self.installed)).transpose()?;
+        let written = self.changes_script().then(|| self.script.write(self.installed)).transpose()?;
         if self.changes_file() {
             match self.write_settings(made) {
                 Ok(backup) => done.backup = backup,
                 Err(error) => {
-                    written.into_iter().for_each(|written| self.script.roll_back(&self.installed, &written));
+                    written.into_iter().for_each(|written| self.script.roll_back(self.installed, &written));
                     return Err(error);
                 }
             }
         }
         if self.fate.is_decided() {
-            self.script.restore_original(&self.installed)?;
+            self.script.restore_original(self.installed)?;
         }
         Ok(())
+    }
+
+    /// Undoes [`InstallJob::execute`], because another file of the agent failed.
+    fn roll_back(&self) {
+        // Cleanup: the user gets the error of the failed write.
+        let Ok(written) = FileSnapshot::load(&self.seen.path) else {
+            return;
+        };
+        let _ = match &self.seen.text {
+            Some(text) => written.replace(text, FileModePolicy::Private),
+            None => written.remove(),
+        };
+        self.installed.restore_record(&self.seen.path, self.known.as_ref());
     }
 
     /// Whether to keep a backup: not of a file that contains entries of Snell.
@@ -189,12 +237,15 @@ impl<'a> InstallJob<'a> {
     fn write_settings(&self, made: Vec<PathBuf>) -> anyhow::Result<Option<PathBuf>> {
         let backup = if self.needs_backup() { self.seen.back_up()? } else { None };
         let mut remembered = InstallRecord::new(&self.seen.path, self.plan.before.clone(), &self.plan.after);
+        remembered.agent = Some(self.target.agent.name.to_owned());
         remembered.way = Some(self.request.way);
-        remembered.scope = Some(self.target.scope);
+        remembered.scope = Some(self.target.file.scope);
         remembered.containers.clone_from(&self.plan.containers);
         remembered.backup.clone_from(&backup);
         remembered.made = made;
-        let access = match self.target.scope {
+        let is_script = matches!(self.target.agent.format, RegistrationFormat::OwnFile(text) if text.starts_with("#!"));
+        let access = match self.target.file.scope {
+            _ if is_script => FileModePolicy::Program,
             // The other users of a project read its files.
             SettingsScope::Project => FileModePolicy::Usual,
             SettingsScope::User | SettingsScope::Local | SettingsScope::Managed => FileModePolicy::Private,
@@ -217,7 +268,7 @@ impl<'a> InstallJob<'a> {
     /// The warnings. If two files call Snell, every event would be recorded twice.
     fn collect_warnings(&self, changed: bool) -> anyhow::Result<Vec<String>> {
         let mut warnings = Vec::new();
-        let others = self.target.find_other_installations(&self.installed);
+        let others = self.target.find_other_installations(self.installed);
         let problem = |path: &Path, way: InstallMode| {
             format!("{} calls {} too, so events may be recorded twice", path.display(), way.title())
         };

@@ -11,11 +11,11 @@ use anyhow::anyhow;
 pub(crate) use install::{InstallReport, InstallRequest, install_snell};
 pub(crate) use uninstall::{UninstallReport, uninstall_snell};
 
-use super::agents::{AgentDirs, InstallAgent, SettingsScope};
+use super::agents::{AgentDirs, InstallAgent, RegistrationFile, SettingsScope};
 use super::atomic_file::FileSnapshot;
-use super::backup::InstallLog;
+use super::backup::{InstallLog, InstallRecord};
 use super::handler::InstallMode;
-use super::jsonc::{self, SettingsDocument, SettingsFault};
+use super::jsonc::{self, SettingsFault};
 use super::notify_script;
 use super::recognize::EntryRecognizer;
 use super::scan;
@@ -23,10 +23,10 @@ use crate::env::ConfigArgs;
 use crate::output::CommandError;
 
 /// One file of one agent, and its environment.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct InstallTarget {
     pub(crate) agent: InstallAgent,
-    pub(crate) scope: SettingsScope,
+    pub(crate) file: RegistrationFile,
     pub(crate) dirs: AgentDirs,
     /// The data directory.
     pub(crate) data: PathBuf,
@@ -55,7 +55,9 @@ pub(crate) fn locate_agent_dirs(agent: InstallAgent, project: Option<PathBuf>) -
 
 /// The directory in the agent's variable.
 fn read_agent_dir_variable(agent: InstallAgent) -> anyhow::Result<Option<PathBuf>> {
-    let name = agent.directory_variable();
+    let Some(name) = agent.directory_variable() else {
+        return Ok(None);
+    };
     let named = std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(relative) = named.as_ref().filter(|path| path.is_relative()) {
         // It depends on the directory in which the agent is started.
@@ -76,7 +78,7 @@ pub(crate) struct OtherInstallation {
 
 impl InstallTarget {
     fn settings_path(&self) -> PathBuf {
-        self.agent.settings_path_in_scope(self.scope, &self.dirs)
+        self.file.path.clone()
     }
 
     /// Recognizes the current entries of Snell.
@@ -87,13 +89,19 @@ impl InstallTarget {
     /// Other files of the agent that call Snell and are read together with this one: those here, and recorded ones elsewhere.
     pub(crate) fn find_other_installations(&self, installed: &InstallLog) -> Vec<OtherInstallation> {
         let own = self.settings_path();
-        let nearby = self.agent.all_settings_paths(&self.dirs).into_iter();
-        let nearby = nearby.map(|(scope, path)| (path, self.undo_hint(scope)));
-        let remembered = installed.other_records(&own).into_iter().filter_map(|known| {
-            let scope = known.scope.filter(|scope| self.scope.overlaps(*scope))?;
-            let undo = self.undo_hint_for_path(scope, &known.path);
-            Some((known.path, undo))
-        });
+        // An agent may have one file for each event.
+        let is_same_event = |file: &RegistrationFile| file.events.iter().any(|event| self.file.events.contains(event));
+        let nearby = self.agent.all_settings_files(&self.dirs).into_iter().filter(is_same_event);
+        let nearby = nearby.map(|file| (file.path, self.undo_hint(file.scope)));
+        let is_own_agent = |known: &InstallRecord| known.agent.as_deref().unwrap_or("claude") == self.agent.name;
+        let is_same_name = |known: &InstallRecord| known.path.file_name() == own.file_name();
+        let remembered = installed.other_records(&own).into_iter().filter(is_own_agent);
+        let remembered =
+            remembered.filter(|known| self.file.events.len() > 1 || is_same_name(known)).filter_map(|known| {
+                let scope = known.scope.filter(|scope| self.file.scope.overlaps(*scope))?;
+                let undo = self.undo_hint_for_path(scope, &known.path);
+                Some((known.path, undo))
+            });
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let mut seen = vec![real(&own)];
         let mut found = Vec::new();
@@ -108,34 +116,39 @@ impl InstallTarget {
 
     /// How to remove Snell from another file here.
     pub(crate) fn undo_hint(&self, scope: SettingsScope) -> String {
-        self.undo_hint_for_path(scope, &self.agent.settings_path_in_scope(scope, &self.dirs))
+        let file = self.agent.files.iter().find(|file| file.scope == scope);
+        let path = file.map_or_else(PathBuf::new, |file| self.agent.settings_path(file, &self.dirs));
+        self.undo_hint_for_path(scope, &path)
     }
 
     /// How to remove Snell from this file.
     fn undo_hint_for_path(&self, scope: SettingsScope, path: &Path) -> String {
-        let (agent, directory) = (self.agent.name, path.parent().unwrap_or(path));
+        let agent = self.agent.name;
         let quoted = |path: &Path| notify_script::shell_quote(&path.to_string_lossy());
-        let project = quoted(directory.parent().unwrap_or(directory));
+        let inside = self.agent.files.iter().find(|file| file.scope == scope).map_or("", |file| file.path);
+        // The directory of the scope: the file's path without its own part.
+        let directory = path.ancestors().nth(Path::new(inside).components().count()).unwrap_or(path);
+        let project = quoted(directory);
+        let is_default = directory == self.agent.default_config_dir(&self.dirs);
         // The user may run it in a shell without the variable.
-        let needs_variable =
-            directory != self.agent.config_dir(&self.dirs) || directory != self.agent.default_config_dir(&self.dirs);
-        match scope {
-            SettingsScope::User if needs_variable => {
-                let variable = self.agent.directory_variable();
-                format!("{variable}={} snell uninstall {agent}", quoted(directory))
+        let is_current = is_default && directory == self.agent.config_dir(&self.dirs);
+        match (scope, self.agent.directory_variable()) {
+            (SettingsScope::User, Some(variable)) if !is_current => {
+                let below = Path::new(self.agent.directory.below).components().count();
+                let value = quoted(directory.ancestors().nth(below).unwrap_or(directory));
+                format!("{variable}={value} snell uninstall {agent}")
             }
-            SettingsScope::User => format!("snell uninstall {agent}"),
-            SettingsScope::Project => format!("snell uninstall {agent} --project {project}"),
-            SettingsScope::Local => format!("snell uninstall {agent} --local --project {project}"),
-            SettingsScope::Managed => "ask the administrator of this machine".to_owned(),
+            (SettingsScope::User, _) => format!("snell uninstall {agent}"),
+            (SettingsScope::Project, _) => format!("snell uninstall {agent} --project {project}"),
+            (SettingsScope::Local, _) => format!("snell uninstall {agent} --local --project {project}"),
+            (SettingsScope::Managed, _) => "ask the administrator of this machine".to_owned(),
         }
     }
 
     /// How a file calls Snell, if it does. An unreadable file does not.
     fn installed_mode(&self, path: &Path) -> Option<InstallMode> {
         let seen = FileSnapshot::load(path).ok()?;
-        let document = SettingsDocument::parse(seen.text.as_deref()?).ok()?;
-        let own = scan::find_own_handlers(&document, &self.recognizer());
+        let own = scan::find_own_in_text(seen.text.as_deref()?, &self.file.events, &self.recognizer()).ok()?;
         own.first().and_then(|handler| handler.way)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context;
 use serde::Serialize;
 use snell::UserMessage;
 
@@ -11,7 +12,6 @@ use crate::install::agents::SettingsScope;
 use crate::install::atomic_file::{self, FileModePolicy, FileSnapshot};
 use crate::install::backup::{InstallLog, InstallRecord, determine_prior_content};
 use crate::install::handler::InstallMode;
-use crate::install::jsonc::SettingsDocument;
 use crate::install::plan::{self, PriorContent};
 use crate::install::scan;
 
@@ -20,6 +20,9 @@ use crate::install::scan;
 pub(crate) struct UninstallReport {
     pub(crate) agent: &'static str,
     pub(crate) file: PathBuf,
+    /// Further files, if the agent has one for each event.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) more_files: Vec<PathBuf>,
     pub(crate) changed: bool,
     /// Whether the file is exactly as before Snell; not if it was changed since.
     pub(crate) restored: bool,
@@ -35,8 +38,39 @@ pub(crate) struct UninstallReport {
     pub(crate) diff: String,
 }
 
-/// Removes Snell.
-pub(crate) fn uninstall_snell(target: &InstallTarget, mode: ChangeMode) -> anyhow::Result<UninstallReport> {
+impl UninstallReport {
+    /// Adds the changes of another file of the same agent.
+    fn merge(mut self, other: Self) -> Self {
+        self.restored &= other.restored || !other.changed;
+        self.removed |= other.removed;
+        self.changed |= other.changed;
+        self.more_files.push(other.file);
+        let new = other.warnings.into_iter().filter(|warning| !self.warnings.contains(warning));
+        self.warnings.extend(new.collect::<Vec<_>>());
+        self.diff.push_str(&other.diff);
+        self
+    }
+}
+
+/// Removes Snell from all these files of an agent.
+pub(crate) fn uninstall_snell(targets: &[InstallTarget], mode: ChangeMode) -> anyhow::Result<UninstallReport> {
+    let mut reports = Vec::new();
+    let mut made = Vec::new();
+    for target in targets {
+        let (report, directories) = uninstall_from_file(target, mode)?;
+        reports.push(report);
+        made.extend(directories);
+    }
+    if let Some(target) = targets.first().filter(|_| !made.is_empty()) {
+        // Another file may have been the last one in them.
+        atomic_file::remove_directories(&made);
+        InstallLog::open(&target.data)?.pass_on_directories(&made);
+    }
+    reports.into_iter().reduce(UninstallReport::merge).context("the agent has no file in this scope")
+}
+
+/// Removes Snell from a file. Returns the directories that were created for it too.
+fn uninstall_from_file(target: &InstallTarget, mode: ChangeMode) -> anyhow::Result<(UninstallReport, Vec<PathBuf>)> {
     let dry_run = mode == ChangeMode::DryRun;
     let mut done = UninstallReport {
         agent: target.agent.name,
@@ -48,16 +82,16 @@ pub(crate) fn uninstall_snell(target: &InstallTarget, mode: ChangeMode) -> anyho
     let looked = UninstallJob::prepare(target, InstallLog::open_read_only(&target.data))?;
     if !looked.has_work() {
         done.warnings = format_other_installations(target, &looked.installed);
-        return Ok(done);
+        return Ok((done, Vec::new()));
     }
     if dry_run {
         looked.fill_report(&mut done)?;
-        return Ok(done);
+        return Ok((done, Vec::new()));
     }
     let work = UninstallJob::prepare(target, InstallLog::open(&target.data)?)?;
     work.fill_report(&mut done)?;
     work.execute(&mut done)?;
-    Ok(done)
+    Ok((done, work.known.map(|known| known.made).unwrap_or_default()))
 }
 
 /// Everything that must be known before the first write.
@@ -79,8 +113,8 @@ impl<'a> UninstallJob<'a> {
         let path = target.settings_path();
         let seen = FileSnapshot::load(&path)?;
         let fault = |fault| fault_to_error(&seen, &fault);
-        let document = SettingsDocument::parse(seen.text.as_deref().unwrap_or_default()).map_err(fault)?;
-        let own = scan::find_own_handlers(&document, &target.recognizer());
+        let current = seen.text.as_deref().unwrap_or_default();
+        let own = scan::find_own_in_text(current, &target.file.events, &target.recognizer()).map_err(fault)?;
         let known = installed.find_record(&path);
         let mut was = determine_prior_content(known.as_ref(), seen.text.as_deref());
         if matches!(was, PriorContent::Known(None)) && seen.is_link() {
@@ -91,7 +125,7 @@ impl<'a> UninstallJob<'a> {
         let text = if own.is_empty() && !is_as_left {
             seen.text.clone()
         } else {
-            let text = plan::plan_uninstall(&document, &was, &target.recognizer()).map_err(fault)?;
+            let text = plan::plan_uninstall(current, &was, &target.recognizer()).map_err(fault)?;
             let was_made = known.as_ref().is_some_and(|known| known.before.is_none()) && !seen.is_link();
             text.filter(|text| !(was_made && text.trim().is_empty()))
         };
@@ -99,7 +133,7 @@ impl<'a> UninstallJob<'a> {
         let has_called_it = own.iter().any(|handler| handler.way == Some(InstallMode::Notify))
             || known.as_ref().is_some_and(|known| known.way == Some(InstallMode::Notify));
         // A script without callers is removed with the user's installation.
-        let is_left_over = target.scope == SettingsScope::User && script.is_unmodified();
+        let is_left_over = target.file.scope == SettingsScope::User && script.is_unmodified();
         let fate =
             if has_called_it || is_left_over { script.decide_fate(target, &installed)? } else { ScriptFate::default() };
         Ok(Self { target, installed, known, is_as_left, text, seen, script, fate })
@@ -133,8 +167,8 @@ impl<'a> UninstallJob<'a> {
     fn has_older_entries(&self) -> anyhow::Result<bool> {
         let signs = self.script.recognizer_after(&self.fate, self.target, &self.installed);
         let text = self.text.as_deref().unwrap_or_default();
-        let document = SettingsDocument::parse(text).map_err(|fault| fault_to_error(&self.seen, &fault))?;
-        Ok(!scan::find_own_handlers(&document, &signs).is_empty())
+        let own = scan::find_own_in_text(text, &self.target.file.events, &signs);
+        Ok(!own.map_err(|fault| fault_to_error(&self.seen, &fault))?.is_empty())
     }
 
     fn execute(&self, done: &mut UninstallReport) -> anyhow::Result<()> {
@@ -151,10 +185,6 @@ impl<'a> UninstallJob<'a> {
         self.installed.delete_record(&self.seen.path);
         if self.fate.is_decided() {
             self.script.restore_original(&self.installed)?;
-        }
-        if let Some(known) = &self.known {
-            // The script may have been the last file in them.
-            atomic_file::remove_directories(&known.made);
         }
         Ok(())
     }

@@ -2,11 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use snell::{JsonRegistration, RegistrationFormat};
 
-use super::handler::{HandlerCommand, HandlerEntry, InstallMode};
+use super::handler::{self, HandlerEntry, InstallMode};
 use super::jsonc::{JsonPathStep, SettingsDocument, SettingsFault};
 use super::recognize::EntryRecognizer;
 use super::scan::{self, HOOKS, RegisteredHandler};
+use super::{own_file, toml_hooks};
 
 /// The entries to register in a file.
 #[derive(Clone, Debug)]
@@ -59,6 +61,19 @@ pub(crate) fn plan_install(
     now: &EntryRecognizer,
     wanted: &DesiredRegistration,
 ) -> Result<InstallPlan, SettingsFault> {
+    match &now.format {
+        RegistrationFormat::Json(_) => plan_json_install(current, before, now, wanted),
+        RegistrationFormat::Toml(form) => toml_hooks::plan_install(current, before, form, wanted),
+        RegistrationFormat::OwnFile(template) => own_file::plan_install(current, before, template, wanted),
+    }
+}
+
+fn plan_json_install(
+    current: Option<&str>,
+    before: &PriorContent<'_>,
+    now: &EntryRecognizer,
+    wanted: &DesiredRegistration,
+) -> Result<InstallPlan, SettingsFault> {
     let document = SettingsDocument::parse(current.unwrap_or_default())?;
     scan::check_shape(&document, wanted.entries.iter().map(|entry| entry.event))?;
     // If only Snell wrote the file, it starts again from the earlier text. Otherwise it changes as little as possible.
@@ -99,13 +114,17 @@ pub(crate) fn plan_install(
 
 /// Plans the removal; nothing if the file would not exist without Snell.
 pub(crate) fn plan_uninstall(
-    document: &SettingsDocument,
+    current: &str,
     before: &PriorContent<'_>,
     signs: &EntryRecognizer,
 ) -> Result<Option<String>, SettingsFault> {
-    match before {
-        PriorContent::Known(text) => Ok(text.map(str::to_owned)),
-        PriorContent::Changed { .. } | PriorContent::Unknown => strip_own_entries(document, before, signs).map(Some),
+    if let PriorContent::Known(text) = before {
+        return Ok(text.map(str::to_owned));
+    }
+    match &signs.format {
+        RegistrationFormat::Json(_) => strip_own_entries(&SettingsDocument::parse(current)?, before, signs).map(Some),
+        RegistrationFormat::Toml(form) => toml_hooks::strip_own_tables(current, form, signs).map(Some),
+        RegistrationFormat::OwnFile(_) => Ok(None),
     }
 }
 
@@ -119,13 +138,14 @@ fn strip_own_entries(
     for handler in scan::find_own_handlers(document, signs).iter().rev() {
         remove_handler(&mut stripped, handler, before)?;
     }
+    remove_root_members(&mut stripped, before, &scan::json_form(signs))?;
     if scan::strip_own_handlers(document, signs) != scan::strip_own_handlers(&stripped, signs) {
         return Err(uneditable_fault());
     }
     Ok(stripped.text())
 }
 
-fn uneditable_fault() -> SettingsFault {
+pub(super) fn uneditable_fault() -> SettingsFault {
     SettingsFault { at: 0, message: "Snell cannot edit this file without changing other parts of it".into() }
 }
 
@@ -137,17 +157,18 @@ fn is_installed(document: &SettingsDocument, wanted: &DesiredRegistration) -> bo
 }
 
 /// Whether a handler always does the same as an entry. Its timeout is the user's choice.
-fn matches_entry(handler: &RegisteredHandler, entry: &HandlerEntry) -> bool {
-    let exec = HandlerCommand::Exec { command: entry.command.clone(), args: entry.args.clone() };
-    handler.event == entry.event && handler.call.as_ref() == Some(&exec) && handler.limits().is_empty()
+pub(super) fn matches_entry(handler: &RegisteredHandler, entry: &HandlerEntry) -> bool {
+    handler.event == entry.event && handler.call.as_ref() == Some(&entry.call) && handler.limits().is_empty()
 }
 
 /// Adds entries to a file without entries of Snell.
 fn add_entries(before: &str, wanted: &DesiredRegistration) -> Result<(String, ContainerLog), SettingsFault> {
     let mut document = SettingsDocument::parse(before)?;
     let mut containers = ContainerLog::default();
+    let form = scan::json_form(&wanted.recognizer);
+    begin_file(&mut document, &form, &mut containers)?;
     for entry in &wanted.entries {
-        insert_entry(&mut document, entry, &mut containers)?;
+        insert_entry(&mut document, entry, &form, &mut containers)?;
     }
     Ok((document.text(), containers))
 }
@@ -159,18 +180,19 @@ fn update_entries(
     before: &PriorContent<'_>,
     wanted: &DesiredRegistration,
 ) -> Result<String, SettingsFault> {
+    let form = scan::json_form(&wanted.recognizer);
     // From the end, so that earlier positions stay valid.
     for (index, handler) in own.iter().enumerate().rev() {
         let entry = wanted.entries.iter().find(|entry| entry.event == handler.event);
         match entry.filter(|_| find_kept_handler(own, &handler.event) == Some(index)) {
             Some(entry) if matches_entry(handler, entry) => {}
-            Some(entry) => document.replace(&handler.json_path(), &entry.to_handler())?,
+            Some(entry) => document.replace(&handler.json_path(), &entry.to_handler(&form))?,
             None => remove_handler(&mut document, handler, before)?,
         }
     }
     let missing = |entry: &&HandlerEntry| find_kept_handler(own, entry.event).is_none();
     for entry in wanted.entries.iter().filter(missing) {
-        insert_entry(&mut document, entry, &mut ContainerLog::default())?;
+        insert_entry(&mut document, entry, &form, &mut ContainerLog::default())?;
     }
     Ok(document.text())
 }
@@ -180,17 +202,53 @@ fn find_kept_handler(own: &[RegisteredHandler], event: &str) -> Option<usize> {
     own.iter().position(|handler| handler.event == event && handler.matcher.is_none())
 }
 
-fn insert_entry(
+/// Adds the members that the file must have.
+fn begin_file(
     document: &mut SettingsDocument,
-    entry: &HandlerEntry,
+    form: &JsonRegistration,
     containers: &mut ContainerLog,
 ) -> Result<(), SettingsFault> {
-    let (hooks, event) = (JsonPathStep::Key(HOOKS), JsonPathStep::Key(entry.event));
     if document.root().is_none() {
         document.begin_object()?;
         containers.record_container(&[], None);
     }
     containers.record_if_empty(document, &[]);
+    for (key, value) in form.root {
+        let path = [JsonPathStep::Key(key)];
+        if document.node_at(&path).is_none() {
+            document.append(&[], Some(key), &handler::parse_constant(value))?;
+            containers.record_container(&path, None);
+        }
+    }
+    Ok(())
+}
+
+/// Removes the members that Snell added, if nothing else is left.
+fn remove_root_members(
+    document: &mut SettingsDocument,
+    before: &PriorContent<'_>,
+    form: &JsonRegistration,
+) -> Result<(), SettingsFault> {
+    let is_added = |key: &str| match before {
+        PriorContent::Changed { containers, .. } => containers.iter().any(|container| container.path == [key]),
+        PriorContent::Known(_) | PriorContent::Unknown => false,
+    };
+    for (key, _) in form.root.iter().rev().filter(|(key, _)| is_added(key)) {
+        document.remove(&[JsonPathStep::Key(key)])?;
+    }
+    if form.root.is_empty() || document.blank_inside(&[]).is_none() {
+        return Ok(());
+    }
+    restore_container(document, &[], before)
+}
+
+fn insert_entry(
+    document: &mut SettingsDocument,
+    entry: &HandlerEntry,
+    form: &JsonRegistration,
+    containers: &mut ContainerLog,
+) -> Result<(), SettingsFault> {
+    let (hooks, event) = (JsonPathStep::Key(HOOKS), JsonPathStep::Key(entry.event));
     if document.node_at(&[hooks]).is_none() {
         document.append(&[], Some(HOOKS), &json!({}))?;
         containers.record_container(&[hooks], None);
@@ -198,10 +256,10 @@ fn insert_entry(
     containers.record_if_empty(document, &[hooks]);
     if document.node_at(&[hooks, event]).is_none() {
         containers.record_container(&[hooks, event], None);
-        return document.append(&[hooks], Some(entry.event), &json!([entry.to_group()]));
+        return document.append(&[hooks], Some(entry.event), &json!([entry.to_element(form)]));
     }
     containers.record_if_empty(document, &[hooks, event]);
-    document.append(&[hooks, event], None, &entry.to_group())
+    document.append(&[hooks, event], None, &entry.to_element(form))
 }
 
 /// Removes a handler of Snell, and containers that exist only for it.
@@ -211,28 +269,41 @@ fn remove_handler(
     before: &PriorContent<'_>,
 ) -> Result<(), SettingsFault> {
     let path = handler.json_path();
-    let (group, handlers) = (&path[..3], &path[..4]);
-    let neighbours = document.node_at(handlers).and_then(|node| node.items()).map_or(0, <[_]>::len);
+    let neighbours = match path.get(..4) {
+        Some(handlers) => document.node_at(handlers).and_then(|node| node.items()).map_or(0, <[_]>::len),
+        None => 1,
+    };
     if neighbours > 1 {
         return document.remove(&path);
     }
-    document.remove(group)?;
+    document.remove(&path[..3])?;
     for length in (0..=2).rev() {
-        let container = &path[..length];
-        if document.blank_inside(container).is_none() {
+        if document.blank_inside(&path[..length]).is_none() {
             return Ok(());
         }
-        match before.container_origin(container) {
-            // Comments that were added since must stay.
-            ContainerOrigin::Absent if document.has_comments_inside(container) => return Ok(()),
-            ContainerOrigin::Absent if container.is_empty() => document.remove_root()?,
-            ContainerOrigin::Absent => document.remove(container)?,
-            ContainerOrigin::Blank(blank) => return document.set_blank_inside(container, &blank),
-            // It had other content, which was removed since.
-            ContainerOrigin::Full => return Ok(()),
+        restore_container(document, &path[..length], before)?;
+        if document.node_at(&path[..length]).is_some() {
+            return Ok(());
         }
     }
     Ok(())
+}
+
+/// Removes an empty container that was missing before, or restores its blanks.
+fn restore_container(
+    document: &mut SettingsDocument,
+    container: &[JsonPathStep<'_>],
+    before: &PriorContent<'_>,
+) -> Result<(), SettingsFault> {
+    match before.container_origin(container) {
+        // Comments that were added since must stay.
+        ContainerOrigin::Absent if document.has_comments_inside(container) => Ok(()),
+        ContainerOrigin::Absent if container.is_empty() => document.remove_root(),
+        ContainerOrigin::Absent => document.remove(container),
+        ContainerOrigin::Blank(blank) => document.set_blank_inside(container, &blank),
+        // It had other content, which was removed since.
+        ContainerOrigin::Full => Ok(()),
+    }
 }
 
 /// The state of a container before Snell's entries.

@@ -15,7 +15,7 @@ fn desired_registration(way: InstallMode) -> DesiredRegistration {
     };
     DesiredRegistration {
         way,
-        entries: HandlerEntry::all_for_agent(agent, way, command),
+        entries: HandlerEntry::for_events(agent, &agent.events().collect::<Vec<_>>(), way, command),
         recognizer: sample_recognizer(),
     }
 }
@@ -36,8 +36,7 @@ fn changed_content(containers: &[CreatedContainer]) -> PriorContent<'_> {
 
 /// Takes Snell out of a file that is not as it was left.
 fn uninstall_from(text: &str, containers: &[CreatedContainer]) -> String {
-    let document = SettingsDocument::parse(text).unwrap();
-    plan_uninstall(&document, &changed_content(containers), &sample_recognizer()).unwrap().unwrap()
+    plan_uninstall(text, &changed_content(containers), &sample_recognizer()).unwrap().unwrap()
 }
 
 /// A document, before anybody has laid it out.

@@ -55,7 +55,8 @@ fn value_to_json(node: &DeValue<'_>) -> Value {
 fn the_schema_of_snell_toml_accepts_what_is_valid() {
     let schema = load_schema("snell.toml.json");
     let files = read_fixtures("fixtures/valid");
-    let files: Vec<_> = files.iter().filter(|(name, _)| name.ends_with(".toml")).collect();
+    let files: Vec<_> =
+        files.iter().filter(|(name, _)| name.starts_with("snell-") && name.ends_with(".toml")).collect();
     assert!(!files.is_empty());
     for (name, text) in files {
         let document = table_to_json(DeTable::parse(text).unwrap().get_ref());
@@ -82,7 +83,8 @@ fn the_schema_of_snell_toml_rejects_what_is_not_valid_where_a_schema_can() {
     let schema = load_schema("snell.toml.json");
     let mut accepted = Vec::new();
     for (name, text) in read_fixtures("fixtures/invalid") {
-        if !name.ends_with(".toml") {
+        // `no-name.vibe.toml` is a file of an agent.
+        if !name.ends_with(".toml") || name.matches('.').count() > 1 {
             continue;
         }
         // A document that is no TOML does not reach a schema.

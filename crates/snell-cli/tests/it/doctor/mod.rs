@@ -1,5 +1,6 @@
 //! `snell doctor`: what it finds, what it proves, and that it leaves nothing behind.
 
+mod every_agent;
 mod read_only;
 mod receiver;
 
@@ -63,7 +64,7 @@ fn people_see_that_all_is_well() {
     Configuration  ok       0 hooks (without Snell's own) in 1 file, without problems
     Guard          ok       the guard judges every tool call with the preset standard; your settings change 0 rules and allow 0 commands
     Proof          ok       Notification by ~/home/bin/snell hook --agent claude: exit code 0, no answer, MANY ms; recorded
-                   ok       PreToolUse by ~/home/bin/snell hook --agent claude: exit code 0, answers {"systemMessage":"Snell: blocked by rule files.delete-root; details: snell guard explain 'rm -rf /'","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecision…, MANY ms; `rm -rf /` is denied by files.delete-root, and that is recorded
+                   ok       PreToolUse by ~/home/bin/snell hook --agent claude: exit code 0, answers {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"rm would delete everything on this machine (/). Name the one directory of the project to de…, MANY ms; `rm -rf /` is denied by files.delete-root, and that is recorded
                    note     these tests ran in a temporary home directory: nothing was added to your records or sent to your receiver
 
     No problems.
@@ -304,7 +305,7 @@ fn what_is_worth_knowing_is_said_and_is_no_fault() {
         (
             "another agent",
             |home| fs::create_dir(home.sandbox.home().join(".cursor")).unwrap(),
-            "Neighbours note Cursor may read these settings files too and call Snell",
+            "Neighbours note Cursor may read the files of Claude Code too and call Snell; Snell answers it, but only on the events of Claude Code; to register it, run: snell install cursor",
         ),
         (
             "a shell in between",
@@ -341,7 +342,7 @@ fn a_program_that_is_not_in_path_works_all_the_same() {
 fn where_the_agent_is_and_snell_is_not_that_is_said() {
     let home = InstallHome::new();
     assert_eq!(list_faults(&home), [""; 0]);
-    assert!(run_doctor(&home).iter().any(|one| one.contains("Claude Code has not been used here")));
+    assert!(run_doctor(&home).iter().any(|one| one.contains("no known agent has been used here")));
     let home = InstallHome::with_settings("{}");
     assert_eq!(
         list_faults(&home),

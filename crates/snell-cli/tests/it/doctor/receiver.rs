@@ -178,7 +178,7 @@ fn a_machine_that_only_forwards_is_shown_what_arrives_and_its_receiver_hears_not
             .find(|one| one.starts_with("Proof ok Notification by"))
             .unwrap_or_else(|| panic!("{found:#?}"));
         assert!(
-            proof.contains("; arrived as POST /hook/notification with the fields tmux_session, session_id,"),
+            proof.contains("; arrived as POST /hook/notification with the fields tmux_session, platform, session_id,"),
             "{proof}"
         );
         let stood_in_for = if names_receiver { url.as_str() } else { "the default receiver" };

@@ -56,7 +56,7 @@ fn a_guard_that_is_off_is_not_reported_as_judging() {
     assert_eq!(ran.code, 0, "{ran:?}");
     let last = ran.stdout.lines().last().unwrap();
     assert!(
-        last.starts_with("No problems, but no agent calls Snell yet.") && last.ends_with("snell install claude"),
+        last.starts_with("No problems, but no agent calls Snell yet.") && last.ends_with("snell install"),
         "{last}"
     );
     let home = InstallHome::with_settings("{}").with_program_in_path();

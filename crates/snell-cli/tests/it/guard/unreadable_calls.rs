@@ -100,12 +100,12 @@ fn another_unreadable_event_is_recorded_without_a_question() {
 }
 
 #[test]
-fn an_agent_without_answers_gets_the_exit_code() {
+fn an_agent_that_cannot_ask_gets_a_denial_in_its_own_words() {
     let sandbox = CliSandbox::with_frozen_clock();
     let payload = render_payload_opening(&sandbox, "PreToolUse").replacen('{', "{\"cursor_version\": \"1.7\", ", 1);
     let ran = run_hook(&sandbox, &payload);
-    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
-    assert!(ran.stderr.contains("Snell cannot ask the user in Cursor."), "{ran:?}");
+    assert_eq!((ran.code, &ran.json()["permission"]), (0, &json!("deny")), "{ran:?}");
+    assert!(ran.stdout.contains("Snell cannot ask the user in Cursor."), "{ran:?}");
 }
 
 #[test]

@@ -7,7 +7,9 @@ mod background;
 mod concurrent_agents;
 mod daemon;
 mod env_tampering;
+mod every_agent;
 mod failures;
+mod foreign_files;
 mod full_disk;
 mod gemini;
 mod killed;
@@ -18,7 +20,7 @@ mod secrets;
 mod sequences;
 pub mod slow_hooks;
 mod terminal;
-mod unsupported_agents;
+
 mod without_arguments;
 
 use std::fs;

@@ -180,3 +180,25 @@ fn what_a_hook_says_in_the_background_is_masked_as_well() {
     assert_eq!(watched.sandbox.wait_for_background_outcomes(1).len(), 1);
     assert_no_secret_stored(&watched, "recorded");
 }
+
+#[test]
+fn a_token_in_the_agents_environment_is_not_written() {
+    let token = "5d41402abc4b2a76b9719d911017c592";
+    let variable = ("CLAUDE_CODE_MESSAGING_TOKEN", token);
+    let text = "[[hook]]\nevent = \"PostToolUse\"\nrun = 'env; export -p >&2; exit 1'\n";
+    for mode in [RecordingMode::Alone, RecordingMode::WithDaemon] {
+        let watched = HookSandbox::with_user_config(mode, text);
+        let printed = format!("PATH=/bin\nCLAUDE_CODE_MESSAGING_TOKEN={token}\nHOME=/root\n");
+        let fields = json!({
+            "tool_name": "Bash", "tool_input": {"command": "env", "env": {"CLAUDE_CODE_MESSAGING_TOKEN": token}},
+            "tool_response": {"stdout": printed},
+        });
+        watched.run_hook_with_env(&[variable], &watched.build_payload("s1", "PostToolUse", fields));
+        for file in list_entries_recursively(&watched.sandbox.data()) {
+            let content = fs::read(&file).unwrap_or_default();
+            let found = content.windows(token.len()).any(|part| part == token.as_bytes());
+            assert!(!found, "{}", file.display());
+        }
+        assert_eq!(watched.count_rows("hook_runs"), 1);
+    }
+}

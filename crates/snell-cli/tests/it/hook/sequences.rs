@@ -96,6 +96,7 @@ fn replay_sequence(file: &Path, mode: RecordingMode, wrong: &mut Vec<String>) {
         let place = format!("{name}:{number} ({mode:?})");
         let step: SequenceStep = serde_json::from_str(line).unwrap_or_else(|error| panic!("{place}: {error}"));
         for (path, lines) in &step.transcript {
+            fs::create_dir_all(Path::new(path).parent().unwrap()).unwrap();
             let mut file = fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
             lines.iter().for_each(|line| writeln!(file, "{line}").unwrap());
         }

@@ -1,11 +1,13 @@
 //! `snell install` and `snell uninstall`: what they do to settings files, and what they leave alone.
 
+mod agents;
 mod host;
 mod killed;
 mod layouts;
 pub mod notify_script;
 mod notify_script_file;
 mod own_entries;
+mod plugins;
 mod refusals;
 mod registered_commands;
 mod settings_files;

@@ -138,7 +138,7 @@ fn without_the_program_curl_forwards_what_the_program_would() {
     let session = "CLAUDE_HEADSPACE_TMUX_SESSION";
     let strange = "it's \"a\\b\"\n\t\u{1}\u{7f} ü \u{1f980} $HOME `x` %s ; }";
     type ScriptPayloadCase<'a> = (&'a [(&'a str, &'a str)], &'a str, Value);
-    let cases: [ScriptPayloadCase<'_>; 12] = [
+    let cases: [ScriptPayloadCase<'_>; 14] = [
         (&[], "{\"session_id\": \"s\"}", json!({"session_id": "s"})),
         (&[], "{}", json!({})),
         (&[], " {\n }\n", json!({})),
@@ -152,6 +152,8 @@ fn without_the_program_curl_forwards_what_the_program_would() {
             json!({"session_id": "s", "tmux_pane": "%7", "tmux_session": "main", "headspace_session_id": "h-1"}),
         ),
         (&[("TMUX_PANE", "%7")], "{}", json!({"tmux_pane": "%7"})),
+        (&[("CLAUDECODE", "1")], "{}", json!({"platform": "claude"})),
+        (&[("CLAUDECODE", "1")], "{\"platform\": \"own\"}", json!({"platform": "own"})),
         (&[], " \t{\"a\": \" }\"} \r\n ", json!({"a": " }"})),
         // What the payload says itself is not said twice.
         (

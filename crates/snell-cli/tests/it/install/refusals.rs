@@ -147,10 +147,20 @@ fn a_full_disk_changes_nothing() {
 
 #[test]
 fn mistakes_on_the_command_line_are_said() {
-    let home = InstallHome::new();
+    let mut home = InstallHome::new();
+    home.sandbox = home.sandbox.env("PATH", "/nowhere");
     let cases = [
-        (&["install", "codex"][..], "Snell cannot be installed in \"codex\"\nhint: use one of: claude"),
-        (&["uninstall", "cursor"], "use one of: claude"),
+        (&["install"][..], "no known agent was found on this machine\nhint: name one of: amp,"),
+        (
+            &["install", "emacs"][..],
+            "Snell cannot be installed in \"emacs\"\nhint: use one of: amp, augment, claude, cline, codex, copilot, crush,",
+        ),
+        (&["install", "claude", "codex", "emacs"], "Snell cannot be installed in \"emacs\""),
+        (&["uninstall", "emacs"], "use one of: amp,"),
+        (&["uninstall"], "no agent is named\nhint: name an agent, or pass --all"),
+        (&["install", "kimi", "--project"], "Kimi Code reads no project hooks\nhint: for Kimi Code, use no option"),
+        (&["install", "codex", "--local"], "Codex reads no local hooks\nhint: for Codex, use no option or --project"),
+        (&["install", "codex", "--notify"], "Snell cannot forward events of Codex with --notify"),
         (
             &["install", "claude", "--notify", "--url", "tower"],
             "--url must start with http:// or https://\nhint: use http://HOST:PORT",

@@ -76,7 +76,7 @@ fn what_the_environment_does_not_say_is_not_there() {
             Some(json!("2020-01-01T00:00:00Z")),
         ),
     ];
-    for (sandbox, mut payload, field, expected) in rows {
+    for (sandbox, mut payload, field, expected) in rows.into_iter().chain(list_product_rows()) {
         payload["n"] = json!(1);
         let receiver = NotifyReceiver::new();
         run_notify(&sandbox, &["Stop", "--url", &receiver.url()], &payload.to_string()).assert_no_warning();
@@ -86,6 +86,18 @@ fn what_the_environment_does_not_say_is_not_there() {
     let receiver = NotifyReceiver::new();
     run_notify(&CliSandbox::new(), &["Stop", "--url", &receiver.url()], r#"{"event_id": 7}"#).assert_no_warning();
     assert!(expect_single_body(&receiver)["event_id"].is_string());
+}
+
+/// The product: by the payload and the environment, as far as they fit together.
+fn list_product_rows() -> Vec<(CliSandbox, Value, &'static str, Option<Value>)> {
+    let in_claude_code = || CliSandbox::new().env("CLAUDECODE", "1");
+    let stop = json!({"hook_event_name": "Stop", "session_id": "s1", "transcript_path": "/t.jsonl"});
+    vec![
+        (in_claude_code(), stop.clone(), "platform", Some(json!("claude"))),
+        (CliSandbox::new(), json!({"hook_event_name": "AfterAgent"}), "platform", Some(json!("gemini"))),
+        (in_claude_code(), json!({"platform": "lantern"}), "platform", Some(json!("lantern"))),
+        (CliSandbox::new(), json!({"prompt": ""}), "platform", None),
+    ]
 }
 
 #[test]

@@ -173,10 +173,11 @@ fn is_same_change(seen: &SightingView, event: &TimelineEvent) -> bool {
     seen.state_before == event.state_before && seen.state == event.state
 }
 
-/// The item of the event itself. A prompt is shown by its turn, and the end of a call by its start.
+/// The item of the event itself. A prompt is shown by its turn, and the end of a call by its start. The result of a
+/// background task, which comes as a prompt, has a summary and no turn.
 fn event_content(event: TimelineEvent) -> Option<TimelineItemContent> {
     match event.event.as_str() {
-        "UserPromptSubmit" if event.decision.is_none() => None,
+        "UserPromptSubmit" if event.decision.is_none() && event.tool_summary.is_none() => None,
         "UserPromptSubmit" if event.decision.as_deref() == Some("block") => {
             Some(TimelineItemContent::BlockedPrompt(Box::new(event)))
         }
@@ -239,9 +240,12 @@ mod tests {
             let event = TimelineEvent { is_end_of_call, ..sample_event(name, "x") };
             assert_eq!(item_keys(&items_from_event(event, &TimelineKindFilter::all())), expected, "{name}");
         }
-        // A prompt is shown by its turn, unless it has a decision.
+        // A prompt is shown by its turn, unless it has a decision, or is the result of a background task.
+        let result = TimelineEvent { decision: None, ..sample_event("UserPromptSubmit", "x") };
+        assert_eq!(item_keys(&items_from_event(result, &TimelineKindFilter::all()))[0], "e9");
         let prompt = TimelineEvent {
             decision: None,
+            tool_summary: None,
             state: AgentState::Idle,
             state_before: Some(AgentState::Idle),
             ..sample_event("UserPromptSubmit", "x")

@@ -1,7 +1,7 @@
 //! The view of all agents: those that need you, and the cards.
 
 use serde_json::json;
-use snell_store::Store;
+use snell_store::{ContextReport, Store};
 
 use super::{create_waiting_agent, get_page, slice_between, start_with_stopped_clock};
 use crate::support::TestApp;
@@ -40,7 +40,8 @@ fn a_card_shows_the_state_of_its_agent_and_its_source() {
     let conversation = store.find_agent_location(id).unwrap().unwrap().conversation_id.unwrap();
     let at = "2026-03-02T12:00:00Z".parse().unwrap();
     store.set_status(conversation, Some("Mending the till"), at).unwrap();
-    assert!(store.set_context_usage("0123456789abcdef", 81.4, None).unwrap());
+    let report = ContextReport { percent: Some(81.4), ..ContextReport::default() };
+    assert!(store.set_context_usage("0123456789abcdef", &report).unwrap());
     let card = get_page(&app, &format!("/fragments/agents/{id}")).body;
     for part in [
         "<code>01234567</code>",

@@ -13,6 +13,7 @@ columns! {
         confidence, why, current_tool, tmux_session, tmux_pane, tmux_server, process: "pid, pid_started",
         process_is_certain: "pid_certain", host, headspace_session_id, context_percent, context_source, last_words,
         started_at, last_seen_at, ended_at, end_reason, state_reported_at: "told_at", context_window,
+        in_background,
     }
 }
 
@@ -69,6 +70,7 @@ impl AgentRow {
                 end_reason,
                 told_at: self.state_reported_at,
                 context_window,
+                in_background,
             }
         )
     }

@@ -8,7 +8,7 @@ use crate::error::Result;
 columns! {
     ConversationRow from "conversations" {
         conversation_id, session_id, agent_id, role, mode, tmux_pane, model, permission_mode, mission_execution_id,
-        started_at, last_seen_at, ended_at, end_reason, status_text, status_set_at, pinged_at,
+        started_at, last_seen_at, ended_at, end_reason, status_text, status_set_at, pinged_at, reported_window,
         reminders: "context_warning_level, prompt_warning_level, status_reminded, ping_reminded",
     }
 }
@@ -28,7 +28,7 @@ impl SqliteTransaction<'_, '_> {
             conversation_id: to_optional_id(conversation.conversation_id), session_id, started_at,
         } on conflict (conversation_id) update {
             agent_id, role, mode, tmux_pane, model, permission_mode, mission_execution_id, last_seen_at, ended_at,
-            end_reason, status_text, status_set_at, pinged_at, context_warning_level: reminders.stop_level,
+            end_reason, status_text, status_set_at, pinged_at, reported_window, context_warning_level: reminders.stop_level,
             prompt_warning_level: reminders.prompt_level, status_reminded: reminders.status,
             ping_reminded: reminders.ping,
         })?;

@@ -47,6 +47,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/004-rollups.sql"),
     include_str!("migrations/005-sightings.sql"),
     include_str!("migrations/006-added-context.sql"),
+    include_str!("migrations/007-context-and-background.sql"),
 ];
 
 /// How often a process asks for the lock before it gives up: about half a second in all.

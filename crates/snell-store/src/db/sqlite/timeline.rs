@@ -88,7 +88,8 @@ impl TimelineAspect {
             Self::BlockedPrompt => "e.name = 'UserPromptSubmit' AND e.decision = 'block'",
             Self::Itself => {
                 "e.name NOT IN ('PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'UserPromptSubmit') \
-                 OR e.name = 'UserPromptSubmit' AND e.decision <> 'block' OR e.told IS NOT NULL"
+                 OR e.name = 'UserPromptSubmit' AND (e.decision <> 'block' OR e.tool_summary IS NOT NULL) \
+                 OR e.told IS NOT NULL"
             }
         }
     }

@@ -79,6 +79,8 @@ pub(super) struct ParsedLine {
     pub(super) activity: Option<TranscriptActivity>,
     /// The agent's directory.
     pub(super) cwd: Option<String>,
+    /// The session's model, with the mark of a larger context.
+    pub(super) model: Option<String>,
     /// Whether the conversation was compacted, so that earlier counts are outdated.
     pub(super) compacted: bool,
 }
@@ -129,6 +131,10 @@ pub(super) fn parse_line(line: &[u8], is_own: &dyn Fn(&str) -> bool) -> ParsedLi
     let mut found = match line["type"].as_str() {
         Some("assistant") => parse_agent_line(&line),
         Some("user") => ParsedLine { entry: parse_user_line(&line), ..ParsedLine::default() },
+        Some("attachment") => {
+            let model = line["attachment"]["identity"]["modelId"].as_str().map(str::to_owned);
+            return ParsedLine { model, ..ParsedLine::default() };
+        }
         Some("system") => {
             return ParsedLine { compacted: line["subtype"] == COMPACTION, ..ParsedLine::default() };
         }
@@ -154,6 +160,9 @@ fn detect_activity(line: &Value, entry: Option<&TranscriptEntry>) -> Option<Acti
         Some(TranscriptEntry::Prompt { .. }) => return Some(ActivityKind::Works),
         Some(TranscriptEntry::AgentText { .. }) | None => {}
     }
+    if is_system_prompt(line) {
+        return Some(ActivityKind::Works);
+    }
     if line["type"] == "user" {
         return block("tool_result").map(|_| ActivityKind::Works);
     }
@@ -172,7 +181,7 @@ fn is_flag_set(line: &Value, flag: &str) -> bool {
 
 fn parse_agent_line(line: &Value) -> ParsedLine {
     let message = &line["message"];
-    let text = join_texts(&extract_texts(message));
+    let text = join_texts(&extract_texts(&message["content"]));
     let at = parse_timestamp(line);
     if is_flag_set(line, "isApiErrorMessage") {
         let entry = text.map(|text| TranscriptEntry::ApiError { text, at });
@@ -188,8 +197,16 @@ fn parse_agent_line(line: &Value) -> ParsedLine {
     }
 }
 
+/// Whether the agent itself wrote a prompt, such as the result of a background task.
+fn is_system_prompt(line: &Value) -> bool {
+    line["promptSource"] == "system" || line["origin"]["kind"] == "task-notification"
+}
+
 fn parse_user_line(line: &Value) -> Option<TranscriptEntry> {
-    let mut texts = extract_texts(&line["message"]);
+    if is_system_prompt(line) {
+        return None;
+    }
+    let mut texts = extract_texts(&line["message"]["content"]);
     let at = parse_timestamp(line);
     if texts.iter().any(|text| text.starts_with(INTERRUPTION_PREFIX)) {
         return Some(TranscriptEntry::Interrupted { at });
@@ -199,9 +216,9 @@ fn parse_user_line(line: &Value) -> Option<TranscriptEntry> {
     Some(TranscriptEntry::Prompt { text, at, id: parse_line_id(line) })
 }
 
-/// The texts of a message, trimmed; its content is one text or a list of blocks, some of them texts.
-fn extract_texts(message: &Value) -> Vec<&str> {
-    let texts: Vec<_> = match &message["content"] {
+/// The texts of a message's content, trimmed: it is one text or a list of blocks, some of them texts.
+pub(super) fn extract_texts(content: &Value) -> Vec<&str> {
+    let texts: Vec<_> = match content {
         Value::String(text) => vec![text.as_str()],
         Value::Array(blocks) => {
             blocks.iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str()).collect()
@@ -212,7 +229,7 @@ fn extract_texts(message: &Value) -> Vec<&str> {
 }
 
 /// Joins texts, and truncates the result.
-fn join_texts(texts: &[&str]) -> Option<String> {
+pub(super) fn join_texts(texts: &[&str]) -> Option<String> {
     const ELLIPSIS: &str = "…";
     let mut text = texts.join("\n\n");
     if text.len() > MAX_TEXT_BYTES {

@@ -1,8 +1,9 @@
 //! An agent's transcript, read as it grows.
 //!
-//! Claude Code appends one line of JSON to a file for each message and action of a session. Hooks have little of the
-//! agent's texts and no interruptions, so the store reads those from the file. Each call continues where the last one
-//! ended, which a [`TranscriptCursor`] records across processes:
+//! Agents append one line of JSON to a file for each message and action of a session. Hooks have little of the agent's
+//! texts and few interruptions, so the store reads those from the file: `entry` parses lines of Claude Code, `line_rows`
+//! those of products with a table. Each call continues where the last one ended, which a [`TranscriptCursor`] records
+//! across processes:
 //!
 //! ```text
 //! file ──► lines (complete ones, within limits) ──► entries (own session, no sub-agents) ──► chunk
@@ -12,6 +13,8 @@
 mod cursor;
 mod entry;
 mod line_reader;
+mod line_rows;
+mod location;
 
 #[cfg(test)]
 mod tests;
@@ -19,9 +22,11 @@ mod tests;
 use std::io;
 use std::path::Path;
 
-use snell::{FileAccess, RegularFile};
+use snell::{FileAccess, RegularFile, TranscriptFormat};
 
 pub use cursor::{CursorParseError, FileId, TranscriptCursor};
+pub(crate) use location::locate_transcript;
+
 pub use entry::{ActivityKind, ContextUsage, TranscriptActivity, TranscriptEntry};
 
 use entry::ParsedLine;
@@ -49,6 +54,8 @@ pub struct TranscriptChunk {
     pub activity: Option<TranscriptActivity>,
     /// The agent's last directory.
     pub cwd: Option<String>,
+    /// The session's model by its own line. Unlike the model of a count, it has the mark of a larger context.
+    pub model: Option<String>,
     /// The position for the next call.
     pub cursor: TranscriptCursor,
     /// Whether a limit ended the call before the end of the file; the next call continues.
@@ -68,9 +75,15 @@ pub struct TranscriptChunk {
 /// If the file cannot be read, or is not a regular file; a named pipe is refused without waiting.
 pub fn read_transcript(
     path: &Path,
+    format: TranscriptFormat,
     from: &TranscriptCursor,
     is_own: &dyn Fn(&str) -> bool,
 ) -> io::Result<TranscriptChunk> {
+    let parse_line = |line: &[u8]| match format {
+        TranscriptFormat::ClaudeJsonl => entry::parse_line(line, is_own),
+        TranscriptFormat::JsonLines(lines) => line_rows::parse_line(line, lines.rows),
+        TranscriptFormat::Unsupported => ParsedLine::default(),
+    };
     let file = RegularFile::open(path, FileAccess::Read)?.into_file();
     let continues = from.file.is_some() && from.is_valid_for(&file)?;
     let start = if continues { from.clone() } else { TranscriptCursor::initial(&file)? };
@@ -79,6 +92,7 @@ pub fn read_transcript(
         usage: None,
         activity: None,
         cwd: None,
+        model: None,
         cursor: start.clone(),
         more: false,
         restarted: !continues && from.offset > 0,
@@ -86,7 +100,7 @@ pub fn read_transcript(
     let mut lines = LineReader::new(&file, &start)?;
     loop {
         match lines.next_line()? {
-            LineStep::Line(line) => read.add_line(entry::parse_line(line, is_own)),
+            LineStep::Line(line) => read.add_line(parse_line(line)),
             LineStep::Skipped => {}
             LineStep::End => break,
         }
@@ -107,5 +121,6 @@ impl TranscriptChunk {
         self.usage = found.usage.or(counted);
         self.activity = found.activity.or(self.activity.take());
         self.cwd = found.cwd.or(self.cwd.take());
+        self.model = found.model.or(self.model.take());
     }
 }

@@ -40,7 +40,8 @@ impl TestTranscript {
     fn read(&mut self) -> TranscriptChunk {
         let from = self.cursor.to_string().parse().unwrap();
         assert_eq!(from, self.cursor);
-        let read = read_transcript(&self.path(), &from, &|session| session == "own").unwrap();
+        let read =
+            read_transcript(&self.path(), TranscriptFormat::ClaudeJsonl, &from, &|session| session == "own").unwrap();
         self.cursor = read.cursor.clone();
         read
     }
@@ -117,6 +118,12 @@ fn only_lines_of_the_own_session_become_entries() {
             user(json!([{"type": "text", "text": "<system-reminder>x"}, {"type": "text", "text": "Hi"}])),
             Some("prompt Hi"),
         ),
+        // The agent itself reports the results of its background tasks.
+        (user(json!("<task-notification>x</task-notification>")), None),
+        (with(user(json!("The build is done.")), "origin", json!({"kind": "task-notification"})), None),
+        (with(user(json!("The build is done.")), "promptSource", json!("system")), None),
+        (with(user(json!("Hi")), "origin", json!({"kind": "human"})), Some("prompt Hi")),
+        (with(user(json!("Hi")), "promptSource", json!("typed")), Some("prompt Hi")),
         (user(json!("  \n")), None),
         (user(json!(7)), None),
         (with(user(json!("Hi")), "isMeta", json!(true)), None),
@@ -141,6 +148,15 @@ fn only_lines_of_the_own_session_become_entries() {
         let entries = TestTranscript::with_content(to_line(&value)).read_entries();
         assert_eq!(entries, Vec::from_iter(expected.map(str::to_owned)), "{value}");
     }
+}
+
+#[test]
+fn an_agent_that_gets_the_result_of_a_background_task_works() {
+    let origin = json!({"kind": "task-notification"});
+    let content = "<task-notification>x</task-notification>";
+    let line = json!({"type": "user", "sessionId": "own", "origin": origin, "message": {"content": content}});
+    let mut transcript = TestTranscript::with_content(to_line(&line));
+    assert_eq!(transcript.read().activity.map(|activity| activity.kind), Some(ActivityKind::Works));
 }
 
 #[test]
@@ -315,14 +331,23 @@ fn special_files_are_an_error_at_once_and_symlinks_are_followed() {
     let fifo = directory.join("fifo");
     rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
     for path in [&fifo, directory, Path::new("/dev/null")] {
-        let error = read_transcript(path, &TranscriptCursor::default(), &any).unwrap_err();
+        let error =
+            read_transcript(path, TranscriptFormat::ClaudeJsonl, &TranscriptCursor::default(), &any).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{}", path.display());
     }
-    let missing = read_transcript(&directory.join("missing"), &TranscriptCursor::default(), &any).unwrap_err();
+    let missing =
+        read_transcript(&directory.join("missing"), TranscriptFormat::ClaudeJsonl, &TranscriptCursor::default(), &any)
+            .unwrap_err();
     assert_eq!(missing.kind(), io::ErrorKind::NotFound);
     let link = directory.join("link");
     symlink(transcript.path(), &link).unwrap();
-    assert_eq!(read_transcript(&link, &TranscriptCursor::default(), &any).unwrap().entries.len(), 1);
+    assert_eq!(
+        read_transcript(&link, TranscriptFormat::ClaudeJsonl, &TranscriptCursor::default(), &any)
+            .unwrap()
+            .entries
+            .len(),
+        1
+    );
 }
 
 #[test]

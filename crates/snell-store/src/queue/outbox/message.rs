@@ -90,6 +90,7 @@ impl OutboxMessage {
             ("headspace_session_id", text(&sender.headspace_session_id)),
             ("pid", sender.process.map(|process| process.pid.into())),
             ("host", text(&sender.host)),
+            ("platform", text(&sender.product)),
             ("timestamp", Some(record.at.to_string().into())),
         ];
         for (field, value) in additions {
@@ -206,6 +207,7 @@ mod tests {
         let sender = &mut observation.sender;
         sender.cwd = Some("/seen".into());
         sender.host = Some("box".into());
+        sender.product = Some("claude".into());
         sender.tmux_pane = Some("%3".into());
         sender.tmux_session = Some(String::new());
         sender.launcher_session_id = Some("launched".into());
@@ -213,7 +215,7 @@ mod tests {
         let letter = OutboxMessage::from_record(observation.into(), &build_receiver());
         let expected = json!({
             "cwd": "/told", "host": "box", "tmux_pane": "%3", "pid": 5, "hook_event_name": "AfterAgent",
-            "session_id": "launched", "timestamp": "2026-03-01T12:00:00Z", "event_id": "one",
+            "session_id": "launched", "platform": "claude", "timestamp": "2026-03-01T12:00:00Z", "event_id": "one",
         });
         assert_eq!(Value::Object(letter.body), expected);
     }

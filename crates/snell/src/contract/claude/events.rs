@@ -2,22 +2,25 @@
 
 use std::time::Duration;
 
-use crate::event::EventName;
+use serde_json::Value;
+
+use crate::event::{Event, EventName, ToolCall};
+use crate::matcher::MatchSubject;
 
 /// One event of Claude Code.
 #[derive(Debug)]
-pub(super) struct ClaudeEventRow {
-    pub(super) name: &'static str,
-    pub(super) matcher: MatchTarget,
+pub(crate) struct ClaudeEventRow {
+    pub(crate) name: &'static str,
+    pub(crate) matcher: MatchTarget,
     /// Its fields beside the common ones.
-    pub(super) fields: &'static [&'static str],
+    pub(crate) fields: &'static [&'static str],
     /// Whether exit code 2, or a blocking answer, blocks something.
-    pub(super) blocks: bool,
+    pub(crate) blocks: bool,
 }
 
 /// The value that a matcher of an event compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MatchTarget {
+pub(crate) enum MatchTarget {
     /// Nothing: every hook of the event runs.
     Nothing,
     Tool,
@@ -25,6 +28,37 @@ pub(super) enum MatchTarget {
     Field(&'static str),
     /// The last part of `file_path`.
     FileName,
+    /// The command of a shell tool.
+    Command,
+}
+
+impl MatchTarget {
+    /// The value of an event. [`MatchTarget::Nothing`] matches everything.
+    pub(crate) fn build_subject(self, event: &Event) -> MatchSubject<'_> {
+        match self {
+            Self::Nothing => MatchSubject::from_text("event", None),
+            Self::Tool => MatchSubject::from_tool(event.tool.as_ref()),
+            Self::Field(field) => MatchSubject::from_text(field, get_text_field(event, field)),
+            Self::FileName => {
+                let path = get_text_field(event, "file_path");
+                MatchSubject::from_text("file", path.map(|path| path.rsplit(['/', '\\']).next().unwrap_or(path)))
+            }
+            Self::Command => {
+                let command = event.tool.as_ref().and_then(ToolCall::command);
+                let texts = command.into_iter().collect();
+                MatchSubject { texts, ..MatchSubject::from_text("command", None) }
+            }
+        }
+    }
+}
+
+fn get_text_field<'a>(event: &'a Event, name: &str) -> Option<&'a str> {
+    match name {
+        "source" => event.source.as_deref(),
+        "reason" => event.reason.as_deref(),
+        "agent_type" => event.subagent.as_ref().and_then(|agent| agent.kind.as_deref()),
+        other => event.raw.get(other).and_then(Value::as_str),
+    }
 }
 
 use MatchTarget::{Field, FileName, Nothing, Tool};
@@ -32,7 +66,7 @@ use MatchTarget::{Field, FileName, Nothing, Tool};
 const TOOL_FIELDS: &[&str] = &["tool_name", "tool_input", "tool_use_id"];
 
 /// The rows are in the order of Claude Code's own documentation.
-pub(super) const EVENT_ROWS: &[ClaudeEventRow] = &[
+pub(crate) const EVENT_ROWS: &[ClaudeEventRow] = &[
     event_row("SessionStart", Field("source"), &["source", "model", "agent_type", "session_title"], false),
     event_row("Setup", Field("trigger"), &["trigger"], false),
     event_row(
@@ -112,7 +146,7 @@ pub(super) const EVENT_ROWS: &[ClaudeEventRow] = &[
 const TASK_FIELDS: &[&str] = &["task_id", "task_subject", "task_description", "teammate_name", "team_name"];
 
 /// The common fields, on every event that has them.
-pub(super) const COMMON_FIELDS: &[&str] = &["prompt_id", "permission_mode", "effort"];
+pub(crate) const COMMON_FIELDS: &[&str] = &["prompt_id", "permission_mode", "effort"];
 
 /// The names of all rows.
 pub(crate) const EVENT_NAMES: &[&str] = &{
@@ -134,12 +168,12 @@ const fn event_row(
     ClaudeEventRow { name, matcher, fields, blocks }
 }
 
-pub(super) fn find_event_row(event: &EventName) -> Option<&'static ClaudeEventRow> {
+pub(crate) fn find_event_row(event: &EventName) -> Option<&'static ClaudeEventRow> {
     EVENT_ROWS.iter().find(|row| row.name == event.as_str())
 }
 
 /// The default timeout of a hook.
-pub(super) fn default_timeout(event: &EventName) -> Duration {
+pub(crate) fn default_timeout(event: &EventName) -> Duration {
     match event.as_str() {
         "UserPromptSubmit" => Duration::from_secs(30),
         "MessageDisplay" => Duration::from_secs(10),
@@ -148,12 +182,12 @@ pub(super) fn default_timeout(event: &EventName) -> Duration {
 }
 
 /// Whether plain text output becomes context on this event.
-pub(super) fn takes_text_as_context(event: &EventName) -> bool {
+pub(crate) fn takes_text_as_context(event: &EventName) -> bool {
     matches!(event.as_str(), "SessionStart" | "UserPromptSubmit" | "UserPromptExpansion")
 }
 
 /// Whether `if` works on this event. On others, a hook with `if` never runs.
-pub(super) fn accepts_if(event: &EventName) -> bool {
+pub(crate) fn accepts_if(event: &EventName) -> bool {
     find_event_row(event).is_some_and(|row| row.matcher == Tool)
 }
 

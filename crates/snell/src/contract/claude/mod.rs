@@ -2,8 +2,8 @@
 //! claude-os, which are paths of scripts.
 
 mod answer;
-mod events;
-mod reader;
+pub(super) mod events;
+pub(super) mod reader;
 
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use super::{
 };
 use crate::config::EventVocabulary;
 use crate::event::{Event, EventName};
+use crate::hook::Hook;
 use crate::matcher::MatchSubject;
 
 pub(crate) use events::EVENT_NAMES;
@@ -31,9 +32,9 @@ pub(crate) static CLAUDE: Contract = Contract {
     name: "claude",
     lane: "claude",
     locations: &[
-        HookFileLocation { base: BaseDirectory::Home, path: ".claude/settings.json" },
-        HookFileLocation { base: BaseDirectory::Project, path: ".claude/settings.json" },
-        HookFileLocation { base: BaseDirectory::Project, path: ".claude/settings.local.json" },
+        HookFileLocation::file(BaseDirectory::Home, ".claude/settings.json"),
+        HookFileLocation::file(BaseDirectory::Project, ".claude/settings.json"),
+        HookFileLocation::file(BaseDirectory::Project, ".claude/settings.local.json"),
     ],
     shapes: &[EntryShape::Group],
     vocabulary: EventVocabulary::Open(events::EVENT_NAMES),
@@ -62,38 +63,21 @@ pub(super) static CLAUDE_OS: Contract = Contract {
     ..CLAUDE
 };
 
-fn build_subject(event: &Event) -> Option<MatchSubject<'_>> {
+fn build_subject<'a>(_hook: &Hook, event: &'a Event) -> Option<MatchSubject<'a>> {
     let matched_on = events::find_event_row(&event.name).map_or(events::MatchTarget::Tool, |row| row.matcher);
-    let (what, text) = match matched_on {
-        events::MatchTarget::Nothing => return None,
-        events::MatchTarget::Tool => ("tool", event.tool_name()),
-        events::MatchTarget::Field(field) => (field, get_text_field(event, field)),
-        events::MatchTarget::FileName => {
-            ("file", get_text_field(event, "file_path").map(|path| path.rsplit(['/', '\\']).next().unwrap_or(path)))
-        }
-    };
-    Some(MatchSubject { what, text, tool: event.tool.as_ref() })
+    (matched_on != events::MatchTarget::Nothing).then(|| matched_on.build_subject(event))
 }
 
-fn get_text_field<'a>(event: &'a Event, name: &str) -> Option<&'a str> {
-    match name {
-        "source" => event.source.as_deref(),
-        "reason" => event.reason.as_deref(),
-        "agent_type" => event.subagent.as_ref().and_then(|agent| agent.kind.as_deref()),
-        other => event.raw.get(other).and_then(Value::as_str),
-    }
-}
-
-fn build_envelope(event: &Event, scene: &HookContext<'_>) -> Envelope {
+fn build_envelope(_hook: &Hook, event: &Event, scene: &HookContext<'_>) -> Envelope {
     EnvelopeBuilder::default()
         .set_path("CLAUDE_PROJECT_DIR", scene.project)
-        .into_envelope(Some(to_json_line(&build_payload(event, scene))))
+        .into_envelope(Some(to_json_line(&Value::Object(build_fields(event, &event.name, scene)))))
 }
 
 /// The payload that Claude Code would send, rebuilt from the event. The payload of another product never reaches a hook
-/// unchanged.
-fn build_payload(event: &Event, scene: &HookContext<'_>) -> Value {
-    let row = events::find_event_row(&event.name);
+/// unchanged. `name` chooses the fields.
+pub(super) fn build_fields(event: &Event, name: &EventName, scene: &HookContext<'_>) -> Map<String, Value> {
+    let row = events::find_event_row(name);
     let mut object = match row {
         Some(_) => Map::new(),
         // Claude Code may know this event in a newer version, so all its fields are sent.
@@ -117,5 +101,5 @@ fn build_payload(event: &Event, scene: &HookContext<'_>) -> Value {
     for key in ["agent_id", "agent_type"] {
         put(key, event.wire_field(key));
     }
-    Value::Object(object)
+    object
 }

@@ -2,7 +2,7 @@
 
 use super::events::{self, MatchTarget};
 use super::{CLAUDE, CLAUDE_OS};
-use crate::config::{ConfigReader, MAX_TIMEOUT, ObjectFields, SpannedNode, TimeoutUnit};
+use crate::config::{ConfigReader, DisableSwitch, MAX_TIMEOUT, ObjectFields, SpannedNode, TimeoutField};
 use crate::contract::settings_json::HookEventKey;
 use crate::diagnostic::UserMessage;
 use crate::hook::{Hook, HookAction, HookCondition, HookShell, HookTimeout, HttpAction};
@@ -41,7 +41,8 @@ pub(super) fn read_switches(reader: &mut ConfigReader<'_>, root: &ObjectFields<'
         if disabled {
             reader.add_warning(at, "\"disableAllHooks\" disables the hooks of all Claude Code settings files, unless a settings file with higher priority sets it to false");
         }
-        reader.switches.disable_all = Some((disabled, reader.locate_offset(at)));
+        let origin = reader.locate_offset(at);
+        reader.switches.disable_all = Some(DisableSwitch { written: "disableAllHooks", is_disabled: disabled, origin });
     }
     reader.switches.allowed_http_urls = reader.read_restriction(root, "allowedHttpHookUrls");
     reader.switches.http_env_vars = reader.read_restriction(root, "httpHookAllowedEnvVars");
@@ -136,7 +137,11 @@ fn read_handler(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher: 
     reader.warn_of_unknown_keys(&fields, &known, &format!("a {} hook", kind.name));
     let action = match kind.name {
         "command" => read_command_action(reader, &fields),
-        "http" => read_http_action(reader, key, &fields),
+        "http" if matches!(key.event.as_str(), "SessionStart" | "Setup") => {
+            reader.add_error(fields.offset, format!("http hooks cannot run on {} (the hook is ignored)", key.event));
+            None
+        }
+        "http" => read_http_action(reader, &fields),
         _ => {
             let reason = kind.obstacle.unwrap_or_default();
             reader.add_warning(
@@ -156,7 +161,7 @@ fn read_handler(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher: 
     let disabled = kind.obstacle.map(|_| format!("hooks of type \"{}\" are not supported", kind.name));
     let background = read_async(reader, &fields);
     let default = events::default_timeout(&key.event);
-    let timeout = reader.read_timeout(&fields, TimeoutUnit::Seconds, default, MAX_TIMEOUT);
+    let timeout = reader.read_timeout(&fields, &TimeoutField::seconds(default, MAX_TIMEOUT));
     let origin = reader.locate_offset(fields.offset);
     reader.hooks.push(Hook {
         matcher: matcher.clone(),
@@ -190,7 +195,13 @@ fn read_command_action(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>)
         let args = reader.read_texts(fields, "args")?;
         return Some(HookAction::Exec { program: command, args });
     }
-    let shell = match (fields.get("shell"), reader.read_text(fields, "shell").as_deref()) {
+    let shell = read_shell(reader, fields);
+    Some(HookAction::Shell { shell, command })
+}
+
+/// The shell of a command line.
+pub(crate) fn read_shell(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> HookShell {
+    match (fields.get("shell"), reader.read_text(fields, "shell").as_deref()) {
         (None, _) => HookShell::Posix,
         (Some(_), Some("bash")) => HookShell::Bash,
         (Some(_), Some("powershell")) => HookShell::Pwsh,
@@ -203,24 +214,16 @@ fn read_command_action(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>)
             }
             HookShell::Posix
         }
-    };
-    Some(HookAction::Shell { shell, command })
+    }
 }
 
-fn read_http_action(
-    reader: &mut ConfigReader<'_>,
-    key: &HookEventKey<'_>,
-    fields: &ObjectFields<'_>,
-) -> Option<HookAction> {
+/// An HTTP request.
+pub(crate) fn read_http_action(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<HookAction> {
     let url = reader.read_required_text(fields, "url", "an http hook")?;
     let at = fields.get("url").map_or(fields.offset, |node| node.offset);
     if !(url.starts_with("http://") || url.starts_with("https://")) {
         reader
             .add_error(at, format!("\"url\" must start with http:// or https://, not \"{url}\" (the hook is ignored)"));
-        return None;
-    }
-    if matches!(key.event.as_str(), "SessionStart" | "Setup") {
-        reader.add_error(fields.offset, format!("http hooks cannot run on {} (the hook is ignored)", key.event));
         return None;
     }
     let mut headers = Vec::new();

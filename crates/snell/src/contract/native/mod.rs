@@ -12,13 +12,14 @@ use super::{
     HookFileLocation, is_preventable, to_json_line,
 };
 use crate::event::{Event, EventName};
+use crate::hook::Hook;
 
 pub(crate) static NATIVE: Contract = Contract {
     name: "snell",
     lane: "snell",
     locations: &[
-        HookFileLocation { base: BaseDirectory::Config, path: "snell.toml" },
-        HookFileLocation { base: BaseDirectory::Project, path: "snell.toml" },
+        HookFileLocation::file(BaseDirectory::Config, "snell.toml"),
+        HookFileLocation::file(BaseDirectory::Project, "snell.toml"),
     ],
     syntax: FileSyntax::Toml,
     condition_failure: ConditionFailure::Failure,
@@ -30,7 +31,7 @@ pub(crate) static NATIVE: Contract = Contract {
     ..BASE_CONTRACT
 };
 
-fn build_envelope(event: &Event, scene: &HookContext<'_>) -> Envelope {
+fn build_envelope(_hook: &Hook, event: &Event, scene: &HookContext<'_>) -> Envelope {
     let tool = event.tool.as_ref();
     let command = tool.and_then(|tool| tool.command());
     EnvelopeBuilder::default()

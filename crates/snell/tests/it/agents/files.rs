@@ -61,7 +61,11 @@ impl GuestSandbox {
     }
 
     fn load_guest_engine(&self) -> (Engine, Vec<Diagnostic>) {
-        self.engine_builder().guest(find_claude_guest()).load()
+        self.load_guest_engine_of(find_claude_guest())
+    }
+
+    fn load_guest_engine_of(&self, agent: &'static AgentProduct) -> (Engine, Vec<Diagnostic>) {
+        self.engine_builder().guest(agent).load()
     }
 }
 
@@ -137,12 +141,28 @@ fn the_calling_agents_own_files_cannot_be_borrowed() {
         .with_trusted_file("snell.toml")
         .with_trusted_file(".wave/settings.json");
     let (engine, diagnostics) = desk.load_guest_engine();
-    assert_eq!(
-        format_diagnostics(&diagnostics),
-        ["~/.config/snell/snell.toml:1:11: warning: Claude Code runs the hooks of \"claude\" itself, so Snell does \
-             not borrow them"]
-    );
+    assert_eq!(format_diagnostics(&diagnostics), [""; 0]);
     assert_eq!(list_enabled_commands(&engine), ["user", "project", "user wave", "project wave"]);
+}
+
+#[test]
+fn each_agent_borrows_the_files_of_every_other_one_but_not_its_own() {
+    let group = r#"[{"hooks": [{"type": "command", "command": "COMMAND"}]}]"#;
+    let render =
+        |event: &str, command: &str| format!("{{\"hooks\": {{\"{event}\": {}}}}}", group.replace("COMMAND", command));
+    for (caller, expected) in
+        [("claude", ["codex", "gemini"]), ("codex", ["claude", "gemini"]), ("gemini", ["claude", "codex"])]
+    {
+        let desk = GuestSandbox::new()
+            .with_home_file(".config/snell/snell.toml", "borrow = ['claude', 'codex', 'gemini']\n")
+            .with_home_file(".claude/settings.json", &render("PreToolUse", "claude"))
+            .with_home_file(".codex/hooks.json", &render("PreToolUse", "codex"))
+            .with_home_file(".gemini/settings.json", &render("BeforeTool", "gemini"));
+        let agent = AgentProduct::find_by_name(caller).unwrap();
+        let (engine, diagnostics) = desk.load_guest_engine_of(agent);
+        assert_eq!(format_diagnostics(&diagnostics), [""; 0], "{caller}");
+        assert_eq!(list_enabled_commands(&engine), expected, "{caller}");
+    }
 }
 
 #[tokio::test]
@@ -387,16 +407,17 @@ fn a_survey_shows_what_trust_would_let_run() {
         .with_home_file(".config/snell/snell.toml", &render_borrowing_config(r#"["claude"]"#, "user"))
         .with_file("snell.toml", &render_borrowing_config(r#"["wave"]"#, "project"));
     let (engine, diagnostics) = desk.engine_builder().survey().load();
-    assert_eq!(diagnostics.len(), 1, "{diagnostics:?}");
+    assert_eq!(format_diagnostics(&diagnostics), [""; 0]);
     let files: Vec<_> =
         engine.project_files().into_iter().map(|file| (file.display_path, file.hooks.len(), file.status)).collect();
-    let expected = ["snell.toml", ".wave/settings.json"];
+    // Under another agent than Claude Code its files are borrowed.
+    let expected = ["snell.toml", ".wave/settings.json", ".claude/settings.json"];
     assert_eq!(files, expected.map(|shown| (shown.to_owned(), 1, TrustStatus::Untrusted)));
 
     let mut trust = TrustStore::default();
     engine.project_files().iter().for_each(|file| trust.pin_file(file));
     let (engine, diagnostics) = desk.engine_builder().trust(trust).guest(find_claude_guest()).load();
-    assert_eq!(diagnostics.len(), 1, "{diagnostics:?}");
+    assert_eq!(format_diagnostics(&diagnostics), [""; 0]);
     assert_eq!(list_enabled_commands(&engine), ["user", "project", "project wave"]);
 }
 

@@ -3,4 +3,6 @@
 mod answers;
 mod files;
 mod gemini;
+mod payloads;
 mod recognition;
+mod replies;

@@ -280,6 +280,60 @@ pub(super) const FAULTS: &[ConfigFaultRow] = &[
         &[r#"4:14: error: "on_failure" must be "continue" or "block" (using "block")"#],
     ),
     (
+        "codex:a-key-at-the-root.codex.json",
+        1,
+        &[
+            r#"1:2: error: Codex ignores the whole file because of "$schema" (hint: remove it)"#,
+            r#"1:73: error: "matcher" has the invalid regular expression "(": Parsing error at position 1: Opening parenthesis without closing parenthesis (the entry is ignored)"#,
+        ],
+    ),
+    (
+        "gemini:an-event-of-another-agent.gemini.json",
+        1,
+        &[
+            r#"1:12: warning: unknown event "PreToolUse" (its hooks are ignored) (hint: write "BeforeTool")"#,
+            r#"1:157: warning: "timeout" is in milliseconds, so 30 may be too short (hint: for 30 seconds, write 30000)"#,
+        ],
+    ),
+    (
+        "copilot:a-command-for-another-system.copilot.json",
+        2,
+        &[
+            r#"1:41: warning: this hook only has a command for Windows (the hook is ignored) (hint: add "bash")"#,
+            r#"1:62: warning: hooks of type "prompt" are not supported because they need the agent's model (the hook never runs)"#,
+            r#"1:128: warning: "timeoutSec" is in seconds, so 3000 may be too long (hint: for 3000 milliseconds, write 3)"#,
+            r#"1:163: error: "matcher" has the invalid regular expression "(": Parsing error at position 1: Opening parenthesis without closing parenthesis (the entry is ignored)"#,
+        ],
+    ),
+    (
+        "vibe:no-name.vibe.toml",
+        1,
+        &[
+            r#"1:1: error: a hook has no "name" (hint: add name = "…")"#,
+            r#"7:8: warning: unknown event "before_tool" (its hooks are ignored) (hint: did you mean "pre_tool"?)"#,
+            r#"16:8: error: two hooks have the name "a" (the second one is ignored) (hint: rename one of them)"#,
+        ],
+    ),
+    (
+        "kimi:a-key-of-another-agent.kimi.toml",
+        1,
+        &[
+            r#"3:11: error: "command" must be a string, not an array"#,
+            r#"8:11: warning: "matcher" has no effect on Stop"#,
+            r#"9:11: warning: "timeout" is longer than this format allows (using the limit, 600s)"#,
+            r#"10:1: warning: unknown key "name" in a hook"#,
+        ],
+    ),
+    (
+        "droid:no-hooks.droid.json",
+        0,
+        &[
+            r#"1:66: error: "commandRegex" has the invalid regular expression "(": Parsing error at position 1: Opening parenthesis without closing parenthesis (the entry is ignored)"#,
+            r#"1:123: error: an entry for "PreToolUse" has no "hooks" (hint: add "hooks": [{"type": "command", "command": "…"}])"#,
+            r#"1:158: error: a hook has no "type" (hint: add "type": "command")"#,
+        ],
+    ),
+    (
         "snell:a-background-guard.toml",
         1,
         &[r#"1:1: warning: a background hook cannot block (hint: remove "background" or "on_failure")"#],

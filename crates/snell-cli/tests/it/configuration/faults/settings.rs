@@ -10,7 +10,7 @@ pub(super) const FAULTS: &[ConfigFaultRow] = &[
             "1:11: error: \"borrow\" has \"wavee\", whose hook files cannot be borrowed (hint: did you \
              mean \"wave\"?)",
             "1:29: error: \"borrow\" has \"snell\", whose hook files cannot be borrowed (hint: use one of \
-             wave, microai, claude, whale)",
+             wave, microai, claude, whale, codex, gemini, qwen, copilot, cursor, cline, kimi, grok, vibe, windsurf, droid)",
             r#"1:38: error: "borrow" must be a string, not a number"#,
         ],
     ),

@@ -6,6 +6,7 @@ mod events;
 mod formats;
 mod guard;
 mod integrations;
+mod losses;
 mod matchers;
 
 use std::fs;

@@ -54,7 +54,7 @@ pub const SCENES: &[ExampleScene] = &[
     },
     ExampleScene {
         page: "docs/guide/use-agents.md",
-        under: &["Install it in Claude Code", "Trust a project", "Check that it works", "Work as before", "Remove it"],
+        under: &["Install it", "Trust a project", "Check that it works", "Work as before", "Remove it"],
         project: "/home/me/api",
         needs: &[SceneRequirement::Silence],
         prepare: |sandbox| props::add_first_hook(recordings::freeze_clock_at_noon(sandbox)),

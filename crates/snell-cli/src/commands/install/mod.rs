@@ -1,0 +1,202 @@
+//! `snell install`: adds Snell to the settings of agents.
+
+mod targets;
+
+use std::io::{self, BufRead, IsTerminal};
+use std::path::PathBuf;
+
+use anyhow::Context;
+use snell::normalize_receiver_url;
+
+use super::{DONE, FAILED};
+use crate::install::agents::InstallAgent;
+use crate::install::apply::{self, InstallReport, InstallRequest};
+use crate::install::handler::InstallMode;
+use crate::output::{self, CommandError};
+pub(crate) use targets::{AgentTargets, InstallTargetArgs};
+
+/// Add Snell to agents' settings, so that their hooks call Snell
+///
+/// Without an agent's name, finds the agents on this machine, shows what it would change, and asks. With names or --all, it does not ask.
+///
+/// Adds only Snell's own entries or files. Everything else stays as it is, and `snell uninstall` restores the old content. A file has one
+/// kind of installation: installing with --notify replaces one without --notify, and vice versa.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  snell install\n  snell install claude codex\n  snell install --all --dry-run\n  \
+    snell install claude --notify --url http://tower:7433")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    place: InstallTargetArgs,
+    /// Only forward events to a receiver (only claude)
+    ///
+    /// Installs the script notify-headspace.sh for the eight events that a receiver needs. Nothing is judged or recorded here.
+    #[arg(long)]
+    notify: bool,
+    /// Forward to this receiver
+    ///
+    /// [default: $SNELL_URL, else `server.url` of your snell.toml, else http://127.0.0.1:7433]
+    #[arg(long, value_name = "URL", requires = "notify")]
+    url: Option<String>,
+    /// Install despite a conflict
+    ///
+    /// A conflict is another file of the agent that already calls Snell, or a script of that name that Snell did not write.
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
+    // A URL that `snell notify` would refuse is not registered.
+    let url = args.url.as_deref().map(|url| {
+        let refuse = |fault| CommandError::new(format!("--url {fault}")).with_hint("use http://HOST:PORT");
+        normalize_receiver_url(url).map_err(refuse)
+    });
+    let request = InstallRequest {
+        way: if args.notify { InstallMode::Notify } else { InstallMode::Hook },
+        url: url.transpose()?,
+        force: args.force,
+        dry_run: args.place.dry_run,
+    };
+    let Some(agents) = choose_agents(args, &request)? else {
+        output::print_line("Nothing was changed.");
+        return Ok(DONE);
+    };
+    if let Some(other) = agents.iter().find(|one| args.notify && one.agent.forwarded.is_empty()) {
+        let problem = format!("Snell cannot forward events of {} with --notify", other.agent.title());
+        return Err(CommandError::new(problem).with_hint("leave out --notify").into());
+    }
+    install_in_agents(args, &request, &agents)
+}
+
+/// The agents to install in; nothing if the user does not want it.
+fn choose_agents(args: &Args, request: &InstallRequest) -> anyhow::Result<Option<Vec<AgentTargets>>> {
+    if !args.place.agent.is_empty() {
+        return args.place.resolve_named().map(Some);
+    }
+    let found = args.place.resolve_found()?;
+    if found.is_empty() {
+        let names: Vec<_> = InstallAgent::all().map(|agent| agent.name).collect();
+        let hint = format!("name one of: {}", names.join(", "));
+        return Err(CommandError::new("no known agent was found on this machine").with_hint(hint).into());
+    }
+    if args.place.all || args.place.dry_run {
+        return Ok(Some(found));
+    }
+    if !io::stdin().is_terminal() || args.place.json {
+        let names: Vec<_> = found.iter().map(|one| one.agent.name).collect();
+        let problem = "no agent is named, and there is no terminal to ask";
+        let hint = format!("run `snell install {}`, or pass --all", names.join(" "));
+        return Err(CommandError::new(problem).with_hint(hint).into());
+    }
+    let preview = InstallRequest { dry_run: true, url: request.url.clone(), ..*request };
+    let mut chosen = Vec::new();
+    for one in found {
+        match apply::install_snell(&one.files, &preview) {
+            Ok(report) if !report.changed => {
+                output::print_line(&format!("{:<14} already calls Snell", one.agent.title()));
+            }
+            Ok(report) => {
+                output::print_line(&format!("{:<14} {}", one.agent.title(), describe_change(&report)));
+                chosen.push(one);
+            }
+            Err(error) => output::print_error(&error),
+        }
+    }
+    let count = output::format_count(chosen.len(), "agent");
+    let is_wanted = !chosen.is_empty() && ask_user(&format!("Install Snell in {count}? [y/N] "))?;
+    Ok(is_wanted.then_some(chosen))
+}
+
+fn describe_change(report: &InstallReport) -> String {
+    let place = match (report.more_files.len(), report.file.parent()) {
+        (0, _) | (_, None) => report.file.display().to_string(),
+        (more, Some(directory)) => format!("{} in {}", output::format_count(more + 1, "file"), directory.display()),
+    };
+    let verb = if report.created { "create" } else { "change" };
+    format!("would {verb} {place}, to call Snell on {}", output::format_count(report.events.len(), "event"))
+}
+
+/// Asks a question that is answered with yes or no.
+fn ask_user(question: &str) -> anyhow::Result<bool> {
+    output::print_text(question);
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer).context("cannot read the answer")?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Installs in each agent. A failure in one does not keep the others from it.
+fn install_in_agents(args: &Args, request: &InstallRequest, agents: &[AgentTargets]) -> anyhow::Result<u8> {
+    let mut reports = Vec::new();
+    let mut has_failed = false;
+    for one in agents {
+        match apply::install_snell(&one.files, request) {
+            Ok(report) => {
+                if !args.place.json {
+                    print_installation(one, &report);
+                }
+                reports.push(report);
+            }
+            Err(error) if agents.len() == 1 => return Err(error),
+            Err(error) => {
+                has_failed = true;
+                output::print_error(&error.context(format!("cannot install Snell in {}", one.agent.title())));
+            }
+        }
+    }
+    match reports.as_slice() {
+        [report] if args.place.json && args.place.names_one_agent() => output::print_json(report)?,
+        reports if args.place.json => output::print_json(&reports)?,
+        _ => {}
+    }
+    Ok(if has_failed { FAILED } else { DONE })
+}
+
+fn print_installation(target: &AgentTargets, done: &InstallReport) {
+    let (title, file) = (target.agent.title(), done.file.display());
+    if done.dry_run && done.changed {
+        output::print_diff(&done.diff);
+        print_script_results([&done.removed_script, &done.restored_script], ["Would remove", "Would restore"]);
+    } else if !done.changed {
+        output::print_line(&format!("Nothing to do: {file} already calls Snell."));
+    } else {
+        let events = output::format_count(done.events.len(), "event");
+        output::print_line(&format!("{title} now calls Snell on {events}: {}", format_hook_command(done)));
+        let files = done.more_files.iter().map(|file| ("", Some(file)));
+        let rows = [
+            ("Backup", done.backup.as_ref()),
+            ("Script", done.script.as_ref()),
+            ("Removed", done.removed_script.as_ref()),
+            ("Restored", done.restored_script.as_ref()),
+        ];
+        for (label, path) in std::iter::once(("Settings", Some(&done.file))).chain(files).chain(rows) {
+            if let Some(path) = path {
+                output::print_line(&format!("  {label:<10} {}", path.display()));
+            }
+        }
+        if let Some(file) = target.files.first() {
+            output::print_line(&format!("  {:<10} {}", "To undo", file.undo_hint(target.scope)));
+        }
+        output::print_line(&format!("  {:<10} snell doctor", "To check"));
+    }
+    for note in done.notes.iter().filter(|_| !done.dry_run && done.changed) {
+        output::print_line(&format!("  {:<10} {note}", "Note"));
+    }
+    for warning in &done.warnings {
+        output::print_warning(warning);
+    }
+}
+
+fn format_hook_command(done: &InstallReport) -> String {
+    match done.way {
+        InstallMode::Hook => format!("{} hook", done.command),
+        InstallMode::Notify => done.command.clone(),
+    }
+}
+
+/// Reports a script that is removed or restored.
+pub(super) fn print_script_results(scripts: [&Option<PathBuf>; 2], results: [&str; 2]) {
+    for (script, result) in scripts.into_iter().zip(results) {
+        if let Some(script) = script {
+            output::print_line(&format!("{result} {}", script.display()));
+        }
+    }
+}

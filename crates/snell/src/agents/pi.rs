@@ -1,0 +1,86 @@
+//! Pi. It runs extensions: `snell install` writes one that calls Snell.
+
+use serde_json::{Map, Value};
+
+use super::fingerprint::PayloadMark::Values;
+use super::install_recipe::{
+    AgentDirectory, AgentSettingsFile, DenialProof, InstallRecipe, RegistrationFormat, SettingsScope,
+};
+use super::plugin_replies::{PLUGIN_NOTES, PLUGIN_REPLIES};
+use super::tool_dialect::{McpNameForm, ToolDialect, renamed_keys, same_input};
+use super::unknown::BASE_PRODUCT;
+use super::{AgentEventRow, AgentProduct, EvidenceLevel};
+
+pub(super) static PI: AgentProduct = AgentProduct {
+    name: "pi",
+    title: "Pi",
+    evidence: EvidenceLevel::Run,
+    payload_marks: &[Values("plugin", &["pi"])],
+    events: &[
+        "session_start",
+        "before_agent_start",
+        "tool_call",
+        "tool_result",
+        "session_before_compact",
+        "agent_end",
+        "agent_abort",
+        "session_shutdown",
+    ],
+    renamed_events: &[
+        AgentEventRow::new("session_start", "SessionStart"),
+        AgentEventRow::new("before_agent_start", "UserPromptSubmit"),
+        AgentEventRow::new("tool_call", "PreToolUse"),
+        AgentEventRow::new("tool_result", "PostToolUse"),
+        AgentEventRow::new("session_before_compact", "PreCompact"),
+        AgentEventRow::new("agent_end", "Stop"),
+        AgentEventRow::new("agent_abort", "StopCancelled"),
+        AgentEventRow::new("session_shutdown", "SessionEnd"),
+    ],
+    tools: &TOOLS,
+    adapt,
+    reply: &PLUGIN_REPLIES,
+    install: Some(INSTALL),
+    answer_notes: PLUGIN_NOTES,
+    ..BASE_PRODUCT
+};
+
+pub(crate) static TOOLS: ToolDialect = ToolDialect {
+    rows: &[
+        same_input("bash", "Bash"),
+        renamed_keys("read", "Read", FILE_KEYS),
+        renamed_keys("write", "Write", FILE_KEYS),
+        renamed_keys("edit", "Edit", FILE_KEYS),
+        same_input("grep", "Grep"),
+        same_input("find", "Glob"),
+        same_input("ls", "LS"),
+    ],
+    mcp: McpNameForm::Canonical,
+};
+
+const FILE_KEYS: &[(&str, &str)] = &[("path", "file_path")];
+
+const INSTALL: InstallRecipe = InstallRecipe {
+    directory: AgentDirectory::in_home(".pi/agent").or_variable("PI_CODING_AGENT_DIR", ""),
+    signs: ("pi", ".pi/agent"),
+    format: RegistrationFormat::OwnFile(concat!(include_str!("plugins/ask.js"), include_str!("plugins/pi.js"))),
+    files: &[AgentSettingsFile::user("extensions/snell.js"), AgentSettingsFile::project(".pi/extensions/snell.js")],
+    notes: &[
+        (SettingsScope::User, "Pi loads extensions when it starts"),
+        (SettingsScope::Project, "Pi loads extensions when it starts"),
+    ],
+    proof: DenialProof::of_plugin(
+        "tool_call",
+        r#"{"plugin": "pi", "hook_event_name": "tool_call", "tool_name": "bash", "tool_input": {"command": "COMMAND"}}"#,
+    ),
+    ..InstallRecipe::BASE
+};
+
+/// Its tools take `@PATH` as `PATH`.
+fn adapt(payload: &mut Map<String, Value>) {
+    let path = payload.get_mut("tool_input").and_then(|input| input.get_mut("path"));
+    if let Some(Value::String(path)) = path
+        && let Some(bare) = path.strip_prefix('@')
+    {
+        *path = bare.to_owned();
+    }
+}

@@ -1,0 +1,3 @@
+#!/bin/sh
+# Made by `snell install @AGENT@`. To remove it: snell uninstall @AGENT@
+exec @COMMAND@
