@@ -27,6 +27,7 @@ mod copilot;
 mod crush;
 mod cursor;
 mod decode;
+mod deepagents;
 mod droid;
 mod facts;
 mod fingerprint;
@@ -87,6 +88,7 @@ static PRODUCTS: &[&AgentProduct] = &[
     &goose::GOOSE,
     &crush::CRUSH,
     &droid::DROID,
+    &deepagents::DEEPAGENTS,
     &kiro::KIRO,
     &augment::AUGMENT,
     &copilot::COPILOT,

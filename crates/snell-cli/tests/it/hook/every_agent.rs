@@ -153,6 +153,17 @@ fn documented_calls() -> Vec<AgentCall> {
         AgentCall {
             ask: Asks,
             ..call(
+                "deepagents",
+                &[],
+                "/tool_input/command",
+                json!({"session_id": "s", "transcript_path": "/home/me/.deepagents/s", "hook_event_name": "PreToolUse",
+                    "tool_name": "Bash", "tool_input": {"command": ""}}),
+                NESTED,
+            )
+        },
+        AgentCall {
+            ask: Asks,
+            ..call(
                 "antigravity",
                 &[],
                 "/toolCall/args/CommandLine",

@@ -41,6 +41,11 @@ const FILES: &[(&str, &str, &str)] = &[
     ),
     ("cursor", ".cursor/hooks.json", r#""preToolUse": [{"command": "'PROGRAM' hook --agent cursor", "timeout": 600}]"#),
     (
+        "deepagents",
+        ".deepagents/hooks.json",
+        r#""PreToolUse": [{"hooks": [{"type": "command", "command": "'PROGRAM' hook --agent deepagents"}]}]"#,
+    ),
+    (
         "droid",
         ".factory/hooks.json",
         r#""PreToolUse": [{"hooks": [{"type": "command", "command": "'PROGRAM' hook --agent droid", "timeout": 600}]}]"#,

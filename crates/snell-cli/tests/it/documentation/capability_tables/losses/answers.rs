@@ -196,6 +196,15 @@ const READERS: &[(&str, AnswerReader)] = &[
         },
     ),
     (
+        "deepagents",
+        AnswerReader {
+            ask: NESTED_ASK,
+            input: UPDATED_INPUT,
+            context_events: &["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"],
+            ..NESTED
+        },
+    ),
+    (
         "crush",
         AnswerReader {
             input: Pointer("/updated_input"),

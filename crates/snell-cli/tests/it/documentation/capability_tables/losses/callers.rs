@@ -75,6 +75,7 @@ fn list_documented(product: &'static AgentProduct) -> Vec<AgentPayload> {
         "droid" => {
             (json!({"FACTORY_PROJECT_DIR": RECORDED_PROJECT}), document_claude_like("UserPromptSubmit", "Execute"))
         }
+        "deepagents" => (json!({}), document_claude_like("UserPromptSubmit", "Bash")),
         "augment" => {
             (json!({"AUGMENT_PROJECT_DIR": RECORDED_PROJECT}), document_claude_like("PromptSubmit", "launch-process"))
         }
