@@ -13,7 +13,7 @@ use snell_test_support::files::set_file_mode;
 use snell_test_support::skip::require_program;
 use tempfile::TempDir;
 
-/// The number of attack attempts.
+/// The number of attack attempts: at least so many queries, and so many swaps of the symlink while they run.
 const TRIES: usize = 1_500;
 
 /// A socket that counts connections and closes each at once, until the test ends.
@@ -58,26 +58,27 @@ fn a_swapped_symlink_never_leads_to_a_socket_of_another_user() {
     let link = exposed.join("link");
     symlink(&good, &link).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
+    let swaps = Arc::new(AtomicUsize::new(0));
     let swapper = {
-        let (stop, exposed, link) = (stop.clone(), exposed.clone(), link.clone());
+        let (stop, swaps, exposed, link) = (stop.clone(), swaps.clone(), exposed.clone(), link.clone());
         let targets = [good.clone(), evil.clone()];
         thread::spawn(move || {
             let other = exposed.join("other");
-            let mut swaps = 0;
             while !stop.load(Ordering::SeqCst) {
-                symlink(&targets[swaps % 2], &other).unwrap();
+                let swap = swaps.fetch_add(1, Ordering::SeqCst);
+                symlink(&targets[swap % 2], &other).unwrap();
                 fs::rename(&other, &link).unwrap();
-                swaps += 1;
             }
-            swaps
         })
     };
-    for _ in 0..TRIES {
+    let mut queries = 0;
+    while queries < TRIES || swaps.load(Ordering::SeqCst) < TRIES {
         query_panes(&link).unwrap_err();
+        queries += 1;
+        assert!(!swapper.is_finished(), "the thread that swaps the symlink ended early");
     }
     stop.store(true, Ordering::SeqCst);
-    let swaps = swapper.join().unwrap();
-    assert!(swaps > TRIES, "{swaps}");
+    swapper.join().unwrap();
     assert_eq!(evil_visitors.load(Ordering::SeqCst), 0);
 }
 
