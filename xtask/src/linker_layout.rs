@@ -22,6 +22,9 @@ use anyhow::{Context, bail, ensure};
 const SCRIPT_PATH: &str = "crates/snell-cli/layout.ld";
 const PROGRAM_PATH: &str = "target/release/snell";
 const SCRATCH_DIR: &str = "target/layout";
+/// In the scratch directory: the home and the data directory of the calls.
+const SANDBOX_HOME: &str = "home";
+const SANDBOX_DATA: &str = "data";
 
 const SCRIPT_HEAD: &str = "\
 /* The functions that a hook runs, side by side: see xtask/src/linker_layout.rs, which writes this file (`cargo xtask layout`). */
@@ -111,7 +114,10 @@ struct SectionPattern {
 /// Writes the script.
 pub(crate) fn write_layout() -> anyhow::Result<()> {
     let scratch = std::env::current_dir()?.join(SCRATCH_DIR);
-    //     let _ = fs::remove_dir_all(&scratch);
+    // State of an earlier run would change what a hook does. The map stays: without a change, nothing is linked again.
+    for state in [SANDBOX_HOME, SANDBOX_DATA] {
+        let _ = fs::remove_dir_all(scratch.join(state));
+    }
     fs::create_dir_all(&scratch)?;
     let map = scratch.join("snell.map");
     build_release(&map)?;
@@ -160,13 +166,13 @@ struct ProfilingSandbox {
 
 impl ProfilingSandbox {
     fn new(scratch: &Path) -> anyhow::Result<Self> {
-        let project = scratch.join("home/work/app");
+        let project = scratch.join(SANDBOX_HOME).join("work/app");
         fs::create_dir_all(project.join(".git"))?;
-        let configuration = scratch.join("home/.config/snell");
+        let configuration = scratch.join(SANDBOX_HOME).join(".config/snell");
         fs::create_dir_all(&configuration)?;
         fs::write(
             configuration.join("snell.toml"),
-            "[[hooks]]\nevent = \"PreToolUse\"\nmatcher = \"Write\"\ncommand = \"true\"\n",
+            "[[hook]]\nevent = \"PreToolUse\"\ntool = \"Write\"\nrun = \"true\"\n",
         )?;
         Ok(Self { scratch: scratch.to_owned(), project, program: std::env::current_dir()?.join(PROGRAM_PATH) })
     }
@@ -184,8 +190,8 @@ impl ProfilingSandbox {
             .args(args)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.scratch.join("home"))
-            .env("SNELL_HOME", self.scratch.join("data"))
+            .env("HOME", self.scratch.join(SANDBOX_HOME))
+            .env("SNELL_HOME", self.scratch.join(SANDBOX_DATA))
             .env("CLAUDE_PROJECT_DIR", &self.project)
             .current_dir(&self.project)
             .stdin(Stdio::piped())
