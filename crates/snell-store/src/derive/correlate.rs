@@ -59,6 +59,15 @@ impl EventOrigin<'_> {
         matches!(self.event.name, EventName::SessionStart | EventName::UserPromptSubmit) && !self.event.is_in_subagent()
     }
 
+    /// Whether the agent's program has just been started, as its `source` reports (Copilot CLI writes `new`).
+    fn is_program_start(&self) -> bool {
+        self.event.name == EventName::SessionStart && matches!(self.event.source.as_deref(), Some("startup" | "new"))
+    }
+
+    fn is_same_process(&self, agent: &AgentRow) -> bool {
+        agent.process.is_some() && agent.process == self.sender.process
+    }
+
     /// The agent's directory. Relative paths are ignored.
     fn working_directory(&self) -> Option<PathBuf> {
         let paths = [self.event.cwd.as_deref(), self.event.project_dir.as_deref()];
@@ -73,9 +82,8 @@ impl EventOrigin<'_> {
 
     /// Whether the agent is where this event comes from, as far as known.
     fn is_same_location(&self, agent: &AgentRow) -> bool {
-        let same_process = agent.process.is_some() && agent.process == self.sender.process;
         let same_pane = agent.tmux_pane.is_some() && self.is_same_pane(agent);
-        same_process || (same_pane && !self.is_in_other_process(agent))
+        self.is_same_process(agent) || (same_pane && !self.is_in_other_process(agent))
     }
 
     /// Whether the event shows that a replaced conversation continues. An event from before the replacement, or from
@@ -215,8 +223,13 @@ fn find_continuing_agent(
         return Ok(None);
     }
     let in_project = rows.list_agents_in_project(project_id)?;
+    // A started program is another agent: the directory alone does not prove that an agent left its session for this one.
+    let may_share_directory = |agent: &AgentRow| !origin.is_program_start() || origin.is_same_process(agent);
     let free = |agent: &AgentRow| {
-        agent.session_id.is_none() || (can_leave_conversation(agent, origin) && !origin.is_located_elsewhere(agent))
+        agent.session_id.is_none()
+            || (can_leave_conversation(agent, origin)
+                && !origin.is_located_elsewhere(agent)
+                && may_share_directory(agent))
     };
     let found = in_project.into_iter().find(free);
     Ok(found.map(|agent| (agent, CorrelationMethod::WorkingDirectory)))
@@ -225,9 +238,9 @@ fn find_continuing_agent(
 /// Whether an agent may have left its conversation for a new one. It must be idle, unless its own process reports that
 /// the conversation was cleared or compacted.
 fn can_leave_conversation(agent: &AgentRow, origin: &EventOrigin<'_>) -> bool {
-    let same_process = agent.process.is_some() && agent.process == origin.sender.process;
     let starts_over = matches!(origin.event.source.as_deref(), Some("clear" | "compact"));
-    agent.state == AgentState::Idle || (same_process && starts_over && origin.event.name == EventName::SessionStart)
+    let is_restart = starts_over && origin.event.name == EventName::SessionStart;
+    agent.state == AgentState::Idle || (is_restart && origin.is_same_process(agent))
 }
 
 fn resolve_project(rows: &mut dyn Rows, origin: &EventOrigin<'_>) -> Result<i64> {

@@ -80,7 +80,7 @@ fn create_twin_sessions() -> TestStore {
     kept.ingest_event(build_session_start("s1", "startup"));
     kept.ingest_event(build_prompt("s1", "Go.").at_second(1));
     kept.ingest_event(build_stop("s1", "Done.").at_second(2));
-    let receipt = kept.ingest_event(build_session_start("s2", "startup").at_second(10));
+    let receipt = kept.ingest_event(build_session_start("s2", "resume").at_second(10));
     assert_eq!(receipt.correlation_method, CorrelationMethod::WorkingDirectory);
     kept
 }
@@ -156,7 +156,7 @@ fn late_and_final_events_of_a_replaced_session_create_no_agent() {
         let mut kept = TestStore::new();
         kept.ingest_event(bash("PreToolUse").at_second(1));
         kept.ingest_event(build_stop("s1", "Done.").at_second(2));
-        kept.ingest_event(build_session_start("s2", "startup").at_second(10));
+        kept.ingest_event(build_session_start("s2", "resume").at_second(10));
         kept.ingest_event(build_prompt("s2", "Go.").at_second(11));
         let before = kept.expect_single_agent();
         kept.ingest_event(late.clone());

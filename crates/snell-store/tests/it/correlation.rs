@@ -5,9 +5,14 @@ use snell_store::{AgentState, CorrelationMethod};
 
 use crate::support::{LiveProcess, SentEvent, TestStore, build_event, build_prompt, build_stop, make_timestamp};
 
-/// A session that was started.
+/// A session start that does not report its source.
 fn build_session_start(session: &str) -> SentEvent {
-    build_event("SessionStart", session).with_field("source", "startup")
+    build_event("SessionStart", session)
+}
+
+/// The session start of a program that was started.
+fn build_program_start(session: &str) -> SentEvent {
+    build_session_start(session).with_field("source", "startup")
 }
 
 #[test]
@@ -192,6 +197,50 @@ fn each_strategy_finds_agents_that_the_earlier_ones_cannot() {
             vec![build_session_start("s1"), build_event("SessionEnd", "s1")],
             build_session_start("s2"),
             Created,
+        ),
+        ("a program beside an idle one", vec![build_program_start("s1")], build_program_start("s2"), Created),
+        ("a program beside one without a source", vec![build_session_start("s1")], build_program_start("s2"), Created),
+        (
+            "Copilot's word for a started program",
+            vec![build_program_start("s1")],
+            build_session_start("s2").with_field("source", "new"),
+            Created,
+        ),
+        (
+            "a program in the idle one's process",
+            vec![build_program_start("s1").with_process(&one)],
+            build_program_start("s2").with_process(&one),
+            WorkingDirectory,
+        ),
+        (
+            "a program where the idle one's process is gone",
+            vec![build_program_start("s1").with_process(&gone)],
+            build_program_start("s2").with_process(&other),
+            Created,
+        ),
+        (
+            "a program in the idle one's pane",
+            vec![build_program_start("s1").with_pane("%1")],
+            build_program_start("s2").with_pane("%1"),
+            TmuxPaneId,
+        ),
+        (
+            "a program of the idle one's launcher",
+            vec![build_program_start("s1").with_headspace("h")],
+            build_program_start("s2").with_headspace("h"),
+            HeadspaceSessionId,
+        ),
+        (
+            "a program beside one without a session",
+            vec![build_event("PreToolUse", "").with_field("tool_name", "Bash")],
+            build_program_start("s2"),
+            WorkingDirectory,
+        ),
+        (
+            "a resumed session beside an idle one",
+            vec![build_program_start("s1")],
+            build_session_start("s2").with_field("source", "resume"),
+            WorkingDirectory,
         ),
         (
             "one without a session",
@@ -417,6 +466,20 @@ fn a_new_agent_starts_with_its_first_event() {
         (agent.started_at, agent.last_seen_at, agent.state_since),
         (make_timestamp(7), make_timestamp(7), make_timestamp(7))
     );
+}
+
+#[test]
+fn every_started_program_is_an_agent_of_its_own() {
+    let mut kept = TestStore::new();
+    let mut agents = std::collections::HashSet::new();
+    for number in 0..60 {
+        let session = format!("s{number}");
+        agents.insert(kept.ingest_event(build_program_start(&session).at_second(number)).agent_id);
+        let stop = kept.ingest_event(build_stop(&session, "Done.").at_second(number));
+        assert!(agents.contains(&stop.agent_id), "{session}");
+    }
+    assert_eq!(agents.len(), 60);
+    assert_eq!(kept.list_agents().len(), 60);
 }
 
 #[test]
