@@ -7,7 +7,7 @@ mod store_probe;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use snell::{BuiltinHandler, ProjectFile, Severity};
+use snell::{ActiveProfile, BuiltinHandler, ProfileOrigin, ProjectFile, Severity};
 use snell_store::queue::outbox::{Outbox, ReceiverBacklog};
 use snell_store::{AgentView, DamagedDatabase, DataDirReport, StoreTotals};
 
@@ -44,6 +44,10 @@ struct StatusReport {
     totals: Option<StoreTotals>,
     /// Agents that wait for their user.
     waiting_agents: Vec<AgentView>,
+    /// The active profile.
+    profile: Option<&'static str>,
+    #[serde(skip)]
+    profile_line: Option<String>,
     /// Whether events are recorded at all.
     recording: bool,
     keep: String,
@@ -163,6 +167,8 @@ impl StatusReport {
             },
             totals: probed.totals,
             waiting_agents: probed.waiting_agents,
+            profile: settings.profile.map(|active| active.profile.name()),
+            profile_line: settings.profile.map(describe_profile),
             recording: settings.handlers.is_enabled(BuiltinHandler::Track),
             keep: time::format_retention(settings.keep),
             scribe_running: data_dir.daemon_is_running,
@@ -176,6 +182,15 @@ impl StatusReport {
             attention,
         })
     }
+}
+
+/// A profile, and how it was switched on.
+pub(crate) fn describe_profile(active: ActiveProfile) -> String {
+    let origin = match active.origin {
+        ProfileOrigin::UserFile => "your snell.toml",
+        ProfileOrigin::Launcher => "the variables of a launcher",
+    };
+    format!("{} (switched on by {origin})", active.profile.name())
 }
 
 fn file_trust_status(file: &ProjectFile) -> FileTrustStatus {

@@ -47,6 +47,7 @@ pub(super) fn build_status_lines(status: &StatusReport, now: Timestamp) -> Statu
     if let Some(totals) = &status.totals {
         lines.extend(build_totals_lines(totals, now));
     }
+    lines.extend(status.profile_line.clone().map(|profile| ("Profile", profile)));
     let keeping = if status.recording { "" } else { " (nothing is recorded, because `track` is off)" };
     lines.push(("Kept for", format!("{}{keeping}", status.keep)));
     let daemon = match find_daemon_variable() {

@@ -1,8 +1,9 @@
 use serde_json::json;
-use snell::{Event, SnellSettings, Timestamp};
+use snell::{Engine, Event, SnellSettings, Timestamp, WorkProfile};
 use snell_store::EventSender;
 
 use super::*;
+use crate::handlers::ContextTrust;
 
 const START: &str = "2026-03-01T10:00:00Z";
 
@@ -22,10 +23,17 @@ fn remind_with(
         sender: &sender,
         project: std::path::Path::new("/"),
         launcher_project_path: None,
-        settings: &SnellSettings::default(),
+        settings: &profile_settings(),
+        context_trust: ContextTrust::Sufficient,
         now: start + SignedDuration::from_mins(minutes),
     };
     build_reminder(&occasion, snapshot.as_ref())
+}
+
+/// The settings of a session with the profile.
+fn profile_settings() -> SnellSettings {
+    let builder = Engine::builder().project("/").files([]).launcher_profile(WorkProfile::ClaudeOs);
+    builder.load().0.settings()
 }
 
 fn sample_snapshot(percent: f64) -> SessionSnapshot {

@@ -82,6 +82,7 @@ impl ContextSandbox {
             home: Some(&home),
             settings: &settings.context,
             messages: &settings.messages,
+            trust: ContextTrust::Sufficient,
         };
         let guard = ProjectGuard::from_settings(&settings, &project, Timestamp::now());
         load_context(&request, &|path| guard.find_rule_against_reading(path))
