@@ -23,7 +23,7 @@ const TMUX_PANE: &str = "TMUX_PANE";
 pub(crate) fn read_launcher_profile() -> Option<WorkProfile> {
     let is_set = |name: &&str| read_variable_lossy(name).is_some_and(|value| !value.trim().is_empty());
     let variables = [launcher_variables::SESSION_ROLE, launcher_variables::SESSION_MODE];
-    variables.iter().any(|name| is_set(&name)).then_some(WorkProfile::ClaudeOs)
+    variables.iter().any(is_set).then_some(WorkProfile::ClaudeOs)
 }
 
 /// The sender of an event of this product. Without a product, Claude Code's variables are used.

@@ -163,16 +163,17 @@ pub(crate) fn rerun_on_changed_input(
     }
 }
 
-/// Whether the rules for messages apply to this call. With a contacts file the user asks for them too. Only a tool for messages
-/// makes Snell look for that file.
+/// Whether the rules for messages apply to this call. With a contacts file the user asks for them too, and if the user's settings
+/// are unknown, the rules apply as if they were asked for. Only a tool for messages makes Snell look for that file.
 fn judges_messages(context: &HandlerContext<'_>) -> bool {
     match context.settings.handlers.switch_of(BuiltinHandler::Comms) {
         HandlerSwitch::Usual | HandlerSwitch::ByUser | HandlerSwitch::ByProject | HandlerSwitch::ByLauncher => true,
         HandlerSwitch::Off => false,
         HandlerSwitch::NotWanted => {
             let tool = context.event.tool_name();
+            let is_unknown = context.settings.guard.unreadable_file.is_some();
             tool.is_some_and(|tool| messaging::is_message_tool(tool, &context.settings.comms))
-                && locate_contacts(context).is_some_and(|file| file.exists())
+                && (is_unknown || locate_contacts(context).is_none_or(|file| file.exists()))
         }
     }
 }

@@ -85,15 +85,19 @@ fn who_goes_on_because_of_a_hook_is_not_asked_about() {
     ];
     for (name, fields, expected) in cases {
         let (event, _) = Event::from_json(Some(name), fields.to_string().as_bytes()).unwrap();
-        let occasion = HandlerContext {
-            decode_problem: None,
-            event: &event,
-            sender: &EventSender::default(),
-            project: std::path::Path::new("/"),
-            launcher_project_path: None,
-            settings: &SnellSettings::default(),
-            now: START.parse().unwrap(),
-        };
-        assert_eq!(build_snapshot_query(&occasion).is_some(), expected, "{name} {fields}");
+        // Without the profile, the database is not asked.
+        for (settings, expected) in [(profile_settings(), expected), (SnellSettings::default(), false)] {
+            let occasion = HandlerContext {
+                decode_problem: None,
+                event: &event,
+                sender: &EventSender::default(),
+                project: std::path::Path::new("/"),
+                launcher_project_path: None,
+                settings: &settings,
+                context_trust: ContextTrust::Sufficient,
+                now: START.parse().unwrap(),
+            };
+            assert_eq!(build_snapshot_query(&occasion).is_some(), expected, "{name} {fields}");
+        }
     }
 }

@@ -215,6 +215,13 @@ fn a_contacts_file_asks_for_the_rules_of_messages() {
 }
 
 #[test]
+fn messages_are_denied_while_the_users_own_file_cannot_be_read() {
+    let stage = LifecycleSandbox::without_profile(CliSandbox::new().home_file(CONFIG, "profile = \n"));
+    let ran = send_mail(&stage);
+    assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{ran:?}");
+}
+
+#[test]
 fn a_wake_up_is_answered_without_the_profile_and_nothing_else_is_added() {
     for trigger in ["[Snell: NOTIFICATION]: Workers complete", "[CLAUDE OS SYS: NOTIFICATION]: Workers complete"] {
         let stage = LifecycleSandbox::without_profile(CliSandbox::new());
