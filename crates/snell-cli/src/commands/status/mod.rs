@@ -45,9 +45,8 @@ struct StatusReport {
     /// Agents that wait for their user.
     waiting_agents: Vec<AgentView>,
     /// The active profile.
-    profile: Option<&'static str>,
-    #[serde(skip)]
-    profile_line: Option<String>,
+    #[serde(serialize_with = "serialize_profile")]
+    profile: Option<ActiveProfile>,
     /// Whether events are recorded at all.
     recording: bool,
     keep: String,
@@ -130,8 +129,7 @@ impl StatusReport {
         let outbox = OutboxStatus { receivers: outbox.list_backlogs(), refused: outbox.list_refused() };
         attention.extend(attention::find_forwarding_problems(&outbox, store_handle.now()));
         let project = ConfigArgs::new(args.project.clone(), None).resolve_project()?;
-        let builder = CallerEnv::engine_builder(project.clone())?;
-        let (engine, findings) = builder.survey().load();
+        let (engine, findings) = CallerEnv::engine_builder(project.clone())?.survey().load();
         let errors = findings.iter().filter(|found| found.severity == Severity::Error).count();
         if errors > 0 {
             attention.push(AttentionItem {
@@ -167,8 +165,7 @@ impl StatusReport {
             },
             totals: probed.totals,
             waiting_agents: probed.waiting_agents,
-            profile: settings.profile.map(|active| active.profile.name()),
-            profile_line: settings.profile.map(describe_profile),
+            profile: settings.profile,
             recording: settings.handlers.is_enabled(BuiltinHandler::Track),
             keep: time::format_retention(settings.keep),
             scribe_running: data_dir.daemon_is_running,
@@ -182,6 +179,11 @@ impl StatusReport {
             attention,
         })
     }
+}
+
+/// A profile by its name.
+fn serialize_profile<S: serde::Serializer>(active: &Option<ActiveProfile>, serializer: S) -> Result<S::Ok, S::Error> {
+    active.map(|active| active.profile.name()).serialize(serializer)
 }
 
 /// A profile, and how it was switched on.

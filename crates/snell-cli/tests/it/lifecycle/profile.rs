@@ -10,6 +10,9 @@ const START: &str = "SessionStart";
 const CONFIG: &str = ".config/snell/snell.toml";
 const PROFILE: &str = "profile = \"claude-os\"\n";
 const LAUNCHER: [(&str, &str); 1] = [("CLAUDE_SESSION_MODE", "interactive")];
+/// Variables that a launcher sets.
+type LauncherEnv = &'static [(&'static str, &'static str)];
+
 const UNTRUSTED: &str = "the project's context files are not loaded, because the project is not trusted";
 
 /// A project with everything that the profile reacts to.
@@ -137,14 +140,14 @@ fn with_the_profile_a_large_core_file_is_complete() {
 fn files_of_a_project_need_trust_unless_the_user_opted_in() {
     // The user's file, the launcher's variables, and whether trust is needed.
     let required = "profile = \"claude-os\"\n[context]\nrequire_trust = true\n";
-    let role = [("CLAUDE_SESSION_ROLE", "chief")];
-    let cases: [(&str, &[(&str, &str)], bool); 6] = [
+    let role: LauncherEnv = &[("CLAUDE_SESSION_ROLE", "chief")];
+    let cases: [(&str, LauncherEnv, bool); 6] = [
         (PROFILE, &[], false),
-        (PROFILE, &role, false),
+        (PROFILE, role, false),
         ("[context]\n", &LAUNCHER, false),
         (required, &[], true),
         ("", &LAUNCHER, true),
-        ("", &role, true),
+        ("", role, true),
     ];
     for (text, variables, needs_trust) in cases {
         let sandbox = create_project().home_file(CONFIG, text);
