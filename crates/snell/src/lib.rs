@@ -59,11 +59,11 @@ pub use agents::{
     TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation, TrustRecord,
 };
 pub use config::{
-    AgentMessage, AllowedCommand, BuiltinHandler, CommsSettings, ConfigFile, ContextSettings, CoreFile,
-    DocumentSyntaxError, DocumentValue, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, HandlerSwitches,
-    MessageTemplates, MessageUse, NodeValue, ProtectedPath, RemindSettings, RetentionPeriod, RuleChoice,
-    ServerSettings, ServerSettingsFault, SnellSettings, SpannedDocument, SpannedMember, SpannedNode, UnreadableFile,
-    is_postgres_url, normalize_receiver_url,
+    ActiveProfile, AgentMessage, AllowedCommand, BuiltinHandler, CommsSettings, ConfigFile, ContextSettings, CoreFile,
+    DocumentSyntaxError, DocumentValue, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, HandlerSwitch,
+    HandlerSwitches, MessageTemplates, MessageUse, NodeValue, ProfileOrigin, ProtectedPath, RemindSettings,
+    RetentionPeriod, RuleChoice, ServerSettings, ServerSettingsFault, SnellSettings, SpannedDocument, SpannedMember,
+    SpannedNode, UnreadableFile, WorkProfile, is_postgres_url, normalize_receiver_url,
 };
 pub use diagnostic::{Diagnostic, Severity, UserMessage, did_you_mean};
 pub use engine::{ConfigWatch, Engine, EngineBuilder, HookExplanation};

@@ -3,7 +3,7 @@
 //! A file is trusted by its content: a pin is its path and the SHA-256 of the content that the user approved. This module
 //! only compares; the caller stores the pins.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -27,6 +27,8 @@ const HEX_KEY_PREFIX: &str = "hex:";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrustStore {
     pins: BTreeMap<PathBuf, String>,
+    /// Directories of projects that are trusted as a whole: sessions may get their files, whatever these contain.
+    projects: BTreeSet<PathBuf>,
     fault: Option<String>,
 }
 
@@ -96,7 +98,7 @@ pub struct UntrustedFile {
 impl TrustStore {
     /// A store that trusts nothing. Messages about untrusted files give this reason.
     pub fn with_fault(fault: impl Into<String>) -> Self {
-        Self { pins: BTreeMap::new(), fault: Some(fault.into()) }
+        Self { fault: Some(fault.into()), ..Self::default() }
     }
 
     /// Why the pins could not be loaded, if so.
@@ -117,14 +119,25 @@ impl TrustStore {
         }
         let pins = value.get("pins").and_then(Value::as_object).ok_or(TrustError::NotPins)?;
         let pins = pins.iter().map(|(key, hash)| Some((decode_path_key(key)?, parse_hash(hash)?)));
-        Ok(Self { pins: pins.collect::<Option<_>>().ok_or(TrustError::NotPins)?, fault: None })
+        // Earlier versions wrote no projects.
+        let projects = value.get("projects").map_or(Some(&[][..]), |list| Some(list.as_array()?.as_slice()));
+        let projects = projects.ok_or(TrustError::NotPins)?.iter().map(|key| decode_path_key(key.as_str()?));
+        Ok(Self {
+            pins: pins.collect::<Option<_>>().ok_or(TrustError::NotPins)?,
+            projects: projects.collect::<Option<_>>().ok_or(TrustError::NotPins)?,
+            fault: None,
+        })
     }
 
     /// The pins as JSON.
     pub fn to_json(&self) -> String {
         let pins: Map<_, _> =
             self.pins.iter().map(|(path, hash)| (encode_path_key(path), Value::from(hash.as_str()))).collect();
-        format!("{:#}\n", json!({"version": FORMAT_VERSION, "pins": pins}))
+        let mut trust = json!({"version": FORMAT_VERSION, "pins": pins});
+        if !self.projects.is_empty() {
+            trust["projects"] = self.projects.iter().map(|path| encode_path_key(path)).collect();
+        }
+        format!("{trust:#}\n")
     }
 
     /// Trusts a file with this content.
@@ -137,10 +150,27 @@ impl TrustStore {
         self.pins.insert(file.path.clone(), file.sha256.clone());
     }
 
-    /// Revokes trust in all files below this directory, and returns them.
+    /// Trusts a project as a whole, by its directory without symlinks: sessions may get its files.
+    pub fn trust_project(&mut self, directory: impl Into<PathBuf>) {
+        self.projects.insert(directory.into());
+    }
+
+    /// Whether the user trusts this project, by its directory without symlinks. A project with a pin was trusted by an earlier
+    /// version.
+    pub fn is_project_trusted(&self, directory: &Path) -> bool {
+        self.projects.contains(directory) || self.pins.keys().any(|path| find_project(path) == Some(directory))
+    }
+
+    /// Revokes trust in all files and projects below this directory, and returns them.
     pub fn revoke_directory(&mut self, directory: &Path) -> Vec<PathBuf> {
-        let revoked: Vec<_> = self.pins.keys().filter(|path| path.starts_with(directory)).cloned().collect();
+        let mut revoked: Vec<_> = self.pins.keys().filter(|path| path.starts_with(directory)).cloned().collect();
+        // The pins of a project stand for it.
+        let has_pin = |project: &PathBuf, revoked: &[PathBuf]| revoked.iter().any(|path| path.starts_with(project));
+        let projects = self.projects.iter().filter(|project| project.starts_with(directory));
+        let bare: Vec<_> = projects.filter(|project| !has_pin(project, &revoked)).cloned().collect();
+        revoked.extend(bare);
         self.pins.retain(|path, _| !path.starts_with(directory));
+        self.projects.retain(|project| !project.starts_with(directory));
         revoked
     }
 
@@ -155,6 +185,9 @@ impl TrustStore {
         for path in self.pins.keys() {
             let project = find_project(path).or(path.parent()).unwrap_or(path);
             projects.entry(project.to_owned()).or_default().push(path.clone());
+        }
+        for project in &self.projects {
+            projects.entry(project.clone()).or_default();
         }
         projects
     }
@@ -246,6 +279,21 @@ mod tests {
     }
 
     #[test]
+    fn a_project_is_trusted_until_it_or_a_directory_above_is_revoked() {
+        let mut trust = TrustStore::default();
+        trust.trust_project("/w/a");
+        trust.trust_project("/w/b");
+        trust.pin("/w/b/snell.toml", b"");
+        trust.pin("/w/c/snell.toml", b"");
+        let is_trusted =
+            |trust: &TrustStore| ["/w/a", "/w/b", "/w/c", "/w"].map(|at| trust.is_project_trusted(Path::new(at)));
+        assert_eq!(is_trusted(&trust), [true, true, true, false]);
+        assert_eq!(trust.revoke_directory(Path::new("/w/a")), [Path::new("/w/a")]);
+        assert_eq!(trust.revoke_directory(Path::new("/w/b")), [Path::new("/w/b/snell.toml")]);
+        assert_eq!(is_trusted(&trust), [false, false, true, false]);
+    }
+
+    #[test]
     fn pins_belong_to_projects() {
         let mut trust = TrustStore::default();
         for path in ["/w/a/snell.toml", "/w/a/.wave/settings.json", "/w/b/.whale/hooks.json", "/c/odd"] {
@@ -271,6 +319,8 @@ mod tests {
             good.replace("aaaa", "zzzz"),
             good.replace("aaaa", ""),
             good.replace("/w/snell.toml", "hex:2"),
+            good.replace("\"version\"", "\"projects\":[\"w\"],\"version\""),
+            good.replace("\"version\"", "\"projects\":{},\"version\""),
             good[..good.len() - 1].to_owned(),
         ];
         for text in bad {
@@ -283,6 +333,7 @@ mod tests {
         fn pins_survive_being_written(names in prop::collection::vec(prop::collection::vec(1_u8.., 1..12), 0..5)) {
             let mut trust = TrustStore::default();
             for name in names {
+                trust.trust_project(Path::new("/p").join(OsString::from_vec(name.clone())));
                 trust.pin(Path::new("/").join(OsString::from_vec(name.clone())), &name);
             }
             prop_assert_eq!(TrustStore::from_json(&trust.to_json()).unwrap(), trust);

@@ -1,8 +1,11 @@
 //! `snell uninstall`: removes Snell from an agent's settings.
 
+use super::install::AgentTargets;
 use super::install::{InstallTargetArgs, print_script_results};
 use super::{DONE, FAILED};
+use crate::install::agents::SettingsScope;
 use crate::install::apply::{self, ChangeMode, UninstallReport};
+use crate::install::profile::{self, ProfileReport};
 use crate::output::{self, CommandError};
 
 /// Remove Snell from agents' settings
@@ -27,8 +30,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut reports = Vec::new();
     let mut has_failed = false;
     for one in &agents {
-        match apply::uninstall_snell(&one.files, mode) {
-            Ok(report) if args.place.all && !report.changed => {}
+        match uninstall_from_agent(one, mode) {
+            Ok(report) if args.place.all && !report.changed && report.profile.is_none() => {}
             Ok(report) => reports.push(report),
             Err(error) if agents.len() == 1 => return Err(error),
             Err(error) => {
@@ -44,6 +47,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         reports => reports.iter().for_each(print_removal),
     }
     Ok(if has_failed { FAILED } else { DONE })
+}
+
+/// Removes Snell from an agent's files, and the profile that came with it.
+fn uninstall_from_agent(target: &AgentTargets, mode: ChangeMode) -> anyhow::Result<UninstallReport> {
+    let mut report = apply::uninstall_snell(&target.files, mode)?;
+    let data = target.files.first().map(|file| &file.data).filter(|_| target.scope == SettingsScope::User);
+    if let Some(data) = data
+        && let Some(change) = profile::prepare_removal(data, target.agent.name)?
+    {
+        if mode == ChangeMode::Write {
+            profile::write_removal(&change, data)?;
+        }
+        report.profile = Some(ProfileReport::from_change(&change));
+    }
+    Ok(report)
 }
 
 fn print_removal(done: &UninstallReport) {
@@ -69,6 +87,11 @@ fn print_removal(done: &UninstallReport) {
             }
         });
         print_script_results(scripts, ["Removed", "Restored"]);
+    }
+    match &done.profile {
+        Some(profile) if done.dry_run => output::print_diff(&profile.diff),
+        Some(profile) => output::print_line(&format!("Removed the profile from {}.", profile.file.display())),
+        None => {}
     }
     for warning in &done.warnings {
         output::print_warning(warning);

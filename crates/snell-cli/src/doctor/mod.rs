@@ -9,6 +9,7 @@ mod disabled;
 mod env_vars;
 mod guard;
 mod other_hooks;
+mod profile;
 mod program;
 mod receiver;
 mod self_test;
@@ -92,6 +93,7 @@ const CHECKS: &[(&str, DoctorCheck)] = &[
     ("Receiver", receiver::check_receivers),
     ("Memory", database::check_database),
     ("Configuration", database::check_configuration),
+    ("Profile", profile::check_profile),
     ("Guard", guard::check_guard),
     ("Proof", self_test::run_self_tests),
 ];

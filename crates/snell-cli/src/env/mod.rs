@@ -172,6 +172,11 @@ impl ConfigArgs {
         self.config_dir_for_home(self.trusted_home_dir())
     }
 
+    /// The user's own `snell.toml`, which may be missing.
+    pub(crate) fn user_config_file(&self) -> Option<PathBuf> {
+        Some(self.config_dir()?.join("snell.toml"))
+    }
+
     fn config_dir_for_home(&self, home: Option<PathBuf>) -> Option<PathBuf> {
         let base = match read_dir_variable(variables::XDG_CONFIG_HOME) {
             Some(named) => self.reject_if_in_project(named)?,
@@ -216,6 +221,9 @@ impl ConfigArgs {
         }
         if let Some(directory) = project_arg_if_elsewhere(&project) {
             builder = builder.trust_command_argument(directory);
+        }
+        if let Some(profile) = sender::read_launcher_profile() {
+            builder = builder.launcher_profile(profile);
         }
         if let Some(now) = read_clock_override() {
             builder = builder.now(now);

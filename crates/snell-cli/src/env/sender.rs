@@ -1,9 +1,10 @@
 //! The sender of an event: the agent's process, session and terminal, from the environment.
 
-use snell::{AgentProduct, AgentVariables, SupportLevel};
+use snell::{AgentProduct, AgentVariables, SupportLevel, WorkProfile};
 use snell_store::{EventSender, ProcessIdentity};
 
 use super::env_vars::EnvVars;
+use super::read_variable_lossy;
 
 /// Variables that launchers set for the agents that they start.
 mod launcher_variables {
@@ -17,6 +18,13 @@ mod launcher_variables {
 /// Set by tmux: the server's socket, its process and the session's number, separated by commas.
 const TMUX: &str = "TMUX";
 const TMUX_PANE: &str = "TMUX_PANE";
+
+/// The profile that the variables of a launcher switch on.
+pub(crate) fn read_launcher_profile() -> Option<WorkProfile> {
+    let is_set = |name: &&str| read_variable_lossy(name).is_some_and(|value| !value.trim().is_empty());
+    let variables = [launcher_variables::SESSION_ROLE, launcher_variables::SESSION_MODE];
+    variables.iter().any(is_set).then_some(WorkProfile::ClaudeOs)
+}
 
 /// The sender of an event of this product. Without a product, Claude Code's variables are used.
 pub(crate) fn build_sender(vars: &EnvVars, product: Option<&'static AgentProduct>) -> EventSender {

@@ -9,16 +9,17 @@ mod remind;
 mod session_mode;
 
 use std::cell::OnceCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use snell::{BuiltinHandler, Decision, Event, EventName, SnellSettings, Timestamp, Verdict};
+use snell::{BuiltinHandler, Decision, Event, EventName, HandlerSwitch, SnellSettings, Timestamp, Verdict};
 use snell_store::EventSender;
 
 use crate::env::ConfigArgs;
 use crate::guard::{GuardRun, ProjectGuard};
 use crate::output;
 use crate::record::record_event::HookRecorder;
+pub(crate) use context::{ContextTrust, find_project_context_files};
 pub(crate) use remind::AgentReminder;
 pub(crate) use session_mode::SessionMode;
 
@@ -34,6 +35,8 @@ pub(crate) struct HandlerContext<'a> {
     /// The project's path from the launcher.
     pub(crate) launcher_project_path: Option<&'a str>,
     pub(crate) settings: &'a SnellSettings,
+    /// Whether a session may get files of the project.
+    pub(crate) context_trust: ContextTrust,
     pub(crate) now: Timestamp,
 }
 
@@ -99,13 +102,11 @@ pub(crate) fn run_handlers<'a>(context: &HandlerContext<'a>, recorder: &mut Hook
     if handlers.is_enabled(BuiltinHandler::Context) && context.event.name == EventName::SessionStart {
         add_context_files(context, &mut outcome.verdict);
     }
-    if handlers.is_enabled(BuiltinHandler::Comms) && context.event.name == EventName::PreToolUse {
+    if context.event.name == EventName::PreToolUse && judges_messages(context) {
         let input = context.event.tool.as_ref().and_then(|tool| tool.input.as_ref());
         judge_message(context, input.unwrap_or(&Value::Null), &mut outcome.verdict);
     }
-    if handlers.is_enabled(BuiltinHandler::Remind)
-        && let Some(query) = remind::build_snapshot_query(context)
-    {
+    if let Some(query) = remind::build_snapshot_query(context) {
         let snapshot = recorder.load_session_snapshot(&query);
         outcome.reminder = remind::build_reminder(context, snapshot.as_ref());
     }
@@ -138,6 +139,7 @@ fn add_context_files(occasion: &HandlerContext<'_>, verdict: &mut Verdict) {
         home: home.as_deref(),
         settings: &occasion.settings.context,
         messages: &occasion.settings.messages,
+        trust: occasion.context_trust,
     };
     let loaded = context::load_context(&request, &forbidden);
     loaded.faults.into_iter().for_each(output::print_warning);
@@ -154,19 +156,38 @@ pub(crate) fn rerun_on_changed_input(
         guard_run.rejudge_if_changed(verdict);
     }
     if let Some(input) = verdict.tool_input.clone()
-        && context.settings.handlers.is_enabled(BuiltinHandler::Comms)
         && context.event.name == EventName::PreToolUse
+        && judges_messages(context)
     {
         judge_message(context, &input, verdict);
     }
+}
+
+/// Whether the rules for messages apply to this call. With a contacts file the user asks for them too, and if the user's settings
+/// are unknown, the rules apply as if they were asked for. Only a tool for messages makes Snell look for that file.
+fn judges_messages(context: &HandlerContext<'_>) -> bool {
+    match context.settings.handlers.switch_of(BuiltinHandler::Comms) {
+        HandlerSwitch::Usual | HandlerSwitch::ByUser | HandlerSwitch::ByProject | HandlerSwitch::ByLauncher => true,
+        HandlerSwitch::Off => false,
+        HandlerSwitch::NotWanted => {
+            let tool = context.event.tool_name();
+            let is_unknown = context.settings.guard.unreadable_file.is_some();
+            tool.is_some_and(|tool| messaging::is_message_tool(tool, &context.settings.comms))
+                && (is_unknown || locate_contacts(context).is_none_or(|file| file.exists()))
+        }
+    }
+}
+
+/// The default contacts file.
+fn locate_contacts(context: &HandlerContext<'_>) -> Option<PathBuf> {
+    Some(ConfigArgs::for_guest(context.project.to_owned()).config_dir()?.join(CONTACTS_FILE))
 }
 
 fn judge_message(context: &HandlerContext<'_>, input: &Value, verdict: &mut Verdict) {
     let Some(tool) = context.event.tool_name() else {
         return;
     };
-    let contacts =
-        ConfigArgs::for_guest(context.project.to_owned()).config_dir().map(|directory| directory.join(CONTACTS_FILE));
+    let contacts = locate_contacts(context);
     let call = messaging::MessageCall { tool, input, mode: &context.session_mode() };
     let objection = messaging::judge_call(&call, &context.settings.comms, contacts.as_deref());
     match objection.map(|objection| (objection.decision, objection.reason)) {

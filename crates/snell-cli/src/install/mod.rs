@@ -7,7 +7,8 @@
 //! ```
 //!
 //! `agents` is the table of agents. `jsonc`, `toml_hooks` and `own_file` are the formats of their files; they, `handler`, `recognize`,
-//! `scan`, `plan` and `notify_script` are pure; `atomic_file`, `exe_path` and `backup` access files; `apply` runs all steps. `snell
+//! `scan`, `plan` and `notify_script` are pure; `atomic_file`, `exe_path` and `backup` access files; `profile` writes one key of
+//! the user's `snell.toml`; `apply` runs all steps. `snell
 //! doctor` uses the same modules.
 
 pub(crate) mod agents;
@@ -21,6 +22,7 @@ pub(crate) mod jsonc;
 pub(crate) mod notify_script;
 mod own_file;
 pub(crate) mod plan;
+pub(crate) mod profile;
 pub(crate) mod recognize;
 pub(crate) mod scan;
 mod toml_hooks;

@@ -65,6 +65,13 @@ impl CliSandbox {
         self
     }
 
+    /// The profile of the lifecycle document, before the rest of the user's own `snell.toml`.
+    pub fn with_profile(self) -> Self {
+        const CONFIG: &str = ".config/snell/snell.toml";
+        let rest = std::fs::read_to_string(self.home().join(CONFIG)).unwrap_or_default();
+        self.home_file(CONFIG, &format!("profile = \"claude-os\"\n{rest}"))
+    }
+
     /// Writes a file of the home directory that only its owner can read.
     pub fn secret_home_file(self, path: &str, text: &str) -> Self {
         write_file_with_mode(&self.home().join(path), text, 0o600);

@@ -11,7 +11,7 @@ use snell_test_support::wait::wait_until;
 use crate::support::CliSandbox;
 use crate::tmux::TestTmuxServer;
 
-const TRIGGER: &str = "[CLAUDE OS SYS: NOTIFICATION]: Workers complete";
+const TRIGGER: &str = "[Snell: NOTIFICATION]: Workers complete";
 
 /// An agent: it tells of its session, then reads lines and writes down each.
 const AGENT: &str = r#"#!/bin/sh

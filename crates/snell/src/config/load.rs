@@ -9,7 +9,9 @@ use super::discovery::{CandidateFile, ConfigDirs, FileOwner, FileSelection, MAX_
 use super::exclude_self::HookExclusion;
 use super::order::order_hooks;
 use super::reader::{ConfigReader, HookSwitches};
-use super::settings::{AuthoredSettings, FileSettings, GuardAuthor, PathBases, SnellSettings, UnreadableFile};
+use super::settings::{
+    AuthoredSettings, FileSettings, GuardAuthor, PathBases, SnellSettings, UnreadableFile, WorkProfile,
+};
 use super::source::{ConfigSource, PathProbe, SourceReadResult};
 use super::spanned::{DocumentSyntaxError, SpannedNode};
 use super::trust_filter::{ProjectFileTrust, TrustScope, TrustSource, UnpinnedPolicy};
@@ -31,6 +33,20 @@ pub(crate) struct LoadRequest {
     pub(crate) trust_command_argument: Option<String>,
     /// Hooks that would call the caller itself.
     pub(crate) exclusion: Option<HookExclusion>,
+    /// The profile that a launcher's variables switch on.
+    pub(crate) launcher_profile: Option<WorkProfile>,
+}
+
+impl LoadRequest {
+    /// Whether the user trusts the project as a whole. A project that is the user's own directory needs no trust.
+    pub(crate) fn is_project_trusted(&self) -> bool {
+        let project = &self.dirs.project;
+        let is_listed = |source: &TrustSource| {
+            let resolved = project.canonicalize();
+            (source.0)().is_project_trusted(resolved.as_deref().unwrap_or(project))
+        };
+        self.trust_source.as_ref().is_some_and(is_listed) || self.dirs.is_project_user_dir()
+    }
 }
 
 /// All loaded files.
@@ -41,6 +57,7 @@ pub(crate) struct LoadedConfig {
     home: Option<PathBuf>,
     /// The project.
     project: PathBuf,
+    launcher_profile: Option<WorkProfile>,
     /// All hooks that may run, in the order in which they run.
     pub(crate) hooks: Vec<Arc<Hook>>,
     /// The same, with hooks of untrusted files and excluded hooks, which are disabled.
@@ -137,7 +154,7 @@ impl LoadedConfig {
     pub(crate) fn settings(&self) -> SnellSettings {
         let said: Vec<_> = self.sources.iter().map(LoadedSource::authored_settings).collect();
         let bases = PathBases { home: self.home.as_deref(), project: &self.project };
-        let mut settings = SnellSettings::from_files(&said, bases);
+        let mut settings = SnellSettings::from_files(&said, bases, self.launcher_profile);
         settings.guard.unreadable_file = self.sources.iter().find_map(LoadedSource::unreadable_file);
         settings
     }
@@ -238,6 +255,7 @@ pub(crate) fn load_config(request: &LoadRequest, before: Option<&LoadedConfig>) 
         all_hooks: listed,
         home: request.dirs.home.clone(),
         project: request.dirs.project.clone(),
+        launcher_profile: request.launcher_profile,
         sources: loading.sources,
         stamps: loading.stamps,
     }

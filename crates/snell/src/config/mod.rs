@@ -20,10 +20,10 @@ pub(crate) use reader::{
     ConfigReader, DisableSwitch, EventVocabulary, MAX_TIMEOUT, ObjectFields, TimeoutField, TimeoutUnit, format_duration,
 };
 pub use settings::{
-    AgentMessage, AllowedCommand, BuiltinHandler, CommsSettings, ContextSettings, CoreFile, GuardAuthor, GuardChoice,
-    GuardPreset, GuardSettings, HandlerSwitches, MessageTemplates, MessageUse, ProtectedPath, RemindSettings,
-    RetentionPeriod, RuleChoice, ServerSettings, ServerSettingsFault, SnellSettings, UnreadableFile, is_postgres_url,
-    normalize_receiver_url,
+    ActiveProfile, AgentMessage, AllowedCommand, BuiltinHandler, CommsSettings, ContextSettings, CoreFile, GuardAuthor,
+    GuardChoice, GuardPreset, GuardSettings, HandlerSwitch, HandlerSwitches, MessageTemplates, MessageUse,
+    ProfileOrigin, ProtectedPath, RemindSettings, RetentionPeriod, RuleChoice, ServerSettings, ServerSettingsFault,
+    SnellSettings, UnreadableFile, WorkProfile, is_postgres_url, normalize_receiver_url,
 };
 pub(crate) use settings::{SETTING_KEYS, read_settings};
 pub use spanned::{DocumentSyntaxError, NodeValue, SpannedMember, SpannedNode};

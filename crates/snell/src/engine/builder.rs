@@ -11,6 +11,7 @@ use super::{DEPTH_VARIABLE, Engine, EngineState};
 use crate::agents::AgentProduct;
 use crate::config::{
     self, ConfigDirs, ConfigFile, FileSelection, HookExclusion, LoadRequest, TrustScope, TrustSource, UnpinnedPolicy,
+    WorkProfile,
 };
 use crate::diagnostic::Diagnostic;
 use crate::hook::Hook;
@@ -31,6 +32,7 @@ pub struct EngineBuilder {
     requires_trust: bool,
     trust_command_argument: Option<String>,
     exclusion: Option<HookExclusion>,
+    launcher_profile: Option<WorkProfile>,
     environment: Option<BTreeMap<OsString, OsString>>,
     now: Option<Timestamp>,
     background: BackgroundMode,
@@ -140,6 +142,13 @@ impl EngineBuilder {
         self
     }
 
+    /// The profile that the variables of a launcher switch on. A profile in the user's own file counts more.
+    #[must_use]
+    pub fn launcher_profile(mut self, profile: WorkProfile) -> Self {
+        self.launcher_profile = Some(profile);
+        self
+    }
+
     /// The environment of hooks, usually `std::env::vars_os()`.
     ///
     /// Without it hooks inherit the environment of this process, variables in the headers of `http` hooks are empty,
@@ -200,6 +209,7 @@ impl EngineBuilder {
             unpinned_policy: if self.requires_trust { UnpinnedPolicy::Reject } else { UnpinnedPolicy::Accept },
             trust_command_argument: self.trust_command_argument,
             exclusion: self.exclusion,
+            launcher_profile: self.launcher_profile,
         };
         let variable = |name: &str| self.environment.as_ref()?.get(OsStr::new(name));
         let temp_dir = variable("TMPDIR")

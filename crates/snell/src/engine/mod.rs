@@ -86,6 +86,11 @@ impl Engine {
         self.loaded_config().project_files()
     }
 
+    /// Whether the user trusts the project as a whole, or it is the user's own directory. This reads the pins again.
+    pub fn is_project_trusted(&self) -> bool {
+        self.shared.request.is_project_trusted()
+    }
+
     /// The files that were read.
     pub fn files(&self) -> Vec<PathBuf> {
         self.loaded_config().file_paths().map(PathBuf::from).collect()

@@ -36,7 +36,7 @@ impl DemoClient<'_> {
     pub(super) async fn trust_project(&self, project: &Path) -> anyhow::Result<usize> {
         let mut command = self.stage.snell_command([OsStr::new("trust"), project.as_os_str()]);
         let (stdout, _) = self.run_snell(&mut command, &Value::Null).await?;
-        Ok(stdout.lines().filter(|line| line.starts_with("  ")).count())
+        Ok(stdout.lines().filter(|line| line.starts_with("  ") && line.contains(" hook")).count())
     }
 
     /// Sends an event to Snell. Returns the answer, and how long the agent waited for it.

@@ -49,6 +49,10 @@ const PROPS: &[DemoProp] = props![
     "docs/lamp.md" from "lamp.md",
 ];
 
+/// The user's own file: the demo shows files at the start of a session, reminders and rules for messages.
+const USER_CONFIG_FILE: &str = ".config/snell/snell.toml";
+const USER_CONFIG: &str = "profile = \"claude-os\"\n";
+
 /// A script that does nothing.
 const HARMLESS_SCRIPT: &str = "hooks/seen.sh";
 
@@ -98,6 +102,7 @@ impl DemoStage {
         for project in [LIGHTHOUSE, HARBOUR] {
             write_file(&self.project_dir(project).join(PROJECT_MARKER), "{}\n")?;
         }
+        write_file(&self.root.join("home").join(USER_CONFIG_FILE), USER_CONFIG)?;
         for prop in PROPS {
             write_file(&self.project_dir(LIGHTHOUSE).join(prop.path), prop.text)?;
         }

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use snell::{
-    AgentReply, Decision, Diagnostic, Engine, Event, EventName, SnellSettings, SupportLevel, Timestamp, Verdict,
+    AgentReply, BuiltinHandler, Decision, Diagnostic, Engine, Event, EventName, SnellSettings, SupportLevel, Timestamp,
+    Verdict,
 };
 use snell_store::{DecisionRecord, EventRecord, EventSender, MaskedRecord, PendingEvent};
 
@@ -17,7 +18,7 @@ use crate::env::once_markers::OnceMarkers;
 use crate::env::sender::build_sender;
 use crate::env::transcripts;
 use crate::guard::{GuardRun, catch_panic};
-use crate::handlers::{self, AgentReminder, HandlerContext};
+use crate::handlers::{self, AgentReminder, ContextTrust, HandlerContext};
 use crate::output;
 use crate::process::faults;
 use crate::record::record_event::HookRecorder;
@@ -37,6 +38,7 @@ pub(super) struct HookSetup<'a> {
     /// The event that handlers judge; none if there is nothing to judge.
     judged: Option<Cow<'a, Event>>,
     launcher_project_path: Option<String>,
+    context_trust: ContextTrust,
     /// Whether hooks may run for the event.
     has_hooks: bool,
 }
@@ -57,6 +59,7 @@ impl<'a> HookSetup<'a> {
             has_hooks: call.product.support == SupportLevel::Full && has_hook_for_event(&engine, &call.event),
             judged: select_judged_event(call),
             launcher_project_path: call.vars.text(PROJECT_PATH),
+            context_trust: determine_context_trust(call, &engine, &settings),
             now: caller.now.unwrap_or_else(Timestamp::now),
             caller,
             engine,
@@ -74,9 +77,19 @@ impl<'a> HookSetup<'a> {
             project: &call.project,
             launcher_project_path: self.launcher_project_path.as_deref(),
             settings: &self.settings,
+            context_trust: self.context_trust,
             now: self.now,
         }
     }
+}
+
+/// Whether a session that starts may get files of its project. The pins are read only if that matters.
+fn determine_context_trust(call: &HookCall, engine: &Engine, settings: &SnellSettings) -> ContextTrust {
+    let is_asked = call.event.name == EventName::SessionStart && settings.handlers.is_enabled(BuiltinHandler::Context);
+    if is_asked && settings.context_needs_trust() && !engine.is_project_trusted() {
+        return ContextTrust::Missing;
+    }
+    ContextTrust::Sufficient
 }
 
 /// The engine with Snell's own files and those that they borrow. If none can be read, the guard judges by its defaults.

@@ -6,12 +6,14 @@ use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
 
 use anyhow::Context;
-use snell::normalize_receiver_url;
+use snell::{WorkProfile, normalize_receiver_url};
 
 use super::{DONE, FAILED};
+use crate::config_edit::ConfigFileChange;
 use crate::install::agents::InstallAgent;
 use crate::install::apply::{self, InstallReport, InstallRequest};
 use crate::install::handler::InstallMode;
+use crate::install::profile::{self, ProfileReport};
 use crate::output::{self, CommandError};
 pub(crate) use targets::{AgentTargets, InstallTargetArgs};
 
@@ -23,7 +25,7 @@ pub(crate) use targets::{AgentTargets, InstallTargetArgs};
 /// kind of installation: installing with --notify replaces one without --notify, and vice versa.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell install\n  snell install claude codex\n  snell install --all --dry-run\n  \
-    snell install claude --notify --url http://tower:7433")]
+    snell install claude --profile claude-os\n  snell install claude --notify --url http://tower:7433")]
 pub(crate) struct Args {
     #[command(flatten)]
     place: InstallTargetArgs,
@@ -37,11 +39,21 @@ pub(crate) struct Args {
     /// [default: $SNELL_URL, else `server.url` of your snell.toml, else http://127.0.0.1:7433]
     #[arg(long, value_name = "URL", requires = "notify")]
     url: Option<String>,
+    /// Also switch on a way of working: `profile` in your own snell.toml
+    ///
+    /// "claude-os" gives sessions files at their start, reminders, and rules for messages to people. `snell uninstall` removes the line
+    /// again.
+    #[arg(long, value_name = "NAME", value_parser = profile_names(), conflicts_with_all = ["notify", "project", "local"])]
+    profile: Option<String>,
     /// Install despite a conflict
     ///
     /// A conflict is another file of the agent that already calls Snell, or a script of that name that Snell did not write.
     #[arg(long)]
     force: bool,
+}
+
+fn profile_names() -> clap::builder::PossibleValuesParser {
+    WorkProfile::names().collect::<Vec<_>>().into()
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
@@ -64,7 +76,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         let problem = format!("Snell cannot forward events of {} with --notify", other.agent.title());
         return Err(CommandError::new(problem).with_hint("leave out --notify").into());
     }
-    install_in_agents(args, &request, &agents)
+    // A snell.toml that cannot be changed must not leave a half installation.
+    let profile = args.profile.as_deref().and_then(WorkProfile::from_name);
+    let profile = profile.map(profile::prepare_profile).transpose()?;
+    install_in_agents(args, &request, &agents, profile.as_ref())
 }
 
 /// The agents to install in; nothing if the user does not want it.
@@ -124,7 +139,12 @@ fn ask_user(question: &str) -> anyhow::Result<bool> {
 }
 
 /// Installs in each agent. A failure in one does not keep the others from it.
-fn install_in_agents(args: &Args, request: &InstallRequest, agents: &[AgentTargets]) -> anyhow::Result<u8> {
+fn install_in_agents(
+    args: &Args,
+    request: &InstallRequest,
+    agents: &[AgentTargets],
+    profile: Option<&ConfigFileChange>,
+) -> anyhow::Result<u8> {
     let mut reports = Vec::new();
     let mut has_failed = false;
     for one in agents {
@@ -141,6 +161,18 @@ fn install_in_agents(args: &Args, request: &InstallRequest, agents: &[AgentTarge
                 output::print_error(&error.context(format!("cannot install Snell in {}", one.agent.title())));
             }
         }
+    }
+    if let Some(change) = profile
+        && let (Some(report), Some(target)) = (reports.first_mut(), agents.iter().find_map(|one| one.files.first()))
+    {
+        if !request.dry_run {
+            profile::write_profile(change, &target.data, report.agent)?;
+        }
+        let done = ProfileReport::from_change(change);
+        if !args.place.json {
+            print_profile(&done, request);
+        }
+        report.profile = Some(done);
     }
     match reports.as_slice() {
         [report] if args.place.json && args.place.names_one_agent() => output::print_json(report)?,
@@ -182,6 +214,14 @@ fn print_installation(target: &AgentTargets, done: &InstallReport) {
     }
     for warning in &done.warnings {
         output::print_warning(warning);
+    }
+}
+
+fn print_profile(done: &ProfileReport, request: &InstallRequest) {
+    match (done.changed, request.dry_run) {
+        (true, true) => output::print_diff(&done.diff),
+        (true, false) => output::print_line(&format!("  {:<10} {}", "Profile", done.file.display())),
+        (false, _) => output::print_line(&format!("{} already has the profile.", done.file.display())),
     }
 }
 

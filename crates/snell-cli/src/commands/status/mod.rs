@@ -7,7 +7,7 @@ mod store_probe;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use snell::{BuiltinHandler, ProjectFile, Severity};
+use snell::{ActiveProfile, BuiltinHandler, ProfileOrigin, ProjectFile, Severity};
 use snell_store::queue::outbox::{Outbox, ReceiverBacklog};
 use snell_store::{AgentView, DamagedDatabase, DataDirReport, StoreTotals};
 
@@ -44,6 +44,9 @@ struct StatusReport {
     totals: Option<StoreTotals>,
     /// Agents that wait for their user.
     waiting_agents: Vec<AgentView>,
+    /// The active profile.
+    #[serde(serialize_with = "serialize_profile")]
+    profile: Option<ActiveProfile>,
     /// Whether events are recorded at all.
     recording: bool,
     keep: String,
@@ -126,8 +129,7 @@ impl StatusReport {
         let outbox = OutboxStatus { receivers: outbox.list_backlogs(), refused: outbox.list_refused() };
         attention.extend(attention::find_forwarding_problems(&outbox, store_handle.now()));
         let project = ConfigArgs::new(args.project.clone(), None).resolve_project()?;
-        let builder = CallerEnv::engine_builder(project.clone())?;
-        let (engine, findings) = builder.survey().load();
+        let (engine, findings) = CallerEnv::engine_builder(project.clone())?.survey().load();
         let errors = findings.iter().filter(|found| found.severity == Severity::Error).count();
         if errors > 0 {
             attention.push(AttentionItem {
@@ -163,6 +165,7 @@ impl StatusReport {
             },
             totals: probed.totals,
             waiting_agents: probed.waiting_agents,
+            profile: settings.profile,
             recording: settings.handlers.is_enabled(BuiltinHandler::Track),
             keep: time::format_retention(settings.keep),
             scribe_running: data_dir.daemon_is_running,
@@ -176,6 +179,20 @@ impl StatusReport {
             attention,
         })
     }
+}
+
+/// A profile by its name.
+fn serialize_profile<S: serde::Serializer>(active: &Option<ActiveProfile>, serializer: S) -> Result<S::Ok, S::Error> {
+    active.map(|active| active.profile.name()).serialize(serializer)
+}
+
+/// A profile, and how it was switched on.
+pub(crate) fn describe_profile(active: ActiveProfile) -> String {
+    let origin = match active.origin {
+        ProfileOrigin::UserFile => "your snell.toml",
+        ProfileOrigin::Launcher => "the variables of a launcher",
+    };
+    format!("{} (switched on by {origin})", active.profile.name())
 }
 
 fn file_trust_status(file: &ProjectFile) -> FileTrustStatus {

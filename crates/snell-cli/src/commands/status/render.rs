@@ -4,7 +4,7 @@ use snell::Timestamp;
 use snell_store::StoreTotals;
 use snell_store::queue::outbox::ReceiverBacklog;
 
-use super::{AttentionItem, StatusLines, StatusReport};
+use super::{AttentionItem, StatusLines, StatusReport, describe_profile};
 use crate::output::time;
 use crate::output::{self, TextStyle};
 use crate::record::record_event::find_daemon_variable;
@@ -47,6 +47,7 @@ pub(super) fn build_status_lines(status: &StatusReport, now: Timestamp) -> Statu
     if let Some(totals) = &status.totals {
         lines.extend(build_totals_lines(totals, now));
     }
+    lines.extend(status.profile.map(|active| ("Profile", describe_profile(active))));
     let keeping = if status.recording { "" } else { " (nothing is recorded, because `track` is off)" };
     lines.push(("Kept for", format!("{}{keeping}", status.keep)));
     let daemon = match find_daemon_variable() {

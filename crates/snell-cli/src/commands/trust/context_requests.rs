@@ -1,9 +1,11 @@
 //! The context files that a project requests, shown before it is trusted.
 
+use std::path::{Path, PathBuf};
+
 use serde::Serialize;
 use snell::ProjectFile;
 
-use crate::output::TextTable;
+use crate::output::{self, TextTable};
 
 /// A key of `[context]` in a project's file.
 #[derive(Debug, Serialize)]
@@ -26,4 +28,15 @@ pub(super) fn print_context_requests(files: &[ProjectFile]) {
         }
     }
     table.print_full_width();
+}
+
+pub(super) fn print_context_files(project: &Path, files: &[PathBuf]) {
+    if files.is_empty() {
+        return;
+    }
+    let shown = project.display();
+    output::print_line(&format!("Sessions in {shown} may get its context files, also after these change:"));
+    for file in files {
+        output::print_line(&format!("  {}", file.display()));
+    }
 }

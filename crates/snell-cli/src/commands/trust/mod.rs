@@ -12,6 +12,7 @@ use snell::{Diagnostic, Hook, ProjectFile, Severity, TrustStatus, TrustStore, Us
 use self::guard_requests::ProjectGuardRequest;
 use super::{DONE, FAILED};
 use crate::env::ConfigArgs;
+use crate::handlers::find_project_context_files;
 use crate::output::hook::{HookJsonView, trust_status_name};
 use crate::output::{self, CommandError, TextTable};
 use crate::trust_file::TrustUpdate;
@@ -58,6 +59,9 @@ struct TrustReport<'a> {
     files: Vec<TrustedFileView<'a>>,
     /// The project's settings for the guard.
     guard: &'a [ProjectGuardRequest<'a>],
+    /// Files of the project that sessions may get, whatever they contain.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    context_files: &'a [PathBuf],
     moved_aside: Option<PathBuf>,
     diagnostics: &'a [Diagnostic],
 }
@@ -163,9 +167,14 @@ fn trust_project(args: &Args) -> anyhow::Result<u8> {
     let files = engine.project_files();
     let settings = engine.settings();
     let requests = guard_requests::collect_guard_requests(&settings.guard, &files);
+    let context_files = find_project_context_files(&settings.context, &directory);
     let mut moved_aside = None;
-    if !files.is_empty() {
-        let pin_all = |trust: &mut TrustStore| files.iter().for_each(|file| trust.pin_file(file));
+    if !files.is_empty() || !context_files.is_empty() {
+        let resolved = directory.canonicalize().unwrap_or_else(|_| directory.clone());
+        let pin_all = |trust: &mut TrustStore| {
+            files.iter().for_each(|file| trust.pin_file(file));
+            trust.trust_project(resolved);
+        };
         moved_aside = around.trust_file().update(pin_all)?.moved_aside;
     }
     let unreadable = diagnostics.iter().filter(|found| is_unreadable_project_file(found, &files)).count();
@@ -174,6 +183,7 @@ fn trust_project(args: &Args) -> anyhow::Result<u8> {
             directory: &directory,
             files: files.iter().map(to_trusted_file_view).collect(),
             guard: &requests,
+            context_files: &context_files,
             moved_aside,
             diagnostics: &diagnostics,
         })?;
@@ -181,6 +191,11 @@ fn trust_project(args: &Args) -> anyhow::Result<u8> {
         note_moved_trust_file(moved_aside.as_deref());
         diagnostics.iter().for_each(output::print_diagnostic);
         print_trusted(&directory, &files, &requests);
+        context_requests::print_context_files(&directory, &context_files);
+        if files.is_empty() && context_files.is_empty() {
+            let shown = directory.display();
+            output::print_line(&format!("Nothing to trust in {shown}: no file there has hooks for agents."));
+        }
     }
     if unreadable > 0 {
         output::print_warning("files that cannot be parsed are not trusted");
@@ -209,7 +224,6 @@ fn to_trusted_file_view(file: &ProjectFile) -> TrustedFileView<'_> {
 fn print_trusted(directory: &Path, files: &[ProjectFile], requests: &[ProjectGuardRequest<'_>]) {
     let shown = directory.display();
     if files.is_empty() {
-        output::print_line(&format!("Nothing to trust in {shown}: no file there has hooks for agents."));
         return;
     }
     let mut table = TextTable::new(["EVENT", "MATCHER", "COMMAND", "SOURCE"], 2);
@@ -310,6 +324,9 @@ fn list_projects(args: &Args) -> anyhow::Result<u8> {
     }
     let mut table = TextTable::new(["PROJECT", "FILE", "STATE"], 0);
     for project in &projects {
+        if project.files.is_empty() {
+            table.add_row([project.directory.display().to_string(), "-".to_owned(), "context files".to_owned()]);
+        }
         for file in &project.files {
             let inside = file.path.strip_prefix(&project.directory).unwrap_or(&file.path);
             table.add_row([

@@ -5,7 +5,7 @@ mod summary_file;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use snell::{BuiltinHandler, Timestamp};
+use snell::{BuiltinHandler, HandlerSwitch, Timestamp};
 use snell_store::{SessionFilter, SessionRow, SessionWorker, WorkerStatus, WorkerUpdate};
 
 use super::DONE;
@@ -139,8 +139,8 @@ fn finish_worker(args: &WorkerDoneArgs) -> anyhow::Result<u8> {
         None
     };
     let answers = CallerEnv::load_user_settings().map_or(true, |settings| {
-        let is_on = |handler| settings.handlers.is_enabled(handler);
-        is_on(BuiltinHandler::Track) && is_on(BuiltinHandler::Remind)
+        let is_off = |handler| settings.handlers.switch_of(handler) == HandlerSwitch::Off;
+        !is_off(BuiltinHandler::Track) && !is_off(BuiltinHandler::Remind)
     });
     output::print_line(&format!("Recorded: {} {how}.", worker.name));
     output::print_line(&describe_notification(&session, answers));

@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 
 use snell::{AgentMessage, ContextSettings, CoreFile, MessageTemplates, UserMessage};
 
+use crate::env::format_trust_command;
+
 use self::allowed_files::AllowedRoots;
 pub(super) use self::allowed_files::none_if_absent;
 use self::include::{FileSearch, IncludeBase, IncludePattern};
@@ -25,6 +27,15 @@ const MAX_FILES: usize = 200;
 
 /// At most this many faults are reported.
 const MAX_FAULTS: usize = 20;
+
+/// Whether sessions may get files that the project provides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ContextTrust {
+    #[default]
+    Sufficient,
+    /// Only files that the user's own settings name by an absolute path.
+    Missing,
+}
 
 /// The session for which files are loaded.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +49,7 @@ pub(crate) struct ContextRequest<'a> {
     pub(crate) home: Option<&'a Path>,
     pub(crate) settings: &'a ContextSettings,
     pub(crate) messages: &'a MessageTemplates,
+    pub(crate) trust: ContextTrust,
 }
 
 /// The result of loading.
@@ -64,6 +76,13 @@ pub(crate) fn load_context(request: &ContextRequest<'_>, forbidden: &ReadRuleLoo
     loading.finish()
 }
 
+/// The project's own core files and its directory of roles, if they exist: paths in the project.
+pub(crate) fn find_project_context_files(settings: &ContextSettings, project: &Path) -> Vec<PathBuf> {
+    let core = settings.core_files();
+    let core = core.iter().map(|file| file.path.clone()).filter(|path| path.is_relative());
+    core.chain([PathBuf::from(role::ROLE_DIR)]).filter(|path| project.join(path).exists()).collect()
+}
+
 /// Files being loaded.
 struct ContextLoader<'a> {
     request: &'a ContextRequest<'a>,
@@ -81,6 +100,8 @@ struct ContextLoader<'a> {
     bytes_left: u64,
     faults: Vec<UserMessage>,
     omitted_faults: usize,
+    /// Whether a file was left out because the project is not trusted.
+    has_untrusted: bool,
 }
 
 impl<'a> ContextLoader<'a> {
@@ -102,11 +123,17 @@ impl<'a> ContextLoader<'a> {
             bytes_left: max_all,
             faults: Vec::new(),
             omitted_faults: 0,
+            has_untrusted: false,
         }
     }
 
     fn finish(mut self) -> LoadedContext {
         let first_line = self.request.messages.render_message(AgentMessage::ContextLoaded);
+        if self.has_untrusted {
+            let problem = "the project's context files are not loaded, because the project is not trusted";
+            let hint = format!("run: {}", format_trust_command(self.request.project, ""));
+            self.faults.push(UserMessage::new(problem).with_hint(hint));
+        }
         if self.omitted_faults > 0 {
             let more = self.omitted_faults;
             self.faults.push(UserMessage::new(format!("{more} more problems with context files")));
@@ -121,6 +148,10 @@ impl<'a> ContextLoader<'a> {
         let path = self.request.project.join(&file.path);
         // Without a home directory, a path below it is in the project.
         let anywhere = file.may_be_outside_project && file.path.is_absolute();
+        if !anywhere && self.request.trust == ContextTrust::Missing {
+            self.has_untrusted |= path.exists();
+            return;
+        }
         self.load_file(&path, file.about.as_deref(), anywhere);
     }
 
@@ -134,6 +165,10 @@ impl<'a> ContextLoader<'a> {
                 return;
             }
         };
+        if self.request.trust == ContextTrust::Missing {
+            self.has_untrusted |= places.iter().any(|place| self.request.project.join(place).exists());
+            return;
+        }
         for place in places {
             if let Some((shown, includes)) = self.read_role_file(&self.request.project.join(place)) {
                 self.load_role_includes(&shown, includes);

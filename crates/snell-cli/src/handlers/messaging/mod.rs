@@ -87,6 +87,11 @@ pub(super) fn judge_call(
     build_objection(strictest, || reason::explain_obstacles(&refusal, file, &contacts))
 }
 
+/// Whether this tool sends or drafts messages.
+pub(super) fn is_message_tool(tool: &str, settings: &CommsSettings) -> bool {
+    tools::classify_tool(tool, settings) != MessageUse::Nothing
+}
+
 fn build_denial(reason: String) -> Option<MessageObjection> {
     build_objection(Decision::Deny, || reason)
 }

@@ -8,7 +8,7 @@ mod context_threshold;
 mod wake_up;
 
 use jiff::SignedDuration;
-use snell::{AgentMessage, EventName};
+use snell::{AgentMessage, BuiltinHandler, EventName, HandlerSwitch};
 use snell_store::{ReminderRecord, SessionSnapshot, SnapshotQuery};
 
 use super::{HandlerContext, SessionMode};
@@ -28,10 +28,33 @@ pub(crate) struct AgentReminder {
     pub(crate) record: ReminderRecord,
 }
 
+/// Which reminders an agent gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReminderScope {
+    All,
+    /// Only the answer to a wake-up, which a command typed because a person or a program asked for it.
+    WakeUps,
+    Nothing,
+}
+
+impl ReminderScope {
+    fn from_context(context: &HandlerContext<'_>) -> Self {
+        match context.settings.handlers.switch_of(BuiltinHandler::Remind) {
+            HandlerSwitch::Usual | HandlerSwitch::ByUser | HandlerSwitch::ByProject | HandlerSwitch::ByLauncher => {
+                Self::All
+            }
+            HandlerSwitch::NotWanted => Self::WakeUps,
+            HandlerSwitch::Off => Self::Nothing,
+        }
+    }
+}
+
 /// The query for the session's state; nothing if this event has no reminders.
 pub(super) fn build_snapshot_query(context: &HandlerContext<'_>) -> Option<SnapshotQuery> {
     let event = context.event;
     let counts = match event.name {
+        _ if ReminderScope::from_context(context) == ReminderScope::Nothing => false,
+        _ if ReminderScope::from_context(context) == ReminderScope::WakeUps => is_wake_up_prompt(context),
         EventName::UserPromptSubmit => true,
         // An agent that goes on because of a hook has had its reminders.
         EventName::Stop => event.stop_hook_active != Some(true),
@@ -56,8 +79,10 @@ pub(super) fn build_reminder(context: &HandlerContext<'_>, snapshot: Option<&Ses
     let messages = &context.settings.messages;
     match (&context.event.name, snapshot) {
         (EventName::UserPromptSubmit, Some(facts)) => {
-            add_context_level(&mut reminder, context, facts, &PROMPT_MESSAGES);
-            add_status_request(&mut reminder, context, facts);
+            if ReminderScope::from_context(context) == ReminderScope::All {
+                add_context_level(&mut reminder, context, facts, &PROMPT_MESSAGES);
+                add_status_request(&mut reminder, context, facts);
+            }
             if is_wake_up_prompt(context) {
                 add_finished_workers(&mut reminder, context, facts);
             }
@@ -83,7 +108,7 @@ fn is_wake_up_prompt(context: &HandlerContext<'_>) -> bool {
     let prompt = context.event.prompt.as_deref().unwrap_or_default();
     context.event.name == EventName::UserPromptSubmit
         && context.session_mode() != SessionMode::Background
-        && wake_up::is_wake_up_trigger(prompt, &context.settings.messages.wake_up_prompt())
+        && context.settings.messages.wake_up_prompts().iter().any(|line| wake_up::is_wake_up_trigger(prompt, line))
 }
 
 fn add_context_level(

@@ -1,8 +1,9 @@
 use serde_json::json;
-use snell::{Event, SnellSettings, Timestamp};
+use snell::{Engine, Event, SnellSettings, Timestamp, WorkProfile};
 use snell_store::EventSender;
 
 use super::*;
+use crate::handlers::ContextTrust;
 
 const START: &str = "2026-03-01T10:00:00Z";
 
@@ -22,10 +23,17 @@ fn remind_with(
         sender: &sender,
         project: std::path::Path::new("/"),
         launcher_project_path: None,
-        settings: &SnellSettings::default(),
+        settings: &profile_settings(),
+        context_trust: ContextTrust::Sufficient,
         now: start + SignedDuration::from_mins(minutes),
     };
     build_reminder(&occasion, snapshot.as_ref())
+}
+
+/// The settings of a session with the profile.
+fn profile_settings() -> SnellSettings {
+    let builder = Engine::builder().project("/").files([]).launcher_profile(WorkProfile::ClaudeOs);
+    builder.load().0.settings()
 }
 
 fn sample_snapshot(percent: f64) -> SessionSnapshot {
@@ -77,15 +85,19 @@ fn who_goes_on_because_of_a_hook_is_not_asked_about() {
     ];
     for (name, fields, expected) in cases {
         let (event, _) = Event::from_json(Some(name), fields.to_string().as_bytes()).unwrap();
-        let occasion = HandlerContext {
-            decode_problem: None,
-            event: &event,
-            sender: &EventSender::default(),
-            project: std::path::Path::new("/"),
-            launcher_project_path: None,
-            settings: &SnellSettings::default(),
-            now: START.parse().unwrap(),
-        };
-        assert_eq!(build_snapshot_query(&occasion).is_some(), expected, "{name} {fields}");
+        // Without the profile, the database is not asked.
+        for (settings, expected) in [(profile_settings(), expected), (SnellSettings::default(), false)] {
+            let occasion = HandlerContext {
+                decode_problem: None,
+                event: &event,
+                sender: &EventSender::default(),
+                project: std::path::Path::new("/"),
+                launcher_project_path: None,
+                settings: &settings,
+                context_trust: ContextTrust::Sufficient,
+                now: START.parse().unwrap(),
+            };
+            assert_eq!(build_snapshot_query(&occasion).is_some(), expected, "{name} {fields}");
+        }
     }
 }

@@ -14,6 +14,7 @@ use crate::install::backup::{InstallLog, InstallRecord, determine_prior_content}
 use crate::install::exe_path;
 use crate::install::handler::{HandlerEntry, InstallMode};
 use crate::install::plan::{self, DesiredRegistration, InstallPlan};
+use crate::install::profile::ProfileReport;
 use crate::output::CommandError;
 
 /// A request to install.
@@ -58,6 +59,9 @@ pub(crate) struct InstallReport {
     pub(crate) dry_run: bool,
     /// The change as a unified diff.
     pub(crate) diff: String,
+    /// The change of the user's own `snell.toml`, if a profile was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) profile: Option<ProfileReport>,
 }
 
 impl InstallReport {
@@ -193,6 +197,7 @@ impl<'a> InstallJob<'a> {
             notes: self.target.agent.notes_in_scope(self.target.file.scope),
             dry_run: self.request.dry_run,
             diff,
+            profile: None,
         })
     }
 

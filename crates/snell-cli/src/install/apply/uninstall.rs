@@ -13,6 +13,7 @@ use crate::install::atomic_file::{self, FileModePolicy, FileSnapshot};
 use crate::install::backup::{InstallLog, InstallRecord, determine_prior_content};
 use crate::install::handler::InstallMode;
 use crate::install::plan::{self, PriorContent};
+use crate::install::profile::ProfileReport;
 use crate::install::scan;
 
 /// The changes.
@@ -36,6 +37,9 @@ pub(crate) struct UninstallReport {
     pub(crate) dry_run: bool,
     /// The change as a unified diff.
     pub(crate) diff: String,
+    /// The change of the user's own `snell.toml`, if the installation wrote a profile there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) profile: Option<ProfileReport>,
 }
 
 impl UninstallReport {

@@ -8,6 +8,7 @@ pub mod notify_script;
 mod notify_script_file;
 mod own_entries;
 mod plugins;
+mod profile;
 mod refusals;
 mod registered_commands;
 mod settings_files;

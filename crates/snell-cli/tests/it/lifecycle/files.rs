@@ -103,8 +103,8 @@ fn a_large_file_is_cut_after_a_line_and_that_is_said() {
     let line = "0123456789abcde\n";
     let cases = [
         // The settings, the lines of the file, the lines that are shown.
-        ("", 4096, 4096),
-        ("", 4097, 4096),
+        ("", 65536, 65536),
+        ("", 65537, 65536),
         ("[context]\nmax_file = \"100B\"\n", 6, 6),
         ("[context]\nmax_file = \"100B\"\n", 7, 6),
         ("[context]\nmax_all = \"50B\"\n", 9, 3),

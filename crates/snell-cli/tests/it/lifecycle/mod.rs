@@ -7,6 +7,7 @@ mod end;
 mod failures;
 mod files;
 mod messaging;
+mod profile;
 mod prompt;
 mod settings;
 mod start;
@@ -47,7 +48,12 @@ impl LifecycleSandbox {
 
     /// As [`LifecycleSandbox::with_sandbox`], where events are recorded this way.
     fn with_recording_mode(mode: RecordingMode, sandbox: CliSandbox) -> Self {
-        Self { watched: HookSandbox::with_sandbox(mode, sandbox), variables: Vec::new() }
+        Self { watched: HookSandbox::with_sandbox(mode, sandbox.with_profile()), variables: Vec::new() }
+    }
+
+    /// A session without the profile.
+    fn without_profile(sandbox: CliSandbox) -> Self {
+        Self { watched: HookSandbox::with_sandbox(RecordingMode::Alone, sandbox), variables: Vec::new() }
     }
 
     /// With this `snell.toml` of the user.

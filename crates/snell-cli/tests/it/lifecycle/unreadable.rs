@@ -142,7 +142,7 @@ fn a_file_of_a_gigabyte_costs_neither_time_nor_memory() {
         let context = ran.json()["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned();
         assert!(context.len() < 300 * 1024, "{place}: {}", context.len());
         assert!(context.ends_with("## A.MD (a.md)\na"), "{place}");
-        let cut = context.contains(&format!("[cut: the first 65536 of {SIZE} bytes are shown]"));
+        let cut = context.contains(&format!("[cut: the first 1048576 of {SIZE} bytes are shown]"));
         assert_eq!(cut, !place.starts_with('.') && !place.starts_with('s'), "{place}");
     }
 }

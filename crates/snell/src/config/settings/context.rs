@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::get_user_only;
+use super::profile::{ActiveProfile, WorkProfile};
 use super::values::{expand_tilde, read_checked_text, read_checked_texts, read_size, resolve_in_home};
 use crate::config::discovery::FileOwner;
 use crate::config::reader::{ConfigReader, ObjectFields};
@@ -17,10 +18,12 @@ pub(super) const CORE_FILES: [(&str, &str); 3] = [
     ("Desktop/SYSTEM-INDEX.md", "complete file"),
 ];
 
-const DEFAULT_MAX_FILE: &str = "64KiB";
-const DEFAULT_MAX_FILE_BYTES: u64 = 64 * 1024;
-const DEFAULT_MAX_ALL: &str = "256KiB";
-const DEFAULT_MAX_ALL_BYTES: u64 = 256 * 1024;
+const KIB: u64 = 1024;
+
+/// The default sizes of one file and of all files together.
+const DEFAULT_SIZES: (u64, u64) = (64 * KIB, 256 * KIB);
+/// The same with the profile `claude-os`, whose core files are given complete.
+const CLAUDE_OS_SIZES: (u64, u64) = (1024 * KIB, 4096 * KIB);
 
 /// A file that every session gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,10 +46,11 @@ pub struct ContextSettings {
     max_file: Option<u64>,
     max_all: Option<u64>,
     allow: Vec<PathBuf>,
+    require_trust: Option<bool>,
 }
 
 /// The keys of `[context]`.
-pub(super) const CONTEXT_KEYS: &[&str] = &["core", "max_file", "max_all", "allow"];
+pub(super) const CONTEXT_KEYS: &[&str] = &["core", "max_file", "max_all", "allow", "require_trust"];
 
 impl ContextSettings {
     /// The files that every session gets, in the order in which it gets them.
@@ -61,12 +65,12 @@ impl ContextSettings {
 
     /// The maximum size of one file.
     pub fn max_file_bytes(&self) -> u64 {
-        self.max_file.unwrap_or(DEFAULT_MAX_FILE_BYTES)
+        self.max_file.unwrap_or(DEFAULT_SIZES.0)
     }
 
     /// The maximum size of all files together.
     pub fn max_total_bytes(&self) -> u64 {
-        self.max_all.unwrap_or(DEFAULT_MAX_ALL_BYTES)
+        self.max_all.unwrap_or(DEFAULT_SIZES.1)
     }
 
     /// The keys that are set, with their values as texts for people.
@@ -91,6 +95,20 @@ impl ContextSettings {
         &self.allow
     }
 
+    /// Whether the user demands trust in a project before sessions get its files.
+    pub(super) fn requires_trust(&self) -> bool {
+        self.require_trust.unwrap_or(false)
+    }
+
+    /// The same with the default sizes of a profile.
+    pub(super) fn with_limits_of(self, profile: Option<ActiveProfile>) -> Self {
+        let (file, all) = match profile.map(|active| active.profile) {
+            Some(WorkProfile::ClaudeOs) => CLAUDE_OS_SIZES,
+            None => DEFAULT_SIZES,
+        };
+        Self { max_file: self.max_file.or(Some(file)), max_all: self.max_all.or(Some(all)), ..self }
+    }
+
     /// Fills keys that these settings lack from an earlier file.
     pub(super) fn merge_over(self, earlier: Self) -> Self {
         Self {
@@ -98,6 +116,7 @@ impl ContextSettings {
             max_file: self.max_file.or(earlier.max_file),
             max_all: self.max_all.or(earlier.max_all),
             allow: if self.allow.is_empty() { earlier.allow } else { self.allow },
+            require_trust: self.require_trust.or(earlier.require_trust),
         }
     }
 
@@ -119,12 +138,15 @@ pub(super) fn read_context(reader: &mut ConfigReader<'_>, node: &SpannedNode) ->
     };
     ContextSettings {
         core: read_core(reader, &fields),
-        max_file: read_size(reader, &fields, "max_file", DEFAULT_MAX_FILE),
-        max_all: read_size(reader, &fields, "max_all", DEFAULT_MAX_ALL),
+        max_file: read_size(reader, &fields, "max_file", "64KiB"),
+        max_all: read_size(reader, &fields, "max_all", "256KiB"),
         // Otherwise a project could send any file to the agent.
         allow: get_user_only(reader, &fields, "allow")
             .map(|node| read_checked_texts(reader, node, "allow", check_path))
             .unwrap_or_default(),
+        // Otherwise a project could lift the demand of its user.
+        require_trust: get_user_only(reader, &fields, "require_trust")
+            .and_then(|_| reader.read_bool(&fields, "require_trust")),
     }
 }
 
@@ -185,12 +207,14 @@ mod tests {
             max_file: Some(1),
             max_all: None,
             allow: vec!["/earlier".into()],
+            require_trust: Some(true),
         };
         let later = ContextSettings { core: Some(Vec::new()), max_all: Some(2), ..ContextSettings::default() };
         let both = later.merge_over(earlier);
         assert!(both.core_files().is_empty());
         assert_eq!((both.max_file_bytes(), both.max_total_bytes()), (1, 2));
         assert_eq!(both.allowed_paths(), [Path::new("/earlier")]);
+        assert!(both.requires_trust());
     }
 
     #[test]

@@ -1,11 +1,31 @@
 //! `[messages]`: the texts that the built-in handlers send to an agent.
 
+use super::profile::{ActiveProfile, WorkProfile};
 use crate::config::reader::ConfigReader;
 use crate::config::spanned::SpannedNode;
 use crate::diagnostic::UserMessage;
 
-/// The default start of a message. `{level}` stands for its severity.
-const PREFIX: &str = "[CLAUDE OS SYS: {level}]: ";
+/// Whose words the default texts are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum MessageVoice {
+    /// Snell's own. They name Snell and its commands.
+    #[default]
+    Snell,
+    /// Those of the profile `claude-os`.
+    ClaudeOs,
+}
+
+impl MessageVoice {
+    /// The default start of a message. `{level}` stands for its severity.
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Snell => "[Snell: {level}]: ",
+            Self::ClaudeOs => "[CLAUDE OS SYS: {level}]: ",
+        }
+    }
+}
+
+const VOICES: [MessageVoice; 2] = [MessageVoice::ClaudeOs, MessageVoice::Snell];
 
 /// A message to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,43 +63,99 @@ struct MessageRow {
     message: AgentMessage,
     key: &'static str,
     level: &'static str,
-    text: &'static str,
+    /// Snell's own text.
+    own: &'static str,
+    /// The text of the profile `claude-os`.
+    claude_os: &'static str,
 }
 
-const fn message_row(message: AgentMessage, key: &'static str, level: &'static str, text: &'static str) -> MessageRow {
-    MessageRow { message, key, level, text }
+impl MessageRow {
+    const fn new(message: AgentMessage, key: &'static str, level: &'static str, texts: [&'static str; 2]) -> Self {
+        Self { message, key, level, own: texts[0], claude_os: texts[1] }
+    }
+
+    /// A text that is the same in both.
+    const fn shared(message: AgentMessage, key: &'static str, level: &'static str, text: &'static str) -> Self {
+        Self::new(message, key, level, [text, text])
+    }
+
+    fn text(&self, voice: MessageVoice) -> &'static str {
+        match voice {
+            MessageVoice::Snell => self.own,
+            MessageVoice::ClaudeOs => self.claude_os,
+        }
+    }
 }
 
 /// The default texts. `{percent}` stands for the threshold, `{count}` for the number of workers.
 const MESSAGES: &[MessageRow] = &[
-    message_row(AgentMessage::ContextLoaded, "context_loaded", INFO, "Session context loaded"),
-    message_row(
+    MessageRow::shared(AgentMessage::ContextLoaded, "context_loaded", INFO, "Session context loaded"),
+    MessageRow::new(
         AgentMessage::PromptNotice,
         "prompt_notice",
         INFO,
-        "Context at {percent}% - Consider writing reset notes soon",
+        [
+            "Context at {percent}%: consider writing notes for a new session soon",
+            "Context at {percent}% - Consider writing reset notes soon",
+        ],
     ),
-    message_row(
+    MessageRow::new(
         AgentMessage::PromptWarning,
         "prompt_warning",
         WARNING,
-        "Context at {percent}% - Write reset notes and prepare to transition",
+        [
+            "Context at {percent}%: write notes for a new session now",
+            "Context at {percent}% - Write reset notes and prepare to transition",
+        ],
     ),
-    message_row(
+    MessageRow::new(
         AgentMessage::SetStatus,
         "set_status",
         INFO,
-        "Consider setting a session status with status(\"what you're working on\")",
+        [
+            "Consider setting a status of this session: snell session status \"what you are working on\"",
+            "Consider setting a session status with status(\"what you're working on\")",
+        ],
     ),
-    message_row(AgentMessage::MemoryCheck, "memory_check", INFO, "Memory check ({percent}% context used)"),
-    message_row(AgentMessage::Reset, "reset", WARNING, "Context at {percent}%"),
-    message_row(AgentMessage::Urgent, "urgent", WARNING, "Context at {percent}% - URGENT"),
-    message_row(AgentMessage::Critical, "critical", WARNING, "Context at {percent}% - CRITICAL"),
-    message_row(AgentMessage::Ping, "ping", INFO, "Reminder - Ping before ending"),
-    message_row(AgentMessage::WakeUp, WAKE_UP_KEY, NOTIFICATION, "Workers complete"),
-    message_row(AgentMessage::WorkersDone, "workers_done", INFO, "Workers finished: {count}"),
-    message_row(AgentMessage::NoWorkers, "no_workers", INFO, "No worker has finished since the last report"),
-    message_row(AgentMessage::WorkersUnknown, "workers_unknown", INFO, "The finished workers cannot be read now"),
+    MessageRow::new(
+        AgentMessage::MemoryCheck,
+        "memory_check",
+        INFO,
+        ["Context at {percent}%: write down what must not be lost", "Memory check ({percent}% context used)"],
+    ),
+    MessageRow::new(
+        AgentMessage::Reset,
+        "reset",
+        WARNING,
+        ["Context at {percent}%: finish this step and write notes for a new session", "Context at {percent}%"],
+    ),
+    MessageRow::new(
+        AgentMessage::Urgent,
+        "urgent",
+        WARNING,
+        ["Context at {percent}%: stop the task and write down its state", "Context at {percent}% - URGENT"],
+    ),
+    MessageRow::new(
+        AgentMessage::Critical,
+        "critical",
+        WARNING,
+        ["Context at {percent}%: write down the state at once and stop", "Context at {percent}% - CRITICAL"],
+    ),
+    MessageRow::new(
+        AgentMessage::Ping,
+        "ping",
+        INFO,
+        ["Before you end, run: snell session ping", "Reminder - Ping before ending"],
+    ),
+    MessageRow::shared(AgentMessage::WakeUp, WAKE_UP_KEY, NOTIFICATION, "Workers complete"),
+    MessageRow::shared(AgentMessage::WorkersDone, "workers_done", INFO, "Workers finished: {count}"),
+    MessageRow::shared(AgentMessage::NoWorkers, "no_workers", INFO, "No worker has finished since the last report"),
+    MessageRow::shared(
+        AgentMessage::WorkersUnknown,
+        "workers_unknown",
+        INFO,
+        "The finished workers cannot be read now",
+    ),
 ];
 
 const INFO: &str = "INFO";
@@ -95,6 +171,7 @@ const WAKE_UP_KEY: &str = "wake_up";
 /// The texts that Snell sends to agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageTemplates {
+    voice: MessageVoice,
     changed: Vec<(&'static str, String)>,
 }
 
@@ -119,11 +196,39 @@ impl MessageTemplates {
         self.render_message(AgentMessage::WakeUp).unwrap_or_default()
     }
 
-    /// How lines from Snell start, by default and in the user's settings: the prefix up to the level, or the prefix with each
+    /// Every prompt that wakes an agent: a launcher gives its profile only to its agents, and not to the shell that wakes them.
+    pub fn wake_up_prompts(&self) -> Vec<String> {
+        let mut prompts: Vec<_> =
+            VOICES.iter().map(|voice| Self { voice: *voice, ..self.clone() }.wake_up_prompt()).collect();
+        prompts.dedup();
+        prompts
+    }
+
+    /// Whether the user changed a text.
+    pub fn has_changes(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
+    /// Whether the user changed the start of every message.
+    pub fn has_own_prefix(&self) -> bool {
+        self.changed.iter().any(|(key, _)| *key == PREFIX_KEY)
+    }
+
+    /// The same with the default texts of a profile.
+    pub(super) fn with_texts_of(self, profile: Option<ActiveProfile>) -> Self {
+        let voice = match profile.map(|active| active.profile) {
+            Some(WorkProfile::ClaudeOs) => MessageVoice::ClaudeOs,
+            None => MessageVoice::Snell,
+        };
+        Self { voice, ..self }
+    }
+
+    /// How lines from Snell start, by default, in each profile and in the user's settings: the prefix up to the level, or the prefix with each
     /// level if the level comes first.
     pub fn line_prefixes(&self) -> Vec<String> {
         let mut beginnings = Vec::new();
-        for prefix in [PREFIX, self.template_text(PREFIX_KEY, PREFIX)] {
+        let own = self.template_text(PREFIX_KEY, self.voice.prefix());
+        for prefix in VOICES.iter().map(|voice| voice.prefix()).chain([own]) {
             let (before, _) = prefix.split_once("{level}").unwrap_or((prefix, ""));
             if before.trim().is_empty() {
                 let levels = [INFO, WARNING, NOTIFICATION];
@@ -133,17 +238,18 @@ impl MessageTemplates {
             }
         }
         beginnings.retain(|beginning| !beginning.trim().is_empty());
+        beginnings.sort();
         beginnings.dedup();
         beginnings
     }
 
     fn render_with(&self, message: AgentMessage, placeholder: &str, number: usize) -> Option<String> {
         let row = MESSAGES.iter().find(|row| row.message == message)?;
-        let text = self.template_text(row.key, row.text);
+        let text = self.template_text(row.key, row.text(self.voice));
         if text.is_empty() {
             return None;
         }
-        let prefix = self.template_text(PREFIX_KEY, PREFIX).replace("{level}", row.level);
+        let prefix = self.template_text(PREFIX_KEY, self.voice.prefix()).replace("{level}", row.level);
         if placeholder.is_empty() {
             return Some(format!("{prefix}{text}"));
         }
@@ -202,15 +308,15 @@ mod tests {
     fn the_defaults_of_the_schema_are_the_defaults_of_the_code() {
         let schema = read_config_schema();
         let known = &schema["properties"]["messages"]["properties"];
-        assert_eq!(known[PREFIX_KEY]["default"], PREFIX);
+        assert_eq!(known[PREFIX_KEY]["default"], MessageVoice::Snell.prefix());
         for row in MESSAGES.iter().filter(|row| row.key != WAKE_UP_KEY) {
-            assert_eq!(known[row.key]["default"], row.text, "{}", row.key);
+            assert_eq!(known[row.key]["default"], row.own, "{}", row.key);
         }
     }
 
     #[test]
-    fn messages_are_those_of_the_document() {
-        let messages = MessageTemplates::default();
+    fn messages_of_the_profile_are_those_of_the_document() {
+        let messages = MessageTemplates { voice: MessageVoice::ClaudeOs, ..MessageTemplates::default() };
         let cases = [
             (messages.render_message(AgentMessage::ContextLoaded), "[CLAUDE OS SYS: INFO]: Session context loaded"),
             (
@@ -245,8 +351,29 @@ mod tests {
 
     #[test]
     fn an_empty_text_switches_its_message_off() {
-        let messages = MessageTemplates { changed: vec![("ping", String::new()), ("prefix", "{level} ".into())] };
+        let messages = MessageTemplates {
+            changed: vec![("ping", String::new()), ("prefix", "{level} ".into())],
+            ..MessageTemplates::default()
+        };
         assert_eq!(messages.render_message(AgentMessage::Ping), None);
         assert_eq!(messages.wake_up_prompt(), "NOTIFICATION Workers complete");
+    }
+
+    #[test]
+    fn own_messages_name_snell_and_not_another_system() {
+        let messages = MessageTemplates::default();
+        for row in MESSAGES {
+            let text = messages.render_message(row.message).unwrap();
+            assert!(text.starts_with(&format!("[Snell: {}]: ", row.level)), "{text}");
+            assert!(!text.contains("CLAUDE OS"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_wake_up_prompt_of_either_voice_wakes() {
+        let both = ["[CLAUDE OS SYS: NOTIFICATION]: Workers complete", "[Snell: NOTIFICATION]: Workers complete"];
+        assert_eq!(MessageTemplates::default().wake_up_prompts(), both);
+        let changed = MessageTemplates { changed: vec![("prefix", String::new())], ..MessageTemplates::default() };
+        assert_eq!(changed.wake_up_prompts(), ["Workers complete"]);
     }
 }

@@ -3,7 +3,9 @@
 mod comms;
 mod context;
 mod guard;
+mod handlers;
 mod messages;
+mod profile;
 mod remind;
 mod server;
 mod values;
@@ -26,7 +28,9 @@ pub(super) use guard::PathBases;
 pub use guard::{
     AllowedCommand, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, ProtectedPath, RuleChoice, UnreadableFile,
 };
+pub use handlers::{BuiltinHandler, HandlerSwitch, HandlerSwitches};
 pub use messages::{AgentMessage, MessageTemplates};
+pub use profile::{ActiveProfile, ProfileOrigin, WorkProfile};
 pub use remind::RemindSettings;
 pub use server::{ServerSettings, ServerSettingsFault, is_postgres_url, normalize_receiver_url};
 
@@ -41,6 +45,8 @@ const MAX_RETENTION: Duration = Duration::from_secs(100 * 365 * DAY_SECONDS);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SnellSettings {
+    /// The way of working, if one is switched on.
+    pub profile: Option<ActiveProfile>,
     /// The contracts whose files a guest also runs, in the order in which they run.
     pub borrow: Vec<&'static str>,
     /// How long records are kept.
@@ -65,7 +71,7 @@ pub struct SnellSettings {
 
 impl Default for SnellSettings {
     fn default() -> Self {
-        Self::from_files(&[], PathBases { home: None, project: Path::new("/") })
+        Self::from_files(&[], PathBases { home: None, project: Path::new("/") }, None)
     }
 }
 
@@ -88,62 +94,30 @@ impl RetentionPeriod {
     }
 }
 
-/// A reaction that is built into Snell as a guest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BuiltinHandler {
-    /// Records sessions and their states.
-    Track,
-    /// Sends files to an agent when a session starts.
-    Context,
-    /// Reminds an agent of its context usage and its status.
-    Remind,
-    /// Checks who may send messages, and to whom.
-    Comms,
-    /// Judges what a tool call would do, before it runs.
-    Guard,
-}
-
-/// Every handler, by its name in `[handlers]`. Each runs unless it is switched off.
-const HANDLERS: &[(&str, BuiltinHandler)] = &[
-    ("track", BuiltinHandler::Track),
-    ("context", BuiltinHandler::Context),
-    ("remind", BuiltinHandler::Remind),
-    ("comms", BuiltinHandler::Comms),
-    ("guard", BuiltinHandler::Guard),
-];
-
-/// Which of the built-in handlers run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HandlerSwitches {
-    off: Vec<BuiltinHandler>,
-}
-
-impl HandlerSwitches {
-    /// Whether this one runs.
-    pub fn is_enabled(&self, handler: BuiltinHandler) -> bool {
-        !self.off.contains(&handler)
-    }
-}
-
-impl BuiltinHandler {
-    /// Its key in `[handlers]`.
-    pub fn name(self) -> &'static str {
-        let row = HANDLERS.iter().find(|(_, handler)| *handler == self);
-        row.map_or("", |(name, _)| name)
-    }
-}
-
 /// The keys of a `snell.toml` beside its hooks.
-pub(crate) const SETTING_KEYS: &[&str] =
-    &["borrow", "keep", "handlers", "context_window", "context", "remind", "messages", "comms", "guard", "server"];
+pub(crate) const SETTING_KEYS: &[&str] = &[
+    "profile",
+    "borrow",
+    "keep",
+    "handlers",
+    "context_window",
+    "context",
+    "remind",
+    "messages",
+    "comms",
+    "guard",
+    "server",
+];
 
 /// The settings of one file. A missing key is `None`, so that another file can set it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FileSettings {
+    profile: Option<WorkProfile>,
     pub(super) borrow: Vec<BorrowedContract>,
     keep: Option<RetentionPeriod>,
     handlers: Vec<(BuiltinHandler, bool)>,
+    /// Handlers whose own table the file has.
+    handler_tables: Vec<BuiltinHandler>,
     context_window: Option<u32>,
     pub(super) context: ContextSettings,
     remind: RemindSettings,
@@ -175,31 +149,50 @@ pub(super) struct BorrowedContract {
 }
 
 impl SnellSettings {
-    /// Merges all files. A later file overrides an earlier one. Untrusted files can only make the guard stricter.
-    pub(super) fn from_files(all: &[AuthoredSettings<'_>], bases: PathBases<'_>) -> Self {
+    /// Merges all files. A later file overrides an earlier one. Untrusted files can only make the guard stricter. The launcher's
+    /// profile applies if no file names one.
+    pub(super) fn from_files(
+        all: &[AuthoredSettings<'_>],
+        bases: PathBases<'_>,
+        launcher_profile: Option<WorkProfile>,
+    ) -> Self {
         let home = bases.home;
-        let trusted = all.iter().filter(|file| file.author != GuardAuthor::Untrusted);
-        let files: Vec<_> = trusted.map(|file| file.settings).collect();
+        let trusted: Vec<_> = all.iter().filter(|file| file.author != GuardAuthor::Untrusted).copied().collect();
+        let files: Vec<_> = trusted.iter().map(|file| file.settings).collect();
         let is_borrowed = |name: &&str| {
             let mut borrowed = files.iter().flat_map(|file| &file.borrow);
             borrowed.any(|borrowed| borrowed.contract == *name)
         };
-        let is_off = |handler: &BuiltinHandler| {
-            let mut switches = files.iter().flat_map(|file| &file.handlers).rev();
-            switches.find(|(switched, _)| switched == handler).is_some_and(|(_, on)| !on)
-        };
+        let in_file = files.iter().rev().find_map(|file| file.profile);
+        let profile = ActiveProfile::select(in_file, launcher_profile);
+        let context = merge_files(&files, |file| &file.context, ContextSettings::merge_over);
+        let messages = merge_files(&files, |file| &file.messages, MessageTemplates::merge_over);
+        let guard_files = all.iter().map(|file| (&file.settings.guard, file.author));
         Self {
+            profile,
             borrow: borrowable_contracts().filter(is_borrowed).collect(),
             keep: files.iter().rev().find_map(|file| file.keep).unwrap_or(RetentionPeriod::For(DEFAULT_RETENTION)),
-            handlers: HandlerSwitches { off: HANDLERS.iter().map(|(_, handler)| *handler).filter(is_off).collect() },
+            handlers: HandlerSwitches::from_files(&trusted, profile),
             context_window: files.iter().rev().find_map(|file| file.context_window),
-            context: merge_files(&files, |file| &file.context, ContextSettings::merge_over).resolve_paths(home),
+            context: context.resolve_paths(home).with_limits_of(profile),
             remind: merge_files(&files, |file| &file.remind, RemindSettings::merge_over),
-            messages: merge_files(&files, |file| &file.messages, MessageTemplates::merge_over),
+            messages: messages.with_texts_of(profile),
             comms: merge_files(&files, |file| &file.comms, CommsSettings::merge_over).resolve_paths(home),
-            guard: GuardSettings::from_files(all.iter().map(|file| (&file.settings.guard, file.author)), bases),
+            guard: GuardSettings::from_files(guard_files, bases, profile::default_guard_preset(profile)),
             server: merge_files(&files, |file| &file.server, ServerSettings::merge_over).resolve_paths(home),
         }
+    }
+
+    /// Whether sessions get files of the project only if the user trusts the project: if the user demands it, and if not the user
+    /// but something that a project can forge switched the files on.
+    pub fn context_needs_trust(&self) -> bool {
+        let is_users = match self.handlers.switch_of(BuiltinHandler::Context) {
+            HandlerSwitch::Usual | HandlerSwitch::ByUser => true,
+            HandlerSwitch::ByProject | HandlerSwitch::ByLauncher | HandlerSwitch::NotWanted | HandlerSwitch::Off => {
+                false
+            }
+        };
+        self.context.requires_trust() || !is_users
     }
 }
 
@@ -222,10 +215,15 @@ pub(crate) fn borrowable_contracts() -> impl Iterator<Item = &'static str> {
 
 /// Reads the settings at the root of a `snell.toml`.
 pub(crate) fn read_settings(reader: &mut ConfigReader<'_>, root: &ObjectFields<'_>) {
+    let has_table = |(name, _): &(&str, BuiltinHandler)| root.get(name).is_some();
     reader.settings = FileSettings {
+        profile: get_user_only(reader, root, "profile").and_then(|node| profile::read_profile(reader, node)),
+        handler_tables: handlers::optional_handlers().filter(has_table).map(|(_, handler)| handler).collect(),
         borrow: root.get("borrow").map(|node| read_borrow(reader, node)).unwrap_or_default(),
         keep: get_user_only(reader, root, "keep").and_then(|node| read_keep(reader, node)),
-        handlers: get_user_only(reader, root, "handlers").map(|node| read_handlers(reader, node)).unwrap_or_default(),
+        handlers: get_user_only(reader, root, "handlers")
+            .map(|node| handlers::read_handlers(reader, node))
+            .unwrap_or_default(),
         context_window: get_user_only(reader, root, "context_window")
             .and_then(|_| values::read_count(reader, root, "context_window", (200_000, values::Fallback::Default))),
         context: root.get("context").map(|node| context::read_context(reader, node)).unwrap_or_default(),
@@ -296,14 +294,6 @@ fn parse_signed_duration(text: &str) -> Option<SignedDuration> {
 fn parse_duration(text: &str) -> Option<Duration> {
     let duration = Duration::try_from(parse_signed_duration(text)?).ok();
     duration.filter(|duration| !duration.is_zero())
-}
-
-fn read_handlers(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Vec<(BuiltinHandler, bool)> {
-    let known: Vec<_> = HANDLERS.iter().map(|(name, _)| *name).collect();
-    let Some(fields) = reader.read_table(node, "[handlers]", &known) else {
-        return Vec::new();
-    };
-    HANDLERS.iter().filter_map(|(name, handler)| Some((*handler, reader.read_bool(&fields, name)?))).collect()
 }
 
 #[cfg(test)]

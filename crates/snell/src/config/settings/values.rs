@@ -73,6 +73,8 @@ const ABOVE_ZERO: &str = "more than 0";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fallback {
     Default,
+    /// The default, which depends on the profile.
+    ProfileDefault,
     /// Nothing: commands that need the value fail.
     Nothing,
 }
@@ -80,6 +82,7 @@ pub(super) enum Fallback {
 fn make_must_be(key: &str, wanted: &str, default: &str, fallback: Fallback) -> UserMessage {
     let using = match fallback {
         Fallback::Default => format!(" (using the default, {default})"),
+        Fallback::ProfileDefault => " (using the default)".to_owned(),
         Fallback::Nothing => String::new(),
     };
     let message = UserMessage::new(format!("\"{key}\" must be {wanted}{using}"));
@@ -98,7 +101,7 @@ pub(super) fn read_count(
             Some(number as u32)
         }
         _ => {
-            let using = if fallback == Fallback::Default { " (using the default)" } else { "" };
+            let using = if fallback == Fallback::Nothing { "" } else { " (using the default)" };
             let message = UserMessage::new(format!("\"{key}\" must be a whole number above 0{using}"));
             reader.add_error(node.offset, message.with_hint(format!("write a number such as {example}")));
             None
@@ -111,20 +114,20 @@ const MAX_SIZE_BYTES: u64 = 16 * 1024 * 1024;
 
 const SIZE_UNITS: [(&str, u64); 5] = [("KiB", 1024), ("MiB", 1024 * 1024), ("KB", 1000), ("MB", 1_000_000), ("B", 1)];
 
-/// A size in bytes, with a unit.
+/// A size in bytes, with a unit. Its default depends on the profile.
 pub(super) fn read_size(
     reader: &mut ConfigReader<'_>,
     fields: &ObjectFields<'_>,
     key: &str,
-    default: &str,
+    example: &str,
 ) -> Option<u64> {
     let node = fields.get(key)?;
     let size = node.text().and_then(parse_size);
     match size {
         None => {
-            reader.add_error(node.offset, make_must_be(key, "a size with a unit", default, Fallback::Default));
+            reader.add_error(node.offset, make_must_be(key, "a size with a unit", example, Fallback::ProfileDefault));
         }
-        Some(0) => reader.add_error(node.offset, make_must_be(key, ABOVE_ZERO, default, Fallback::Default)),
+        Some(0) => reader.add_error(node.offset, make_must_be(key, ABOVE_ZERO, example, Fallback::ProfileDefault)),
         Some(size) if size > MAX_SIZE_BYTES => {
             reader.add_warning(node.offset, format!("\"{key}\" is too large (using the limit, 16MiB)"));
         }
@@ -168,9 +171,9 @@ mod tests {
 
     #[test]
     fn zero_and_a_missing_unit_have_different_messages() {
-        let says = |wanted: &str, default: &str| {
+        let says = |wanted: &str, using: &str, default: &str| {
             format!(
-                "snell.toml:1:7: error: \"key\" must be {wanted} (using the default, {default}) (hint: write a value such as \
+                "snell.toml:1:7: error: \"key\" must be {wanted} (using the default{using}) (hint: write a value such as \
                  \"{default}\")"
             )
         };
@@ -182,7 +185,7 @@ mod tests {
             ("''", "a size with a unit"),
         ] {
             let fault = collect_fault(&format!("key = {text}"), read_size, "64KiB");
-            assert_eq!(fault, says(wanted, "64KiB"), "{text}");
+            assert_eq!(fault, says(wanted, "", "64KiB"), "{text}");
         }
         for (text, wanted) in [
             ("'0s'", "more than 0"),
@@ -197,7 +200,7 @@ mod tests {
                 |reader, fields, key, default| read_interval(reader, fields, key, default, Fallback::Default),
                 "2m",
             );
-            assert_eq!(fault, says(wanted, "2m"), "{text}");
+            assert_eq!(fault, says(wanted, ", 2m", "2m"), "{text}");
         }
     }
 

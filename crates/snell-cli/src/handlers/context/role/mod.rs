@@ -42,6 +42,9 @@ pub(super) struct RoleFilePosition {
     pub(super) column: usize,
 }
 
+/// The directory of roles in a project.
+pub(super) const ROLE_DIR: &str = ".claude/roles";
+
 /// The possible paths of a role's file, relative to the project, in order of precedence. The name is trimmed.
 ///
 /// # Errors
@@ -61,7 +64,7 @@ pub(super) fn list_role_paths(role: &str) -> Result<Vec<PathBuf>, &'static str> 
     let mut names = vec![role.to_owned(), role.to_lowercase()];
     names.dedup();
     let places = |name: String| [format!("{name}.md"), format!("{name}/role.md")];
-    let below = |place: String| PathBuf::from(".claude/roles").join(place);
+    let below = |place: String| PathBuf::from(ROLE_DIR).join(place);
     Ok(names.into_iter().flat_map(places).map(below).collect())
 }
 

@@ -240,9 +240,9 @@ fn what_is_no_regular_file_is_left_out_and_holds_nobody_up() {
 #[test]
 fn what_is_too_long_is_cut_after_a_line_and_said_so() {
     let line = "0123456789abcde\n";
-    let scene = ContextSandbox::new().with_file("Desktop/TODAY.md", line.repeat(5000));
+    let scene = ContextSandbox::new().with_file("Desktop/TODAY.md", line.repeat(70_000));
     let text = scene.load_context().text.unwrap();
-    let tail = "0123456789abcde\n[cut: the first 65536 of 80000 bytes are shown]";
+    let tail = "0123456789abcde\n[cut: the first 1048576 of 1120000 bytes are shown]";
     assert!(text.ends_with(tail), "{}", &text[text.len() - 100..]);
     let bounded = |max_file: &str, content: &[u8]| {
         let settings = format!("[context]\nmax_file = '{max_file}'\n");
@@ -274,7 +274,7 @@ fn a_huge_file_is_not_read_to_its_end() {
     fs::OpenOptions::new().write(true).open(path).unwrap().set_len(1 << 30).unwrap();
     let text = scene.load_context().text.unwrap();
     assert!(text.len() < 70_000, "{}", text.len());
-    assert!(text.ends_with("\nfirst\n[cut: the first 65536 of 1073741824 bytes are shown]"), "{text}");
+    assert!(text.ends_with("\nfirst\n[cut: the first 1048576 of 1073741824 bytes are shown]"), "{text}");
 }
 
 #[test]

@@ -4,10 +4,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use snell::Timestamp;
+use snell::{Timestamp, WorkProfile};
 
 use crate::guard::ProjectGuard;
-use crate::handlers::context::{ContextRequest, LoadedContext, load_context};
+use crate::handlers::context::{ContextRequest, ContextTrust, LoadedContext, load_context};
 
 /// A project, a home directory beside it, and what is set for a session.
 pub(super) struct ContextSandbox {
@@ -71,7 +71,7 @@ impl ContextSandbox {
 
     pub(super) fn load_context(&self) -> LoadedContext {
         let (project, home) = (self.project(), self.home());
-        let builder = snell::Engine::builder().project(&project).home(&home);
+        let builder = snell::Engine::builder().project(&project).home(&home).launcher_profile(WorkProfile::ClaudeOs);
         let (engine, findings) = builder.config_dir(home.join(".config/snell")).load();
         assert!(findings.is_empty(), "{findings:?}");
         let settings = engine.settings();
@@ -82,6 +82,7 @@ impl ContextSandbox {
             home: Some(&home),
             settings: &settings.context,
             messages: &settings.messages,
+            trust: ContextTrust::Sufficient,
         };
         let guard = ProjectGuard::from_settings(&settings, &project, Timestamp::now());
         load_context(&request, &|path| guard.find_rule_against_reading(path))

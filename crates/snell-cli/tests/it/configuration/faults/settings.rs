@@ -117,7 +117,7 @@ pub(super) const FAULTS: &[ConfigFaultRow] = &[
         0,
         &[
             r#"2:1: warning: unknown key "cores" in [context] (hint: did you mean "core"?)"#,
-            "3:12: error: \"max_file\" must be a size with a unit (using the default, 64KiB) (hint: write \
+            "3:12: error: \"max_file\" must be a size with a unit (using the default) (hint: write \
              a value such as \"64KiB\")",
         ],
     ),
@@ -138,7 +138,7 @@ pub(super) const FAULTS: &[ConfigFaultRow] = &[
         "snell:sizes-that-cannot-count.toml",
         0,
         &[
-            "2:12: error: \"max_file\" must be a size with a unit (using the default, 64KiB) (hint: write \
+            "2:12: error: \"max_file\" must be a size with a unit (using the default) (hint: write \
              a value such as \"64KiB\")",
             r#"3:11: warning: "max_all" is too large (using the limit, 16MiB)"#,
         ],

@@ -198,8 +198,9 @@ impl GuardSettings {
     pub(super) fn from_files<'a>(
         files: impl Iterator<Item = (&'a FileGuardSettings, GuardAuthor)>,
         bases: PathBases<'_>,
+        default_preset: GuardPreset,
     ) -> Self {
-        let mut settings = Self::default();
+        let mut settings = Self { preset: default_preset, ..Self::default() };
         for (file, author) in files {
             settings.add_file(file, author, bases);
         }

@@ -35,7 +35,7 @@ fn merge_files(files: &[(&str, GuardAuthor)]) -> GuardSettings {
         (guard, *author)
     });
     let read: Vec<_> = read.collect();
-    GuardSettings::from_files(read.iter().map(|(guard, author)| (guard, *author)), test_bases())
+    GuardSettings::from_files(read.iter().map(|(guard, author)| (guard, *author)), test_bases(), GuardPreset::default())
 }
 
 #[test]
