@@ -12,6 +12,9 @@ use snell::{FileAccess, RegularFile, read_text_file};
 /// The directory of markers in the data directory.
 const MARKER_DIR: &str = "told";
 
+/// The directory of markers that are never pruned.
+const LASTING_MARKER_DIR: &str = "told-once";
+
 /// A larger marker does not hold a number.
 const MAX_MARKER_BYTES: u64 = 64;
 
@@ -27,6 +30,11 @@ pub(crate) struct OnceMarkers {
 impl OnceMarkers {
     pub(crate) fn in_data_dir(data: &Path) -> Self {
         Self { directory: data.join(MARKER_DIR) }
+    }
+
+    /// Markers that are never pruned: for notices that do not belong to a session.
+    pub(crate) fn lasting_in_data_dir(data: &Path) -> Self {
+        Self { directory: data.join(LASTING_MARKER_DIR) }
     }
 
     /// Whether this is the first claim of the key. If no marker can be written, every claim is the first.

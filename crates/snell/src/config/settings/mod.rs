@@ -24,7 +24,8 @@ pub use comms::{CommsSettings, MessageUse};
 pub use context::{ContextSettings, CoreFile};
 pub(super) use guard::PathBases;
 pub use guard::{
-    AllowedCommand, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, ProtectedPath, RuleChoice, UnreadableFile,
+    AllowedCommand, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, HeadlessChoice, ProtectedBranches,
+    ProtectedPath, RuleChoice, UnreadableFile,
 };
 pub use messages::{AgentMessage, MessageTemplates};
 pub use remind::RemindSettings;

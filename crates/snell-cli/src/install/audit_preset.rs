@@ -1,0 +1,62 @@
+//! `preset = "audit"` in the user's own `snell.toml`: `snell install --audit` writes it, `snell uninstall` removes it.
+
+use std::path::PathBuf;
+
+use snell::UserMessage;
+
+use crate::config_edit::{self, ConfigFileChange};
+use crate::env::ConfigArgs;
+use crate::output::CommandError;
+
+/// The key.
+const PRESET_KEY: &[&str] = &["guard", "preset"];
+
+/// The value.
+const AUDIT: &str = "\"audit\"";
+
+/// Marks the line that Snell wrote.
+const MARK: &str = "# by snell install --audit";
+
+/// The change that adds the preset. Another preset of the user is not replaced.
+pub(crate) fn plan_audit_preset() -> anyhow::Result<ConfigFileChange> {
+    let path = user_settings_path()?;
+    let text = read_settings(&path)?;
+    let chosen = text.as_deref().map(|text| config_edit::find_value(text, PRESET_KEY));
+    if let Some(Ok(Some(chosen))) = chosen.filter(|chosen| !matches!(chosen, Ok(Some(AUDIT)))) {
+        let problem = format!("{} already has preset = {chosen}", path.display());
+        return Err(CommandError::new(problem).with_hint("set preset = \"audit\" there, or leave out --audit").into());
+    }
+    ConfigFileChange::prepare(&path, |text| {
+        if matches!(config_edit::find_value(text, PRESET_KEY), Ok(Some(AUDIT))) {
+            return Ok(text.to_owned());
+        }
+        // In an inline table there is no room for a comment.
+        config_edit::set_key(text, PRESET_KEY, &format!("{AUDIT} {MARK}"))
+            .or_else(|_| config_edit::set_key(text, PRESET_KEY, AUDIT))
+    })
+}
+
+/// The change that removes the preset, if Snell wrote it and it is unchanged.
+pub(crate) fn plan_audit_removal() -> anyhow::Result<Option<ConfigFileChange>> {
+    let path = user_settings_path()?;
+    let is_own = |text: &String| text.lines().any(|line| line.trim_end().ends_with(&format!("{AUDIT} {MARK}")));
+    if read_settings(&path)?.filter(is_own).is_none() {
+        return Ok(None);
+    }
+    let change = ConfigFileChange::prepare(&path, |text| {
+        Ok(config_edit::remove_key(text, PRESET_KEY)?.unwrap_or_else(|| text.to_owned()))
+    })?;
+    Ok(Some(change.or_remove_if_blank()))
+}
+
+fn user_settings_path() -> anyhow::Result<PathBuf> {
+    let directory = ConfigArgs::new(None, None).config_dir();
+    let missing = || CommandError::from(UserMessage::new("there is no home directory").with_hint("set HOME"));
+    Ok(directory.ok_or_else(missing)?.join("snell.toml"))
+}
+
+/// The text of the file, if it exists.
+fn read_settings(path: &std::path::Path) -> anyhow::Result<Option<String>> {
+    let unchanged = ConfigFileChange::prepare(path, |text| Ok(text.to_owned()))?;
+    Ok(unchanged.text_before().map(str::to_owned))
+}
