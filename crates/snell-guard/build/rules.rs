@@ -46,6 +46,11 @@ pub(crate) struct RuleEntry {
     tier: RuleTierName,
     #[serde(default)]
     decision: RuleDecisionName,
+    /// The decision of the presets `standard` and `audit`, if it is milder.
+    standard: Option<RuleDecisionName>,
+    split_from: Option<String>,
+    #[serde(default)]
+    headline: bool,
     reason: String,
     advice: String,
     #[serde(default)]
@@ -85,6 +90,9 @@ pub(crate) fn load_rules(files: &[PathBuf]) -> Result<Vec<RuleEntry>, BuildError
             rules.push(rule);
         }
     }
+    if let Some(orphan) = rules.iter().find(|rule| rule.split_from.as_ref().is_some_and(|id| !ids.contains(id))) {
+        return Err(format!("rule `{}`: `split_from` names no rule", orphan.id).into());
+    }
     rules.sort_by(|one, other| (&one.decision, &one.tier).cmp(&(&other.decision, &other.tier)));
     Ok(rules)
 }
@@ -96,6 +104,17 @@ fn check_rule(rule: &RuleEntry) -> Result<(), BuildError> {
     }
     if !said(&rule.reason) || !said(&rule.advice) {
         return Err("the rule must have `reason` and `advice`".into());
+    }
+    if rule.standard.as_ref().is_some_and(|standard| *standard <= rule.decision) {
+        return Err("`standard` must be milder than `decision`".into());
+    }
+    if rule.standard.is_some() && (rule.locked || rule.tier <= RuleTierName::Secret) {
+        return Err(
+            "`standard` must not relax a locked rule, nor one of the tiers catastrophic, self and secret".into()
+        );
+    }
+    if rule.headline && rule.matches.is_empty() {
+        return Err("a rule with `headline` must have `match`".into());
     }
     if rule.reported {
         return Ok(());
@@ -115,11 +134,14 @@ pub(crate) fn generate_rule_table(rules: &[RuleEntry]) -> Result<String, BuildEr
     for rule in rules {
         writeln!(
             out,
-            "    GuardRule {{ id: {:?}, tier: RuleTier::{:?}, decision: RuleDecision::{:?}, reason: {:?}, advice: {:?}, locked: {}, effects: {}, \
+            "    GuardRule {{ id: {:?}, tier: RuleTier::{:?}, decision: RuleDecision::{:?}, standard: RuleDecision::{:?}, split_from: {:?}, headline: {}, reason: {:?}, advice: {:?}, locked: {}, effects: {}, \
              on: {}, except: {}, recursive: {}, cases: RuleCases {{ matches: {}, not_match: {}, whole_match: {}, whole_not_match: {} }} }},",
             rule.id,
             rule.tier,
             rule.decision,
+            rule.standard.as_ref().unwrap_or(&rule.decision),
+            rule.split_from,
+            rule.headline,
             rule.reason,
             rule.advice,
             rule.locked,

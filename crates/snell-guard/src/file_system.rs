@@ -4,7 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A disk, as far as the guard needs it: to follow symlinks, and to find Snell's own files under other names.
+/// A disk, as far as the guard needs it: to follow symlinks, to find Snell's own files under other
+/// names, and to read the current branch before a forced push.
 pub trait FileSystem: fmt::Debug {
     /// The target of a symlink; an error if the path is not a symlink or cannot be read, as with
     /// [`std::fs::read_link`].
@@ -21,6 +22,9 @@ pub trait FileSystem: fmt::Debug {
 
     /// Whether two regular files have the same contents. Must not block on other files.
     fn have_same_contents(&self, one: &Path, other: &Path) -> io::Result<bool>;
+
+    /// The text of a regular file with at most as many bytes as this. Must not block on other files.
+    fn read_text(&self, path: &Path, max_bytes: u64) -> io::Result<String>;
 
     /// The running program, if it is known.
     fn current_program(&self) -> Option<PathBuf>;
@@ -81,6 +85,10 @@ impl FileSystem for NoFileSystem {
     }
 
     fn have_same_contents(&self, _: &Path, _: &Path) -> io::Result<bool> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn read_text(&self, _: &Path, _: u64) -> io::Result<String> {
         Err(io::ErrorKind::NotFound.into())
     }
 

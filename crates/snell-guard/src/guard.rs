@@ -7,12 +7,15 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::rc::Rc;
 
+use crate::effects::git_push::find_branch_rule;
 use crate::explain::{GuardExplanation, explain_call};
 use crate::file_system::FileSystem;
+use crate::git_repository::read_push_branches;
 use crate::judge::context::JudgeContext;
 use crate::judge::{GuardJudgement, GuardToolCall, judge_with_affected_paths};
 use crate::paths::normalize_path;
 use crate::policy::GuardPolicy;
+use crate::rules::RULES;
 use crate::symlinks::{ResolvedCall, ResolvedPathCache};
 
 /// Judges calls in one project.
@@ -62,13 +65,20 @@ impl Guard {
 
     /// The gravest judgement of a call, and the form of the call that led to it: as written, or with symlinks resolved.
     fn judge_resolved(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> (GuardJudgement, ResolvedCall<'_>) {
-        let as_written = ResolvedCall {
-            input: None,
-            policy: Cow::Borrowed(&self.policy),
-            context: self.context_at_cwd(cwd),
-            leads_elsewhere: false,
-        };
+        self.judge_in_context(call, self.context_at_cwd(cwd))
+    }
+
+    fn judge_in_context<'a>(
+        &'a self,
+        call: &GuardToolCall<'_>,
+        context: Cow<'a, JudgeContext>,
+    ) -> (GuardJudgement, ResolvedCall<'a>) {
+        let as_written =
+            ResolvedCall { input: None, policy: Cow::Borrowed(&self.policy), context, leads_elsewhere: false };
         let (judgement, affected) = judge_with_affected_paths(call, &as_written.policy, &as_written.context);
+        if let Some(context) = self.context_with_branch(&judgement, &as_written.context) {
+            return self.judge_in_context(call, Cow::Owned(context));
+        }
         // No affected path, so symlinks cannot change the result.
         if affected.is_empty() && self.resolved_paths.has_no_symlinks(call.input, &as_written.context) {
             return (judgement, as_written);
@@ -81,6 +91,17 @@ impl Guard {
             .filter(|(judged, variant)| judged.unaudited > judgement.unaudited && variant.can_override(judged))
             .max_by_key(|(judged, _)| judged.unaudited);
         worst.unwrap_or((judgement, known))
+    }
+
+    /// The context with the current branch, if it may make the judgement of a forced push milder.
+    fn context_with_branch(&self, judgement: &GuardJudgement, context: &JudgeContext) -> Option<JudgeContext> {
+        let milder = find_branch_rule(judgement.rule?).filter(|_| context.current_push.is_none())?;
+        let milder = RULES.iter().find(|rule| rule.id == milder)?;
+        if self.policy.decide(milder) >= judgement.unaudited {
+            return None;
+        }
+        let branches = read_push_branches(&context.cwd, &*self.resolved_paths.file_system())?;
+        Some(JudgeContext { current_push: Some(branches), ..context.clone() })
     }
 
     /// The context with this working directory.

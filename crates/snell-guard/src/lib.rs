@@ -9,6 +9,7 @@
 pub mod effects;
 pub mod explain;
 pub mod file_system;
+mod git_repository;
 mod guard;
 pub mod interpret;
 pub mod interpreters;

@@ -27,6 +27,7 @@ pub(crate) fn test_context() -> JudgeContext {
             SelfPath::new("/home/ann/work/app/snell.toml", SelfFile::Hooks),
         ],
         links: Vec::new(),
+        current_push: None,
         ignores_case: false,
         agent_pid: None,
         variables: Vec::new(),
@@ -167,6 +168,10 @@ impl FileSystem for TestDisk {
 
     fn have_same_contents(&self, one: &Path, other: &Path) -> io::Result<bool> {
         Ok(fs::read(one)? == fs::read(other)?)
+    }
+
+    fn read_text(&self, path: &Path, _: u64) -> io::Result<String> {
+        fs::read_to_string(path)
     }
 
     fn current_program(&self) -> Option<PathBuf> {

@@ -61,9 +61,9 @@ pub use agents::{
 pub use config::{
     ActiveProfile, AgentMessage, AllowedCommand, BuiltinHandler, CommsSettings, ConfigFile, ContextSettings, CoreFile,
     DocumentSyntaxError, DocumentValue, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, HandlerSwitch,
-    HandlerSwitches, MessageTemplates, MessageUse, NodeValue, ProfileOrigin, ProtectedPath, RemindSettings,
-    RetentionPeriod, RuleChoice, ServerSettings, ServerSettingsFault, SnellSettings, SpannedDocument, SpannedMember,
-    SpannedNode, UnreadableFile, WorkProfile, is_postgres_url, normalize_receiver_url,
+    HandlerSwitches, HeadlessChoice, MessageTemplates, MessageUse, NodeValue, ProfileOrigin, ProtectedBranches,
+    ProtectedPath, RemindSettings, RetentionPeriod, RuleChoice, ServerSettings, ServerSettingsFault, SnellSettings,
+    SpannedDocument, SpannedMember, SpannedNode, UnreadableFile, WorkProfile, is_postgres_url, normalize_receiver_url,
 };
 pub use diagnostic::{Diagnostic, Severity, UserMessage, did_you_mean};
 pub use engine::{ConfigWatch, Engine, EngineBuilder, HookExplanation};

@@ -1,10 +1,10 @@
 //! `snell uninstall`: removes Snell from an agent's settings.
 
-use super::install::AgentTargets;
-use super::install::{InstallTargetArgs, print_script_results};
+use super::install::{AgentTargets, InstallTargetArgs, print_script_results};
 use super::{DONE, FAILED};
 use crate::install::agents::SettingsScope;
 use crate::install::apply::{self, ChangeMode, UninstallReport};
+use crate::install::audit_preset;
 use crate::install::profile::{self, ProfileReport};
 use crate::output::{self, CommandError};
 
@@ -46,6 +46,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         [] if !has_failed => output::print_line("Nothing to do: no agent calls Snell."),
         reports => reports.iter().for_each(print_removal),
     }
+    remove_audit_preset(args, mode)?;
     Ok(if has_failed { FAILED } else { DONE })
 }
 
@@ -62,6 +63,28 @@ fn uninstall_from_agent(target: &AgentTargets, mode: ChangeMode) -> anyhow::Resu
         report.profile = Some(ProfileReport::from_change(&change));
     }
     Ok(report)
+}
+
+/// Removes the preset that `snell install --audit` wrote, once no agent calls Snell.
+fn remove_audit_preset(args: &Args, mode: ChangeMode) -> anyhow::Result<()> {
+    let Some(change) = audit_preset::plan_audit_removal()? else {
+        return Ok(());
+    };
+    let is_installed =
+        |one: &AgentTargets| apply::uninstall_snell(&one.files, ChangeMode::DryRun).is_ok_and(|report| report.changed);
+    if args.place.resolve_all()?.iter().any(is_installed) {
+        return Ok(());
+    }
+    match mode {
+        ChangeMode::DryRun => output::print_diff(&change.diff()),
+        ChangeMode::Write => {
+            change.write()?;
+            if !args.place.json {
+                output::print_line(&format!("Removed preset = \"audit\" from {}.", change.path().display()));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn print_removal(done: &UninstallReport) {

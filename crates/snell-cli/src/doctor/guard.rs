@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use snell::{BuiltinHandler, GuardChoice, GuardPreset, SnellSettings, SourceLocation, Timestamp};
+use snell::{BuiltinHandler, GuardChoice, GuardPreset, HeadlessChoice, SnellSettings, SourceLocation, Timestamp};
 
 use super::{DoctorFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
 use crate::env;
+use crate::env::ConfigArgs;
 use crate::env::caller::CallerEnv;
-use crate::guard::lint_guard_settings;
+use crate::env::once_markers::OnceMarkers;
+use crate::guard::{lint_guard_settings, list_relaxed_rules};
 use crate::install::handler::InstallMode;
 use crate::output;
 
@@ -24,12 +26,36 @@ pub(super) fn check_guard(subject: &DoctorSubject) -> Vec<DoctorFinding> {
             {
                 found[0] = unasked;
             }
+            found.extend(find_changed_default(&settings, subject));
             found
         }
         Err(error) => {
             vec![problem_finding(format!("{error:#}"), format!("run: {}", env::format_lint_command(&subject.project)))]
         }
     }
+}
+
+/// Changes when the default preset gets other decisions, so that users read about it again.
+const DEFAULT_PRESET_EDITION: &str = "standard-asks";
+
+/// Reports once which rules the default preset no longer denies, to users with settings from before.
+fn find_changed_default(settings: &SnellSettings, subject: &DoctorSubject) -> Option<DoctorFinding> {
+    let file = ConfigArgs::new(None, None).config_dir()?.join("snell.toml");
+    let is_judged =
+        settings.handlers.is_enabled(BuiltinHandler::Guard) && settings.guard.preset == GuardPreset::Standard;
+    let markers = OnceMarkers::lasting_in_data_dir(&subject.data);
+    if !is_judged || !file.is_file() || !subject.data.is_dir() || !markers.claim_once(&[DEFAULT_PRESET_EDITION]) {
+        return None;
+    }
+    let relaxed = list_relaxed_rules();
+    let what = format!(
+        "the preset standard now asks about {} that it denied before: {}",
+        output::format_count(relaxed.len(), "rule"),
+        relaxed.join(", ")
+    );
+    let remedy = "to deny them as before, set preset = \"claude-os\" in [guard] of your snell.toml (or \"strict\", to deny instead \
+                  of asking); this is reported once";
+    Some(DoctorFinding { remedy: Some(remedy.into()), ..note_finding(what) })
 }
 
 /// Reports that no agent calls the guard.
@@ -65,6 +91,12 @@ fn check_guard_settings(settings: &SnellSettings, project: &Path, now: Timestamp
             "remove `on_failure = \"allow\"`, or set it to \"ask\"",
         ));
     }
+    if settings.guard.headless == HeadlessChoice::Allow {
+        found.push(note_finding(format!(
+            "{}if no user can answer, calls that the guard asks about are allowed",
+            format_origin(settings.guard.headless_origin.as_ref())
+        )));
+    }
     let of_settings = lint_guard_settings(settings, project, now);
     found.extend(of_settings.into_iter().map(|finding| {
         let what = format!("{}{}", format_origin(Some(&finding.origin)), finding.what);
@@ -85,6 +117,7 @@ fn describe_policy(settings: &SnellSettings) -> DoctorFinding {
     };
     match guard.preset {
         GuardPreset::Standard => judges("standard"),
+        GuardPreset::ClaudeOs => judges("claude-os"),
         GuardPreset::Strict => judges("strict"),
         GuardPreset::Audit => note_finding(format!(
             "{}the guard only watches: it judges and records every tool call, and stops none",

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use snell::{Event, EventName, GuardReport, SnellSettings, Timestamp, Verdict};
+use snell_guard::rules::RuleTier;
 use snell_guard::{GuardDecision, GuardJudgement};
 use snell_store::GuardVerdictRecord;
 
@@ -90,6 +91,12 @@ impl<'a> GuardRun<'a> {
             report::apply_judgement(&judgement, details, answer);
         }
         self.judgements.push(judgement);
+    }
+
+    /// Whether the guard asks about Snell's own files or about secrets, which no setting for headless sessions allows.
+    pub(crate) fn asks_about_own_or_secret_files(&self) -> bool {
+        let is_grave = |judgement: &GuardJudgement| judgement.tier.is_some_and(|tier| tier <= RuleTier::Secret);
+        self.judgements.iter().any(|judgement| judgement.decision == GuardDecision::Ask && is_grave(judgement))
     }
 
     /// The gravest judgement as JSON.

@@ -36,6 +36,7 @@ pub(super) fn build_judge_context(settings: &SnellSettings, project: &Path) -> J
         home: normalize_path(&home),
         variables: VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), read_variable(name)?))).collect(),
         links: Vec::new(),
+        current_push: None,
         ignores_case: false,
         agent_pid: None,
     }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use snell::{FileAccess, RegularFile};
+use snell::{FileAccess, RegularFile, read_text_file};
 use snell_guard::{FileKind, FileStatus, FileSystem};
 
 /// How much of two files is compared at a time.
@@ -45,6 +45,10 @@ impl FileSystem for LocalFileSystem {
                 return Ok(left == right);
             }
         }
+    }
+
+    fn read_text(&self, path: &Path, max_bytes: u64) -> io::Result<String> {
+        read_text_file(path, max_bytes)
     }
 
     fn current_program(&self) -> Option<PathBuf> {

@@ -7,6 +7,7 @@ mod guard_run;
 mod judge_context;
 mod lint;
 mod local_file_system;
+mod overview;
 mod policy;
 mod report;
 
@@ -20,6 +21,7 @@ use snell_guard::{Guard, GuardDecision, GuardExplanation, GuardJudgement, GuardP
 pub(crate) use guard_run::GuardRun;
 pub(crate) use lint::{lint_guard_settings, lint_unreadable_config};
 use local_file_system::LocalFileSystem;
+pub(crate) use overview::{list_relaxed_rules, summarize_decision};
 pub(crate) use policy::choice_from_decision;
 
 use crate::output;

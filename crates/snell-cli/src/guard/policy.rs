@@ -21,9 +21,14 @@ pub(super) fn build_policy(settings: &GuardSettings, now: Timestamp) -> GuardPol
         allowed: settings.allow.iter().filter(|entry| !entry.is_expired(now)).map(to_allow_entry).collect(),
         ..GuardPolicy::new(preset_from_settings(settings.preset))
     };
+    let branches = &settings.protected_branches;
+    policy.protected_branches = branches.users.clone().unwrap_or(policy.protected_branches);
+    policy.protected_branches.extend(branches.projects.iter().cloned());
     if !settings.rules.is_empty() {
         let chosen = RULES.iter().filter_map(|rule| {
-            let choice = settings.choice_for(rule.id, choice_from_decision(policy.decide(rule)))?;
+            let usual = choice_from_decision(policy.decide(rule));
+            let of_rule = |id: &str| settings.choice_for(id, usual);
+            let choice = of_rule(rule.id).or_else(|| of_rule(rule.split_from?))?;
             let by = match choice.author {
                 GuardAuthor::User => PolicyAuthor::User,
                 GuardAuthor::Project | GuardAuthor::Untrusted => PolicyAuthor::Project,
@@ -43,6 +48,7 @@ pub(super) fn to_allow_entry(entry: &AllowedCommand) -> AllowListEntry {
 pub(super) fn preset_from_settings(preset: GuardPreset) -> PolicyPreset {
     match preset {
         GuardPreset::Standard => PolicyPreset::Standard,
+        GuardPreset::ClaudeOs => PolicyPreset::ClaudeOs,
         GuardPreset::Strict => PolicyPreset::Strict,
         GuardPreset::Audit => PolicyPreset::Audit,
     }

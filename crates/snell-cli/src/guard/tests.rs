@@ -1,5 +1,7 @@
 use snell_guard::{GuardDecision, JudgeContext, PolicyPreset};
 
+use snell_test_support::files::find_repository_root;
+
 use super::*;
 
 fn build_guard(policy: GuardPolicy) -> ProjectGuard {
@@ -12,10 +14,19 @@ fn build_guard(policy: GuardPolicy) -> ProjectGuard {
         self_paths: Vec::new(),
         variables: Vec::new(),
         links: Vec::new(),
+        current_push: None,
         ignores_case: false,
         agent_pid: None,
     };
     ProjectGuard { guard: Guard::new(policy, world, Rc::new(LocalFileSystem)) }
+}
+
+#[test]
+fn the_schema_names_the_branches_that_are_protected() {
+    let schema = find_repository_root().join("docs/schema/snell.toml.json");
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
+    let default = &schema["properties"]["guard"]["properties"]["protected_branches"]["default"];
+    assert_eq!(*default, json!(GuardPolicy::default().protected_branches));
 }
 
 #[test]

@@ -14,6 +14,7 @@
 pub(crate) mod agents;
 pub(crate) mod apply;
 pub(crate) mod atomic_file;
+pub(crate) mod audit_preset;
 pub(crate) mod backup;
 pub(crate) mod exe_path;
 pub(crate) mod found_agents;

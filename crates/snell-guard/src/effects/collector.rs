@@ -10,6 +10,7 @@ use crate::judge::context::JudgeContext;
 use crate::paths::{ClassifiedPath, PathClass, locate_path};
 use crate::programs::argv::ParsedArgs;
 use crate::programs::{ProgramCall, ProgramSpec};
+use crate::rules::{GuardRule, RULES};
 
 /// The effects of one program, while they are collected.
 pub(super) struct EffectCollector<'a> {
@@ -159,6 +160,14 @@ impl<'a> EffectCollector<'a> {
         let mut places =
             self.effects.iter().skip(self.initial_len).filter(reads).filter_map(|effect| effect.place.as_ref());
         places.find(|place| place.classes.contains(PathClass::OwnProgram)).cloned()
+    }
+
+    /// The rules that the program's entry names.
+    pub(super) fn own_rules(&self) -> impl Iterator<Item = &'static GuardRule> {
+        self.effects.iter().skip(self.initial_len).filter_map(|effect| match effect.kind {
+            EffectKind::Rule(number) => RULES.get(number),
+            EffectKind::Path(_) => None,
+        })
     }
 
     /// Whether the program already has an effect on a path: this one, or any if `kind` is `None`.

@@ -5,6 +5,7 @@
 mod collector;
 mod common_flags;
 pub(crate) mod database;
+pub(crate) mod git_push;
 mod handlers;
 mod network_send;
 mod output;
@@ -255,6 +256,7 @@ fn collect_program_effects(
             None => handlers::apply_unknown_program(&mut scene),
         },
     }
+    crate::effects::self_protection::own_processes::add_own_process_effect(&mut scene);
     if view == AnalysisScope::WithInput {
         crate::effects::self_protection::program_copies::find_renamed_program(&mut scene);
         crate::effects::self_protection::program_copies::find_program_copies(&mut scene);

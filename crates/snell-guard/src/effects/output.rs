@@ -28,7 +28,7 @@ pub fn classify_output(invocations: &[Invocation], context: &JudgeContext) -> Un
 }
 
 /// Whether the arguments name an agent or Snell.
-fn names_agent(invocation: &Invocation) -> bool {
+pub(super) fn names_agent(invocation: &Invocation) -> bool {
     let is_agent = |word: &SymbolicText| {
         let text = word.to_string();
         let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');

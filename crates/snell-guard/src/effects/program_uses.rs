@@ -11,9 +11,13 @@ use crate::judge::context::JudgeContext;
 use crate::paths::{ClassifiedPath, PathClass, PathClasses, matches_glob};
 use crate::programs::argv::ParsedArgs;
 use crate::programs::{FlagStyle, ProgramSpec, ProgramUse, UseEffect, UseRecursion, UseTarget};
+use crate::rules::RULES;
 
 /// The prefix of a path in a URL.
 const FILE_URL_PREFIX: &str = "file://";
+
+/// Rules for commands that write files of unknown names into the working directory.
+const RESTORING_RULES: &[&str] = &["git.discard-changes", "git.reset-hard"];
 
 /// A request for help has no other effect. A flag with a value is something else: `yank --version 1.0`.
 const HELP_FLAGS: &[&str] = &["--help", "--version="];
@@ -77,6 +81,9 @@ fn add_use_rule(collector: &mut EffectCollector<'_>, usage: &ProgramUse, number:
     let target = first.or_else(|| collector.args.operands.last().map(|value| Cow::Borrowed(*value)));
     let place = target.map(|value| ClassifiedPath { written: value.to_string(), ..ClassifiedPath::default() });
     collector.push_effect(EffectKind::Rule(number), place, EffectDepth::Single);
+    if RULES.get(number).is_some_and(|rule| RESTORING_RULES.contains(&rule.id)) {
+        collector.add_path_effect(PathAction::Unpack, &SymbolicText::from_text("."), EffectDepth::Recursive);
+    }
 }
 
 /// Whether the target is in a temporary directory, or of an allowed kind in the project. Without a target, the working

@@ -9,7 +9,7 @@ fn explain_with(tool: &str, input: &Json, policy: &GuardPolicy) -> GuardExplanat
 }
 
 fn explain_command(command: &str) -> GuardExplanation {
-    explain_with("Bash", &json!({ "command": command }), &GuardPolicy::default())
+    explain_with("Bash", &json!({ "command": command }), &GuardPolicy::new(PolicyPreset::ClaudeOs))
 }
 
 fn user_override(verdict: GuardDecision) -> RuleOverride {
@@ -55,7 +55,7 @@ fn rules_are_listed_with_their_result_and_source() {
 fn allowed_commands_show_their_reason() {
     let policy = GuardPolicy {
         allowed: vec![AllowListEntry { command: "pkill node".to_owned(), reason: "it is mine".to_owned() }],
-        ..GuardPolicy::default()
+        ..GuardPolicy::new(PolicyPreset::ClaudeOs)
     };
     let told = explain_with("Bash", &json!({ "command": "ls; pkill node" }), &policy);
     assert_eq!(
@@ -110,15 +110,15 @@ fn flips_show_settings_as_toml() {
 
 #[test]
 fn what_is_allowed_says_which_setting_lets_it_happen() {
-    let mut chosen = GuardPolicy::default();
+    let mut chosen = GuardPolicy::new(PolicyPreset::ClaudeOs);
     chosen.rules.insert("process.kill-by-name".to_owned(), user_override(GuardDecision::Allow));
     let allowed = GuardPolicy {
         allowed: vec![AllowListEntry { command: "pkill *".to_owned(), reason: "why not".to_owned() }],
-        ..GuardPolicy::default()
+        ..GuardPolicy::new(PolicyPreset::ClaudeOs)
     };
     for (command, policy, expected) in [
-        ("ls", &GuardPolicy::default(), vec![]),
-        ("$TOOL build", &GuardPolicy::default(), vec![FlipKind::Preset]),
+        ("ls", &GuardPolicy::new(PolicyPreset::ClaudeOs), vec![]),
+        ("$TOOL build", &GuardPolicy::new(PolicyPreset::ClaudeOs), vec![FlipKind::Preset]),
         ("pkill node", &chosen, vec![FlipKind::Rule]),
         ("pkill node", &allowed, vec![FlipKind::Allowed]),
     ] {
@@ -131,7 +131,7 @@ fn what_is_allowed_says_which_setting_lets_it_happen() {
 
 #[test]
 fn file_tools_are_explained_too() {
-    let policy = GuardPolicy { protected: test_protections(), ..GuardPolicy::default() };
+    let policy = GuardPolicy { protected: test_protections(), ..GuardPolicy::new(PolicyPreset::ClaudeOs) };
     let input = json!({ "file_path": "/home/ann/work/app/infra/prod/x.tf", "content": "" });
     let told = explain_with("Write", &input, &policy);
     assert_eq!(told.judgement.rule, Some("protected.change"));

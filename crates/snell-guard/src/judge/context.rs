@@ -23,6 +23,9 @@ pub struct JudgeContext {
     pub variables: Vec<(String, String)>,
     /// The real paths of affected paths that lead through symlinks. [`Guard`](crate::Guard) fills it.
     pub links: Vec<(String, String)>,
+    /// The branches of the remote that a push without a branch's name may update in `cwd`, if they are known.
+    /// [`Guard`](crate::Guard) fills it, only for a forced push.
+    pub current_push: Option<Vec<String>>,
 }
 
 impl JudgeContext {

@@ -2,9 +2,11 @@
 
 pub mod context;
 
+use std::cmp::Reverse;
+
 use serde_json::Value as Json;
 
-use crate::effects::{Effect, EffectKind, PathAction, build_rule_effect, find_rule_index, protected_args};
+use crate::effects::{Effect, EffectKind, PathAction, build_rule_effect, find_rule_index, git_push, protected_args};
 use crate::interpret::{CoverageGap, GuardCoverage};
 use crate::invocation::Invocation;
 use crate::judge::context::JudgeContext;
@@ -254,6 +256,7 @@ pub(crate) fn analyze_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, conte
     if !context.links.is_empty() {
         seen.follow_links(context);
     }
+    git_push::relax_branch_pushes(&mut seen, &policy.protected_branches, context);
     if !policy.protected.is_empty() {
         let places = seen.effects.iter_mut().filter_map(|effect| effect.place.as_mut());
         places.for_each(|place| place.apply_protections(&policy.protected, context));
@@ -267,11 +270,12 @@ pub(crate) fn judge_analysis(analysis: &CallAnalysis, policy: &GuardPolicy) -> G
     let is_stopped = |finding: &&RuleFinding<'_>| policy.decide(finding.rule) != GuardDecision::Allow;
     let (through, stopped): (Vec<&RuleFinding<'_>>, Vec<&RuleFinding<'_>>) =
         findings.iter().filter(is_stopped).partition(|finding| finding.is_exempt());
-    // Findings are sorted by gravity, but a policy may change the decisions; of equals, the first is the gravest.
+    // Findings are sorted by their own gravity, but a policy may change the decisions.
+    let gravity = |(decision, finding): &(GuardDecision, &RuleFinding<'_>)| (*decision, Reverse(finding.rule.tier));
     let gravest = stopped
         .iter()
         .map(|finding| (policy.decide(finding.rule), *finding))
-        .reduce(|best, next| if next.0 > best.0 { next } else { best });
+        .reduce(|best, next| if gravity(&next) > gravity(&best) { next } else { best });
     let allowed = through.first().and_then(|finding| finding.effect.allowed);
     GuardJudgement {
         allowed_by: allowed.and_then(|number| Some(policy.allowed.get(number)?.reason.clone())),

@@ -17,10 +17,15 @@ fn decide_command(command: &str, policy: &GuardPolicy) -> GuardDecision {
 #[test]
 fn presets_decide_differently() {
     use GuardDecision::{Allow, Ask, Deny};
-    for (command, standard, strict) in
-        [("ls", Allow, Allow), ("npm publish", Ask, Deny), ("rm -rf /", Deny, Deny), ("$TOOL build", Allow, Ask)]
-    {
+    for (command, standard, document, strict) in [
+        ("ls", Allow, Allow, Allow),
+        ("npm publish", Ask, Ask, Deny),
+        ("pkill node", Ask, Deny, Deny),
+        ("rm -rf /", Deny, Deny, Deny),
+        ("$TOOL build", Allow, Allow, Ask),
+    ] {
         assert_eq!(decide_command(command, &GuardPolicy::new(PolicyPreset::Standard)), standard, "{command}");
+        assert_eq!(decide_command(command, &GuardPolicy::new(PolicyPreset::ClaudeOs)), document, "{command}");
         assert_eq!(decide_command(command, &GuardPolicy::new(PolicyPreset::Strict)), strict, "{command}");
         assert_eq!(decide_command(command, &GuardPolicy::new(PolicyPreset::Audit)), Allow, "{command}");
     }
@@ -81,7 +86,7 @@ fn the_audit_preset_reports_the_decision_it_does_not_enforce() {
     let call = GuardToolCall { tool: "Bash", input: &input };
     let judgement = judge_call(&call, &GuardPolicy::new(PolicyPreset::Audit), &test_context());
     assert_eq!(judgement.decision, GuardDecision::Allow);
-    assert_eq!(judgement.unaudited, GuardDecision::Deny);
+    assert_eq!(judgement.unaudited, GuardDecision::Ask);
     assert_eq!(judgement.rule, Some("process.kill-by-name"));
     assert_eq!(judgement.tier, Some(RuleTier::Process));
     assert_eq!(judgement.spans.first(), Some(&(4..14)));

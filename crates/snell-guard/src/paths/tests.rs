@@ -16,6 +16,7 @@ fn test_context() -> JudgeContext {
             SelfPath::new("/home/ann/.claude/settings.json", SelfFile::Registration),
         ],
         links: Vec::new(),
+        current_push: None,
         ignores_case: false,
         agent_pid: None,
         variables: Vec::new(),

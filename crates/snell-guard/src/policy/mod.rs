@@ -1,12 +1,15 @@
 //! The user's policy: the decisions about findings.
 
 pub(crate) mod allow_list;
+mod preset;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::rules::{GuardRule, RuleDecision};
+
+pub use preset::PolicyPreset;
 
 /// Matches calls that exceed a limit of the analysis.
 pub(crate) const LIMIT_RULE: &str = "guard.limit";
@@ -16,6 +19,9 @@ pub(crate) const UNREADABLE_RULE: &str = "guard.unread";
 pub(crate) const FAILURE_RULE: &str = "guard.failure";
 /// Matches calls with unknown effects; off unless the preset is `strict` or the settings choose otherwise.
 pub(crate) const UNCLEAR_RULE: &str = "guard.unclear";
+
+/// The protected branches, unless the settings name others.
+pub const DEFAULT_PROTECTED_BRANCHES: [&str; 3] = ["main", "master", "release/*"];
 
 /// The decision about a call, mildest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -45,29 +51,6 @@ impl From<RuleDecision> for GuardDecision {
         match decision {
             RuleDecision::Deny => Self::Deny,
             RuleDecision::Ask => Self::Ask,
-        }
-    }
-}
-
-/// The decisions for rules without a setting of their own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PolicyPreset {
-    /// The rules' own decisions.
-    #[default]
-    Standard,
-    /// Denies instead of asking, and asks about unknown effects.
-    Strict,
-    /// Judges and reports everything, and stops nothing.
-    Audit,
-}
-
-impl PolicyPreset {
-    /// Its name in settings and output.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Standard => "standard",
-            Self::Strict => "strict",
-            Self::Audit => "audit",
         }
     }
 }
@@ -130,6 +113,8 @@ pub struct GuardPolicy {
     pub on_failure: GuardDecision,
     /// Protected paths.
     pub protected: Vec<PathProtection>,
+    /// Branches that no push may overwrite or delete: names, and patterns such as `release/*`.
+    pub protected_branches: Vec<String>,
     /// Allowed commands. The caller omits expired ones.
     pub allowed: Vec<AllowListEntry>,
 }
@@ -164,6 +149,7 @@ impl GuardPolicy {
             rules: BTreeMap::new(),
             on_failure: GuardDecision::Ask,
             protected: Vec::new(),
+            protected_branches: DEFAULT_PROTECTED_BRANCHES.map(str::to_owned).into(),
             allowed: Vec::new(),
         }
     }
@@ -185,22 +171,19 @@ impl GuardPolicy {
 
     /// The decision that is enforced.
     pub(crate) fn enforced_decision(&self, would: GuardDecision) -> GuardDecision {
-        match self.preset {
-            PolicyPreset::Audit => GuardDecision::Allow,
-            PolicyPreset::Standard | PolicyPreset::Strict => would,
-        }
+        if self.preset == PolicyPreset::Audit { GuardDecision::Allow } else { would }
     }
 
     /// The decision about a rule without a choice.
     fn default_decision(&self, rule: &GuardRule) -> (GuardDecision, DecisionSource) {
-        match (self.preset, rule.id) {
-            (_, LIMIT_RULE | UNREADABLE_RULE | FAILURE_RULE) => (self.on_failure, DecisionSource::OnFailure),
-            (PolicyPreset::Strict, UNCLEAR_RULE) => (GuardDecision::Ask, DecisionSource::Preset),
-            (_, UNCLEAR_RULE) => (GuardDecision::Allow, DecisionSource::Preset),
-            (PolicyPreset::Strict, _) if rule.decision == RuleDecision::Ask => {
-                (GuardDecision::Deny, DecisionSource::Preset)
+        match rule.id {
+            LIMIT_RULE | UNREADABLE_RULE | FAILURE_RULE => (self.on_failure, DecisionSource::OnFailure),
+            UNCLEAR_RULE => (self.preset.unclear_decision(), DecisionSource::Preset),
+            _ => {
+                let decision = self.preset.rule_decision(rule);
+                let is_usual = decision == PolicyPreset::default().rule_decision(rule);
+                (decision, if is_usual { DecisionSource::Rule } else { DecisionSource::Preset })
             }
-            _ => (rule.decision.into(), DecisionSource::Rule),
         }
     }
 }

@@ -41,7 +41,7 @@ impl RuleTier {
     }
 }
 
-/// The decision of the `standard` preset about a rule that matches.
+/// A preset's decision about a rule that matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RuleDecision {
     /// The call must not run.
@@ -57,8 +57,14 @@ pub struct GuardRule {
     pub id: &'static str,
     /// Its tier.
     pub tier: RuleTier,
-    /// The decision of the `standard` preset.
+    /// The decision of the `claude-os` preset.
     pub decision: RuleDecision,
+    /// The decision of the `standard` preset, which is never stricter.
+    pub standard: RuleDecision,
+    /// The rule that this one was a part of. Settings for that rule apply to this one too.
+    pub split_from: Option<&'static str>,
+    /// Whether its first case is an example in overviews.
+    pub headline: bool,
     /// One sentence, with `{target}` and `{program}`, or with `{field}` of a call.
     pub reason: &'static str,
     /// The alternative to suggest.

@@ -85,6 +85,7 @@ fn only_paths_of_a_call_are_followed() {
         self_paths: Vec::new(),
         variables: Vec::new(),
         links: Vec::new(),
+        current_push: None,
         ignores_case: false,
         agent_pid: None,
     };

@@ -39,7 +39,7 @@ fn judge_in(world: &JudgeContext, command: &str, policy: &GuardPolicy) -> GuardJ
 }
 
 fn judge_bash(command: &str) -> GuardJudgement {
-    judge_in(&build_corpus_context(), command, &build_policy(PolicyPreset::Standard))
+    judge_in(&build_corpus_context(), command, &build_policy(PolicyPreset::ClaudeOs))
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn an_allowed_command_is_known_as_such_only_where_it_was_needed() {
     ] {
         assert_eq!(judge_bash(command).allowed_by.as_deref(), expected, "{command}");
     }
-    let mut policy = build_policy(PolicyPreset::Standard);
+    let mut policy = build_policy(PolicyPreset::ClaudeOs);
     for id in ["privilege.raise", "infra.service"] {
         let choice = RuleOverride { decision: GuardDecision::Allow, by: PolicyAuthor::User };
         policy.rules.insert(id.to_owned(), choice);
@@ -202,7 +202,7 @@ fn an_entry_that_is_no_command_lets_nothing_through() {
     for entry in ["*", "**", "sudo ls; rm x", "sudo $X", ""] {
         let policy = GuardPolicy {
             allowed: vec![AllowListEntry { command: entry.to_owned(), reason: "it was tried".to_owned() }],
-            ..GuardPolicy::default()
+            ..GuardPolicy::new(PolicyPreset::ClaudeOs)
         };
         for command in ["sudo ls", "sudo ls; rm x", "rm ~/x"] {
             let judgement = judge_in(&build_corpus_context(), command, &policy);

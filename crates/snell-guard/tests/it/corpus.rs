@@ -1,4 +1,5 @@
-//! The corpus: calls that must be denied and calls that must not, scored by class.
+//! The corpus: calls that must be denied and calls that must not, scored by class. The preset is `claude-os`, which has
+//! each rule's gravest decision; `presets.rs` compares `standard` with it.
 //!
 //! `cargo test -p snell-guard corpus -- --nocapture` prints the table and every row that is not judged as it should be.
 
@@ -6,7 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::Value as Json;
-use snell_guard::{GuardDecision, GuardPolicy, GuardToolCall, JudgeContext, SelfFile, SelfPath, judge_call};
+use snell_guard::{
+    GuardDecision, GuardJudgement, GuardPolicy, GuardToolCall, JudgeContext, PolicyPreset, SelfFile, SelfPath,
+    judge_call,
+};
 
 /// Of the rows that must be denied, at least this share is, in hundredths of a percent. It only ever rises.
 const DENIED_AT_LEAST: usize = 9_970;
@@ -57,9 +61,13 @@ impl CorpusRow {
         self.judge_with_input(&self.input)
     }
 
+    pub(crate) fn judge_with_policy(&self, policy: &GuardPolicy) -> GuardJudgement {
+        judge_call(&GuardToolCall { tool: &self.tool, input: &self.input }, policy, &self.judge_context())
+    }
+
     pub(crate) fn judge_with_input(&self, input: &Json) -> (GuardDecision, Option<&'static str>) {
         let call = GuardToolCall { tool: &self.tool, input };
-        let judgement = judge_call(&call, &GuardPolicy::default(), &self.judge_context());
+        let judgement = judge_call(&call, &GuardPolicy::new(PolicyPreset::ClaudeOs), &self.judge_context());
         (judgement.decision, judgement.rule)
     }
 }
@@ -96,6 +104,7 @@ pub(crate) fn build_corpus_context() -> JudgeContext {
         temp: vec!["/tmp".into(), "/var/tmp".into()],
         self_paths: own.map(|(path, what)| SelfPath::new(path, what)).to_vec(),
         links: Vec::new(),
+        current_push: None,
         ignores_case: false,
         agent_pid: None,
         variables: vec![("TMPDIR".into(), "/tmp".into())],

@@ -10,6 +10,7 @@ mod flips;
 mod fuzz;
 mod hostile;
 mod judge;
+mod presets;
 mod protected_paths;
 mod rewrites;
 mod secrets;

@@ -4,7 +4,8 @@
 
 use serde_json::json;
 use snell_guard::{
-    ForbiddenAccess, GuardDecision, GuardJudgement, GuardPolicy, GuardToolCall, PathProtection, judge_call,
+    ForbiddenAccess, GuardDecision, GuardJudgement, GuardPolicy, GuardToolCall, PathProtection, PolicyPreset,
+    judge_call,
 };
 
 use crate::corpus::build_corpus_context;
@@ -17,7 +18,7 @@ fn build_policy() -> GuardPolicy {
             place("/home/ann/work/app/infra/prod", ForbiddenAccess::Change),
             place("/home/ann/vault", ForbiddenAccess::Read),
         ],
-        ..GuardPolicy::default()
+        ..GuardPolicy::new(PolicyPreset::ClaudeOs)
     }
 }
 

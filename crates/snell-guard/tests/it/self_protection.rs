@@ -1,12 +1,22 @@
 //! Snell's own files: an agent may read them, but not change them by any means.
 
 use serde_json::{Value as Json, json};
-use snell_guard::{GuardDecision, GuardPolicy, GuardToolCall, judge_call};
+use snell_guard::{GuardDecision, GuardPolicy, GuardToolCall, PolicyPreset, judge_call};
 
 use crate::corpus::build_corpus_context;
 
 fn judge_tool(tool: &str, input: &Json) -> (GuardDecision, Option<&'static str>) {
     let judgement = judge_call(&GuardToolCall { tool, input }, &GuardPolicy::default(), &build_corpus_context());
+    (judgement.decision, judgement.rule)
+}
+
+/// A row of `own.txt`: a command, or an MCP tool with its input.
+fn judge_own_row(call: &str, policy: &GuardPolicy) -> (GuardDecision, Option<&'static str>) {
+    let (tool, input) = match call.split_once(" {").filter(|_| call.starts_with("mcp__")) {
+        Some((tool, input)) => (tool, serde_json::from_str(&format!("{{{input}")).unwrap()),
+        None => ("Bash", json!({ "command": call.replace("\\n", "\n") })),
+    };
+    let judgement = judge_call(&GuardToolCall { tool, input: &input }, policy, &build_corpus_context());
     (judgement.decision, judgement.rule)
 }
 
@@ -174,18 +184,23 @@ fn settings_of_the_project_are_for_the_user_to_decide_about() {
     }
 }
 
+/// Rules about a directory with files of Snell in it, which may stay as they are: `standard` asks.
+const ASKED_AROUND_SNELL: &[&str] = &["self.unpack"];
+
 /// Commands and MCP calls with their decisions: each way to turn Snell off, and similar harmless calls.
 #[test]
 fn ways_to_turn_snell_off_are_denied_and_similar_calls_are_not() {
     let mut faults = Vec::new();
     for row in include_str!("own.txt").lines() {
         let (expected, call) = row.split_once(' ').unwrap();
-        let (found, rule) = match call.split_once(" {").filter(|_| call.starts_with("mcp__")) {
-            Some((tool, input)) => judge_tool(tool, &serde_json::from_str(&format!("{{{input}")).unwrap()),
-            None => judge_bash(&call.replace("\\n", "\n")),
-        };
+        let (found, rule) = judge_own_row(call, &GuardPolicy::new(PolicyPreset::ClaudeOs));
         if found.name() != expected {
             faults.push(format!("{} ({rule:?}): {row}", found.name()));
+        }
+        let (standard, rule) = judge_own_row(call, &GuardPolicy::new(PolicyPreset::Standard));
+        let is_listed = standard == GuardDecision::Ask && rule.is_some_and(|rule| ASKED_AROUND_SNELL.contains(&rule));
+        if standard != found && !is_listed {
+            faults.push(format!("standard: {} ({rule:?}): {row}", standard.name()));
         }
     }
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));

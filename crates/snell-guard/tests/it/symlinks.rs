@@ -35,6 +35,10 @@ impl FileSystem for SymlinkDisk {
         Ok(false)
     }
 
+    fn read_text(&self, _: &Path, _: u64) -> io::Result<String> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
     fn current_program(&self) -> Option<PathBuf> {
         None
     }
@@ -52,6 +56,7 @@ fn build_context() -> JudgeContext {
         agent_pid: None,
         variables: Vec::new(),
         links: Vec::new(),
+        current_push: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Calls of tools other than shells, as a table with their decisions.
 
 use serde_json::Value as Json;
-use snell_guard::{GuardPolicy, GuardToolCall, judge_call};
+use snell_guard::{GuardPolicy, GuardToolCall, PolicyPreset, judge_call};
 
 use crate::corpus::build_corpus_context;
 
@@ -12,8 +12,11 @@ fn calls_of_tools_are_judged_as_the_table_says() {
         let (expected, call) = row.split_once(' ').unwrap();
         let (tool, input) = call.split_once(' ').unwrap();
         let input: Json = serde_json::from_str(input).unwrap();
-        let found =
-            judge_call(&GuardToolCall { tool, input: &input }, &GuardPolicy::default(), &build_corpus_context());
+        let found = judge_call(
+            &GuardToolCall { tool, input: &input },
+            &GuardPolicy::new(PolicyPreset::ClaudeOs),
+            &build_corpus_context(),
+        );
         if found.decision.name() != expected {
             faults.push(format!("{} ({:?}): {row}", found.decision.name(), found.rule));
         }
@@ -34,8 +37,11 @@ fn large_and_deeply_nested_input_is_judged_like_any_other() {
         ("mcp__notion__create_pages", serde_json::json!({ "pages": vec![[1, 2, 3]; 1 << 16] }), "allow"),
     ];
     for (tool, input, expected) in rows {
-        let found =
-            judge_call(&GuardToolCall { tool, input: &input }, &GuardPolicy::default(), &build_corpus_context());
+        let found = judge_call(
+            &GuardToolCall { tool, input: &input },
+            &GuardPolicy::new(PolicyPreset::ClaudeOs),
+            &build_corpus_context(),
+        );
         assert_eq!(found.decision.name(), expected, "{tool}");
     }
 }

@@ -281,6 +281,15 @@ impl DecisionRecord {
         }
     }
 
+    /// Replaces a question by a permission with this reason, for sessions in which no user can answer.
+    pub fn override_with_permission(&mut self, reason: &str) {
+        self.decision = Decision::Allow;
+        self.reason = Some(reason.to_owned());
+        for verdict in self.guard.iter_mut().filter(|verdict| verdict.decision == Decision::Ask) {
+            verdict.would = std::mem::replace(&mut verdict.decision, Decision::Allow);
+        }
+    }
+
     /// The record of a verdict.
     pub fn from_verdict(verdict: &Verdict, took: std::time::Duration) -> Self {
         Self {

@@ -21,9 +21,10 @@ pub(crate) use reader::{
 };
 pub use settings::{
     ActiveProfile, AgentMessage, AllowedCommand, BuiltinHandler, CommsSettings, ContextSettings, CoreFile, GuardAuthor,
-    GuardChoice, GuardPreset, GuardSettings, HandlerSwitch, HandlerSwitches, MessageTemplates, MessageUse,
-    ProfileOrigin, ProtectedPath, RemindSettings, RetentionPeriod, RuleChoice, ServerSettings, ServerSettingsFault,
-    SnellSettings, UnreadableFile, WorkProfile, is_postgres_url, normalize_receiver_url,
+    GuardChoice, GuardPreset, GuardSettings, HandlerSwitch, HandlerSwitches, HeadlessChoice, MessageTemplates,
+    MessageUse, ProfileOrigin, ProtectedBranches, ProtectedPath, RemindSettings, RetentionPeriod, RuleChoice,
+    ServerSettings, ServerSettingsFault, SnellSettings, UnreadableFile, WorkProfile, is_postgres_url,
+    normalize_receiver_url,
 };
 pub(crate) use settings::{SETTING_KEYS, read_settings};
 pub use spanned::{DocumentSyntaxError, NodeValue, SpannedMember, SpannedNode};

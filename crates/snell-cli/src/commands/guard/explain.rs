@@ -139,7 +139,7 @@ fn render_flips(flips: &[DecisionFlip], text: &mut String) {
     }
     text.push_str(&format!("\n{}\n", apply_style("To change the decision:", TextStyle::Bold)));
     for flip in flips {
-        let decision = apply_style(flip.decision.name(), render::decision_style(flip.decision));
+        let decision = apply_style(&format!("{:<5}", flip.decision.name()), render::decision_style(flip.decision));
         text.push_str(&format!("  {decision}  {}\n", escape_invisible(&flip.what)));
         for line in flip.then.lines().filter(|line| !line.is_empty()) {
             text.push_str(&format!("         {}\n", escape_invisible(line)));

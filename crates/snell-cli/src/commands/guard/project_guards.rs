@@ -27,6 +27,7 @@ pub(super) struct GuardPolicyArgs {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum GuardPresetArg {
     Standard,
+    ClaudeOs,
     Strict,
     Audit,
 }
@@ -35,6 +36,7 @@ impl From<GuardPresetArg> for GuardPreset {
     fn from(preset: GuardPresetArg) -> Self {
         match preset {
             GuardPresetArg::Standard => Self::Standard,
+            GuardPresetArg::ClaudeOs => Self::ClaudeOs,
             GuardPresetArg::Strict => Self::Strict,
             GuardPresetArg::Audit => Self::Audit,
         }
@@ -45,6 +47,8 @@ impl GuardPolicyArgs {
     pub(super) fn new_project_cache(&self) -> GuardedProjectCache {
         GuardedProjectCache {
             preset: self.preset.map(Into::into),
+            enforces: false,
+            has_audit: false,
             now: env::read_clock_override().unwrap_or_else(Timestamp::now),
             projects: HashMap::new(),
         }
@@ -54,6 +58,9 @@ impl GuardPolicyArgs {
 /// The guards of projects.
 pub(super) struct GuardedProjectCache {
     preset: Option<GuardPreset>,
+    /// Whether the default preset replaces `audit` in the settings.
+    enforces: bool,
+    has_audit: bool,
     now: Timestamp,
     projects: HashMap<PathBuf, GuardedProject>,
 }
@@ -65,6 +72,16 @@ pub(super) struct GuardedProject {
 }
 
 impl GuardedProjectCache {
+    /// The same, but with the default preset where the settings only watch.
+    pub(super) fn enforcing(self) -> Self {
+        Self { enforces: true, ..self }
+    }
+
+    /// Whether settings of a loaded project only watch.
+    pub(super) fn has_audit(&self) -> bool {
+        self.has_audit
+    }
+
     /// The project's settings and guard, as agents meet them there.
     pub(super) fn get_or_load(&mut self, project: &Path) -> anyhow::Result<&GuardedProject> {
         if !self.projects.contains_key(project) {
@@ -77,7 +94,7 @@ impl GuardedProjectCache {
         self.projects.get(project).context("the project is missing in the cache")
     }
 
-    fn load_project(&self, project: &Path) -> anyhow::Result<GuardedProject> {
+    fn load_project(&mut self, project: &Path) -> anyhow::Result<GuardedProject> {
         let (engine, findings) = CallerEnv::engine_builder(project.to_owned())?.survey().require_trust().load();
         for fault in findings.iter().filter(|found| found.severity == Severity::Error) {
             output::print_finding(fault);
@@ -85,6 +102,10 @@ impl GuardedProjectCache {
         let mut settings = engine.settings();
         if let Some(preset) = self.preset {
             (settings.guard.preset, settings.guard.preset_origin) = (preset, None);
+        }
+        if self.enforces && self.preset.is_none() && settings.guard.preset == GuardPreset::Audit {
+            self.has_audit = true;
+            settings.guard.preset = GuardPreset::default();
         }
         Ok(GuardedProject { guard: ProjectGuard::from_settings(&settings, project, self.now), settings })
     }

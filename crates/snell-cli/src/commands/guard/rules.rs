@@ -1,12 +1,12 @@
 //! `snell guard rules`: lists the rules with their tiers and their decisions here.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 use snell::{GuardAuthor, GuardSettings, SourceLocation, Timestamp, did_you_mean};
 use snell_guard::rules::{GuardRule, RULES, RuleCases};
-use snell_guard::{DecisionSource, GuardDecision, PolicyPreset};
+use snell_guard::{DecisionSource, GuardDecision, GuardPolicy, PolicyPreset};
 
 use super::location::GuardLocationArgs;
 use super::policy_lists::GuardListsView;
@@ -56,6 +56,8 @@ struct GuardRuleView {
     /// The place in a file that sets it.
     origin: Option<String>,
     locked: bool,
+    /// The decision of each preset.
+    presets: BTreeMap<&'static str, &'static str>,
     reason: String,
     advice: &'static str,
     #[serde(skip)]
@@ -79,6 +81,8 @@ struct RuleDetailView<'a> {
 struct GuardRulesView<'a> {
     preset: &'static str,
     on_failure: &'static str,
+    headless: &'static str,
+    protected_branches: &'a [String],
     rules: &'a [GuardRuleView],
     #[serde(flatten)]
     beside: GuardListsView,
@@ -111,6 +115,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         output::print_json(&GuardRulesView {
             preset: policy.preset.name(),
             on_failure: policy.on_failure.name(),
+            headless: known.settings.guard.headless.name(),
+            protected_branches: &policy.protected_branches,
             rules: &listed,
             beside,
         })?;
@@ -118,6 +124,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     print_rules(&listed);
     if word.is_none() && args.tier.is_none() {
+        output::print_line("");
+        output::print_line(&format!("Protected branches: {}", policy.protected_branches.join(", ")));
         beside.print();
     }
     Ok(DONE)
@@ -146,6 +154,10 @@ impl GuardRuleView {
             source: source_name(source),
             origin: find_origin(rule, verdict, source, &known.settings.guard).map(SourceLocation::to_string),
             locked: rule.locked,
+            presets: PolicyPreset::ENFORCING
+                .iter()
+                .map(|preset| (preset.name(), GuardPolicy::new(*preset).decide(rule).name()))
+                .collect(),
             reason: generalize_reason(rule.reason),
             advice: rule.advice,
             rule,
@@ -183,7 +195,9 @@ fn find_origin<'a>(
     let chosen = |is_author: fn(GuardAuthor) -> bool| {
         let mut choices = settings.rules.iter().rev();
         let found = choices.find(|choice| {
-            choice.rule == rule.id && choice.choice == choice_from_decision(verdict) && is_author(choice.author)
+            (choice.rule == rule.id || Some(choice.rule.as_str()) == rule.split_from)
+                && choice.choice == choice_from_decision(verdict)
+                && is_author(choice.author)
         });
         found.map(|choice| &choice.origin)
     };
@@ -237,6 +251,11 @@ fn print_rule(view: &GuardRuleView, json: bool) -> anyhow::Result<u8> {
     output::print_line("");
     let decision = apply_style(view.decision, render::decision_style(view.verdict));
     let mut text = format!("Tier      {}\nDecision  {decision} ({})\n", view.tier, view.describe_origin());
+    let presets: Vec<_> = PolicyPreset::ENFORCING
+        .iter()
+        .map(|preset| format!("{} {}", preset.name(), view.presets[preset.name()]))
+        .collect();
+    text.push_str(&format!("Presets   {}\n", presets.join(", ")));
     if view.locked {
         text.push_str("Locked    a project cannot make it milder, and `allow` entries do not override it\n");
     }

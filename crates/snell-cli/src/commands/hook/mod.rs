@@ -11,6 +11,7 @@
 mod arguments;
 mod failure;
 mod foreign_call;
+mod headless;
 mod notices;
 mod payload;
 mod pipeline;
@@ -127,6 +128,7 @@ fn handle_call(call: &HookCall, started: Instant, replied: &Cell<Option<u8>>) ->
     let mut pipeline = HookPipeline::new(call, &setup);
     pipeline.run_builtin_handlers();
     pipeline.fire_hooks();
+    pipeline.settle_headless_question();
     pipeline.append_notices();
     let code = pipeline.reply(started);
     replied.set(Some(code));

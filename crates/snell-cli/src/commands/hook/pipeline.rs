@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use snell::{
-    AgentReply, BuiltinHandler, Decision, Diagnostic, Engine, Event, EventName, SnellSettings, SupportLevel, Timestamp,
-    Verdict,
+    AgentReply, BuiltinHandler, Decision, Diagnostic, Engine, Event, EventName, HeadlessChoice, SnellSettings,
+    SupportLevel, Timestamp, Verdict,
 };
 use snell_store::{DecisionRecord, EventRecord, EventSender, MaskedRecord, PendingEvent};
 
+use super::headless::{self, SettledQuestion};
 use super::notices::NOTICES;
 use super::{HookCall, failure};
 use crate::commands::{BLOCKED, DONE, adopt_orphans, block_on, has_hook_for_event};
@@ -128,6 +129,7 @@ pub(super) struct HookPipeline<'a> {
     pub(super) verdict: Verdict,
     pub(super) reminder: AgentReminder,
     guard_run: Option<GuardRun<'a>>,
+    settled_question: Option<SettledQuestion>,
 }
 
 impl<'a> HookPipeline<'a> {
@@ -149,6 +151,7 @@ impl<'a> HookPipeline<'a> {
             verdict: Verdict::new(call.event.name.clone()),
             reminder: AgentReminder::default(),
             guard_run: None,
+            settled_question: None,
             call,
             setup,
             recorder,
@@ -187,6 +190,16 @@ impl<'a> HookPipeline<'a> {
         }
         let context = setup.handler_context(self.call, event);
         handlers::rerun_on_changed_input(&context, self.guard_run.as_mut(), &mut self.verdict);
+    }
+
+    /// Decides a question that no user can answer.
+    pub(super) fn settle_headless_question(&mut self) {
+        if !self.setup.sender.unattended {
+            return;
+        }
+        let is_grave = self.guard_run.as_ref().is_some_and(GuardRun::asks_about_own_or_secret_files);
+        let choice = if is_grave { HeadlessChoice::Deny } else { self.setup.settings.guard.headless };
+        self.settled_question = headless::settle_question(&mut self.verdict, choice);
     }
 
     /// Adds notices, if the agent can show them.
@@ -229,6 +242,13 @@ impl<'a> HookPipeline<'a> {
         decision.reminded = std::mem::take(&mut self.reminder.record);
         decision.guard = self.guard_run.as_ref().map(GuardRun::to_records).unwrap_or_default();
         decision.goes_on = reply.continues_turn;
+        match self.settled_question {
+            Some(SettledQuestion::Denied) => {
+                decision.override_with_refusal(self.verdict.reason.as_deref().unwrap_or_default())
+            }
+            Some(SettledQuestion::Allowed) => decision.override_with_permission(headless::ALLOWED_RECORD),
+            None => {}
+        }
         reply.refusal.iter().for_each(|reason| decision.override_with_refusal(reason));
         decision
     }

@@ -1,5 +1,6 @@
 //! `snell install`: adds Snell to the settings of agents.
 
+mod guard_preview;
 mod targets;
 
 use std::io::{self, BufRead, IsTerminal};
@@ -12,6 +13,7 @@ use super::{DONE, FAILED};
 use crate::config_edit::ConfigFileChange;
 use crate::install::agents::InstallAgent;
 use crate::install::apply::{self, InstallReport, InstallRequest};
+use crate::install::audit_preset;
 use crate::install::handler::InstallMode;
 use crate::install::profile::{self, ProfileReport};
 use crate::output::{self, CommandError};
@@ -25,7 +27,8 @@ pub(crate) use targets::{AgentTargets, InstallTargetArgs};
 /// kind of installation: installing with --notify replaces one without --notify, and vice versa.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell install\n  snell install claude codex\n  snell install --all --dry-run\n  \
-    snell install claude --profile claude-os\n  snell install claude --notify --url http://tower:7433")]
+    snell install claude --audit\n  snell install claude --profile claude-os\n  \
+    snell install claude --notify --url http://tower:7433")]
 pub(crate) struct Args {
     #[command(flatten)]
     place: InstallTargetArgs,
@@ -45,6 +48,11 @@ pub(crate) struct Args {
     /// again.
     #[arg(long, value_name = "NAME", value_parser = profile_names(), conflicts_with_all = ["notify", "project", "local"])]
     profile: Option<String>,
+    /// Only judge and record tool calls, and stop none
+    ///
+    /// Writes preset = "audit" under [guard] of your snell.toml. Later, `snell guard replay` shows which calls would have been stopped.
+    #[arg(long, conflicts_with = "notify")]
+    audit: bool,
     /// Install despite a conflict
     ///
     /// A conflict is another file of the agent that already calls Snell, or a script of that name that Snell did not write.
@@ -76,10 +84,35 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         let problem = format!("Snell cannot forward events of {} with --notify", other.agent.title());
         return Err(CommandError::new(problem).with_hint("leave out --notify").into());
     }
+    if args.audit {
+        write_audit_preset(args)?;
+    }
     // A snell.toml that cannot be changed must not leave a half installation.
     let profile = args.profile.as_deref().and_then(WorkProfile::from_name);
     let profile = profile.map(profile::prepare_profile).transpose()?;
     install_in_agents(args, &request, &agents, profile.as_ref())
+}
+
+impl Args {
+    /// Whether the user chooses after a preview.
+    fn asks_user(&self) -> bool {
+        self.place.agent.is_empty() && !self.place.all && !self.place.dry_run
+    }
+}
+
+/// Writes the preset before the installation, so that no call is stopped in between.
+fn write_audit_preset(args: &Args) -> anyhow::Result<()> {
+    let change = audit_preset::plan_audit_preset()?;
+    if args.place.dry_run {
+        output::print_diff(&change.diff());
+    } else if change.has_effect() {
+        change.write()?;
+        if !args.place.json {
+            let verb = if change.text_before().is_none() { "Created" } else { "Changed" };
+            output::print_line(&format!("{verb} {}: preset = \"audit\" under [guard].", change.path().display()));
+        }
+    }
+    Ok(())
 }
 
 /// The agents to install in; nothing if the user does not want it.
@@ -115,6 +148,9 @@ fn choose_agents(args: &Args, request: &InstallRequest) -> anyhow::Result<Option
             }
             Err(error) => output::print_error(&error),
         }
+    }
+    if !chosen.is_empty() && !args.notify {
+        guard_preview::print_guard_preview()?;
     }
     let count = output::format_count(chosen.len(), "agent");
     let is_wanted = !chosen.is_empty() && ask_user(&format!("Install Snell in {count}? [y/N] "))?;
@@ -173,6 +209,10 @@ fn install_in_agents(
             print_profile(&done, request);
         }
         report.profile = Some(done);
+    }
+    let is_new = !args.place.dry_run && reports.iter().any(|report| report.changed);
+    if is_new && !args.notify && !args.place.json && !args.asks_user() {
+        guard_preview::print_guard_preview()?;
     }
     match reports.as_slice() {
         [report] if args.place.json && args.place.names_one_agent() => output::print_json(report)?,

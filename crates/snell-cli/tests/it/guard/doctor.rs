@@ -46,6 +46,27 @@ fn the_doctor_proves_that_what_is_registered_says_no() {
 }
 
 #[test]
+fn what_the_milder_default_means_for_older_settings_is_reported_once() {
+    let find = |home: &InstallHome| {
+        let found = list_guard_findings(home).into_iter();
+        found.filter(|one| one.contains("now asks about")).collect::<Vec<_>>()
+    };
+    let home = create_installed_home();
+    assert_eq!(find(&home), Vec::<String>::new(), "there are no settings from before");
+    for settings in ["[guard]\npreset = 'claude-os'\n", "[guard]\npreset = 'strict'\n", "[handlers]\nguard = false\n"] {
+        write_user_config(&home, settings);
+        assert_eq!(find(&home), Vec::<String>::new(), "{settings}");
+    }
+    write_user_config(&home, "[guard]\nprotect = ['~/notes']\n");
+    let found = find(&home);
+    let [note] = found.as_slice() else { panic!("{found:?}") };
+    assert!(note.starts_with("Guard note the preset standard now asks about "), "{note}");
+    assert!(note.contains("privilege.raise") && note.contains("git.reset-hard"), "{note}");
+    assert!(!note.contains("git.push-force,") && note.contains("preset = \"claude-os\""), "{note}");
+    assert_eq!(find(&home), Vec::<String>::new());
+}
+
+#[test]
 fn a_guard_that_is_off_is_not_reported_as_judging() {
     let of_the_guard =
         |home: &InstallHome| list_guard_findings(home).into_iter().find(|one| one.starts_with("Guard ")).unwrap();

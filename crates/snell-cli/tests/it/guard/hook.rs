@@ -84,7 +84,7 @@ fn calls_are_judged_by_their_effects() {
             ("echo cm0gLXJmIC8= | base64 -d | sh", "deny files.delete-root"),
             ("git push --force-with-lease", "ask git.push-with-lease"),
             ("rm -rf target", ""),
-            ("sudo ls", "deny privilege.raise"),
+            ("sudo ls", "ask privilege.raise"),
         ],
     );
 }

@@ -47,6 +47,48 @@ fn strict_denies_what_others_ask_about_and_asks_about_what_cannot_be_known() {
 }
 
 #[test]
+fn standard_asks_about_what_claude_os_denies() {
+    let own = "git push --force origin feature";
+    let standard = [
+        ("pkill node", "ask process.kill-by-name"),
+        (own, "ask git.push-force-branch"),
+        (ROOT, "deny files.delete-root"),
+    ];
+    assert_judgements(&CliSandbox::with_frozen_clock(), &standard);
+    assert_judgements(
+        &create_configured_sandbox("[guard]\npreset = 'claude-os'\n"),
+        &[
+            ("pkill node", "deny process.kill-by-name"),
+            (own, "deny git.push-force-branch"),
+            (LEASE, "ask git.push-with-lease"),
+        ],
+    );
+    // A setting from before this rule was a rule of its own.
+    let before = "[guard.rules]\n\"git.push-force\" = \"allow\"\n";
+    assert_judgements(&create_configured_sandbox(before), &[(own, ""), (FORCE, "")]);
+    let project = CliSandbox::with_frozen_clock().file("snell.toml", "[guard.rules]\n\"git.push-force\" = \"deny\"\n");
+    judge_bash(&project, "ls");
+    assert_judgements(&project, &[(own, "deny git.push-force-branch")]);
+}
+
+#[test]
+fn a_push_without_a_branch_is_judged_by_the_current_branch_and_the_users_list() {
+    let on = |branch: &str, settings: &str| {
+        create_configured_sandbox(settings)
+            .file(".git/HEAD", &format!("ref: refs/heads/{branch}\n"))
+            .file(".git/config", "[core]\n\tbare = false\n")
+    };
+    assert_judgements(&on("main", ""), &[(FORCE, "deny git.push-force"), ("git push", "")]);
+    assert_judgements(&on("fix", ""), &[(FORCE, "ask git.push-force-branch")]);
+    let trunk = "[guard]\nprotected_branches = ['trunk']\n";
+    assert_judgements(&on("main", trunk), &[(FORCE, "ask git.push-force-branch")]);
+    assert_judgements(&on("trunk", trunk), &[(FORCE, "deny git.push-force")]);
+    let project = on("fix", "").file("snell.toml", "[guard]\nprotected_branches = ['fix']\n");
+    judge_bash(&project, "ls");
+    assert_judgements(&project, &[(FORCE, "deny git.push-force"), ("git push -f origin main", "deny git.push-force")]);
+}
+
+#[test]
 fn the_user_chooses_for_every_rule_also_for_locked_ones() {
     assert_judgements(
         &create_configured_sandbox(
@@ -72,7 +114,7 @@ fn a_project_counts_if_it_is_trusted_and_else_only_where_it_is_stricter() {
         ("rm infra/dev/main.tf", ""),
     ];
     assert_judgements(&sandbox, &always);
-    assert_judgements(&sandbox, &[(FORCE, "deny git.push-force"), ("sudo ls", "deny privilege.raise")]);
+    assert_judgements(&sandbox, &[(FORCE, "deny git.push-force"), ("sudo ls", "ask privilege.raise")]);
     assert_eq!(sandbox.run_snell(&["trust"], "").code, 0);
     assert_judgements(&sandbox, &always);
     assert_judgements(&sandbox, &[(FORCE, ""), ("sudo ls", ""), ("sudo ls; rm -rf /", "deny files.delete-root")]);
@@ -184,9 +226,9 @@ fn an_allowed_command_is_allowed_until_the_end_of_its_last_day() {
     };
     let restart = "sudo systemctl restart nginx";
     assert_eq!(at("2926-03-01T23:59:59Z", restart), "");
-    assert_eq!(at("2926-03-02T00:00:00Z", restart), "deny privilege.raise");
+    assert_eq!(at("2926-03-02T00:00:00Z", restart), "ask privilege.raise");
     assert_eq!(at("2926-03-01T12:00:00Z", "sudo systemctl restart nginx; rm -rf /"), "deny files.delete-root");
-    assert_eq!(at("2926-03-01T12:00:00Z", "sudo systemctl stop nginx"), "deny privilege.raise");
+    assert_eq!(at("2926-03-01T12:00:00Z", "sudo systemctl stop nginx"), "ask privilege.raise");
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn the_output_shows_programs_effects_rules_and_flips() {
        through  sudo
        in       /srv/app
        runs     as another user
-       deny privilege.raise (privilege, default)
+       ask privilege.raise (privilege, default)
        deletes /srv/old (system), with everything in it
           deny files.delete-system (catastrophic, default, locked)
 
@@ -42,6 +42,9 @@ fn the_output_shows_programs_effects_rules_and_flips() {
     To change the decision:
       allow  Remove `sudo $x -rf /srv/old`.
              x=rm; : && make | tee b
+      ask    Turn off rule files.delete-system in your own settings.
+             [guard.rules]
+             \"files.delete-system\" = \"allow\"
       allow  Turn off rules files.delete-system and privilege.raise in your own settings.
              [guard.rules]
              \"files.delete-system\" = \"allow\"

@@ -95,6 +95,10 @@ fn people_see_what_would_change_and_how_often() {
           1 asked instead of denied: self.cover-tracks (1)
           1 no longer asked: old.rule (1)
           1 no longer denied: other.rule (1)
+    By rule, these calls would be stopped:
+          3 deny  files.delete-root         1 agent: Bash rm -rf /
+          1 deny  files.delete-home         1 agent: Bash rm -rf ~
+          2 ask   self.cover-tracks         1 agent: Bash history -c
     ");
 }
 
@@ -220,7 +224,41 @@ fn recorded_decisions_are_compared_with_new_ones() {
     3 recorded calls: 2 would be decided differently.
           1 denied instead of asked: self.cover-tracks (1)
           1 no longer denied: git.push-force (1)
+    By rule, these calls would be stopped:
+          1 deny  self.cover-tracks         1 agent: Bash history -c
     ");
+}
+
+#[test]
+fn after_a_week_of_audit_it_shows_what_would_have_been_stopped() {
+    let sandbox =
+        CliSandbox::with_frozen_clock().home_file(".config/snell/snell.toml", "[guard]\npreset = \"audit\"\n");
+    for (second, command) in ["rm -rf /", "sudo ls", "sudo id", "cargo test"].iter().enumerate() {
+        let call = json!({"tool_name": "Bash", "tool_input": {"command": command}});
+        let told = sandbox.send_hook_event(&format!("10:00:0{second}"), "PreToolUse", call);
+        assert!(!told.stdout.contains("permissionDecision"), "{told:?}");
+    }
+    let ran = sandbox.run_snell(&["guard", "replay", "--since", "7d"], "");
+    insta::assert_snapshot!(ran.stdout, @r#"
+    10:00:02    1  project       allow -> ask    privilege.raise           Bash sudo id
+    10:00:01    1  project       allow -> ask    privilege.raise           Bash sudo ls
+    10:00:00    1  project       allow -> deny   files.delete-root         Bash rm -rf /
+    4 recorded calls: 3 would be decided differently.
+          1 newly denied: files.delete-root (1)
+          2 newly asked: privilege.raise (2)
+    By rule, these calls would be stopped:
+          1 deny  files.delete-root         1 agent: Bash rm -rf /
+          2 ask   privilege.raise           1 agent: Bash sudo id
+    Snell only watches now (preset audit). To enforce these decisions, remove preset = "audit" from [guard] of your snell.toml.
+    "#);
+    let json = parse_lines(&sandbox.run_snell(&["guard", "replay", "--json"], ""));
+    let stopped = &json.last().unwrap()["stopped"];
+    assert_eq!(
+        stopped[1],
+        json!({"decision": "ask", "rule": "privilege.raise", "calls": 2, "agents": [1], "example": "Bash sudo id"})
+    );
+    let audit = sandbox.run_snell(&["guard", "replay", "--preset", "audit"], "");
+    assert_eq!(audit.stdout, "4 recorded calls: nothing would change.\n");
 }
 
 #[test]

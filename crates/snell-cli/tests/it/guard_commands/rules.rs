@@ -65,6 +65,7 @@ fn one_rule_is_shown_with_its_cases() {
 
     Tier      self
     Decision  ask (default)
+    Presets   standard ask, claude-os ask, strict deny
     Instead   Leave the history as it is.
 
     It matches:

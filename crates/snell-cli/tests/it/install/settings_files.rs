@@ -254,6 +254,11 @@ fn people_are_told_what_was_done_and_programs_too() {
       Backup     ~/.claude/settings.json.before-snell
       To undo    snell uninstall claude
       To check   snell doctor
+    The guard judges every tool call from now on (preset standard).
+      Denies     79 rules: rm -rf /, snell trust, cat .env, psql -c 'DROP DATABASE app', git push -f origin main, …
+      Asks       55 rules: sudo ls, pkill node, terraform destroy, git reset --hard, …
+      All rules  snell guard rules
+      To watch   snell install --audit (judge and record only)
     ");
     let ran = home.run_successfully(&["install", "claude", "--notify"]);
     let shown = ran.stdout.replace(home.sandbox.home().to_str().unwrap(), "~");
@@ -271,5 +276,37 @@ fn people_are_told_what_was_done_and_programs_too() {
     assert_eq!((&json["changed"], &json["created"], &json["dry_run"]), (&json!(true), &json!(false), &json!(false)));
     let json = home.run_successfully(&["uninstall", "claude", "--json"]).json();
     assert_eq!((&json["changed"], &json["restored"], &json["removed"]), (&json!(true), &json!(true), &json!(false)));
+    assert_eq!(home.read_settings(), "{}");
+}
+
+#[test]
+fn audit_is_written_to_the_users_settings_and_taken_away_again() {
+    let home = InstallHome::with_settings("{}");
+    let settings = home.sandbox.home().join(".config/snell/snell.toml");
+    let ran = home.run_successfully(&["install", "claude", "--audit", "--dry-run"]);
+    assert!(ran.stdout.contains("+preset = \"audit\"") && !settings.exists(), "{ran:?}");
+    let ran = home.run_successfully(&["install", "claude", "--audit"]);
+    assert!(ran.stdout.starts_with("Created ") && ran.stdout.contains("stops none (preset audit)"), "{ran:?}");
+    assert_eq!(fs::read_to_string(&settings).unwrap(), "[guard]\npreset = \"audit\" # by snell install --audit\n");
+    // Another agent still calls Snell.
+    home.run_successfully(&["install", "codex"]);
+    home.run_successfully(&["uninstall", "codex"]);
+    assert!(settings.exists());
+    home.run_successfully(&["uninstall", "claude"]);
+    assert!(!settings.exists());
+    // A preset that its user wrote or changed stays, and so does the rest of the file.
+    for (before, after) in
+        [("[guard]\npreset = \"audit\"\n", "[guard]\npreset = \"audit\"\n"), ("# mine\n", "# mine\n")]
+    {
+        fs::create_dir_all(settings.parent().unwrap()).unwrap();
+        fs::write(&settings, before).unwrap();
+        home.run_successfully(&["install", "claude", "--audit"]);
+        assert!(fs::read_to_string(&settings).unwrap().contains("preset = \"audit\""));
+        home.run_successfully(&["uninstall", "claude"]);
+        assert_eq!(fs::read_to_string(&settings).unwrap().trim_end(), after.trim_end());
+    }
+    fs::write(&settings, "[guard]\npreset = \"strict\"\n").unwrap();
+    let ran = home.run_snell(&["install", "claude", "--audit"]);
+    assert!(ran.code != 0 && ran.stderr.contains("already has preset = \"strict\""), "{ran:?}");
     assert_eq!(home.read_settings(), "{}");
 }

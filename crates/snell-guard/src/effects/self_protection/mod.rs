@@ -2,5 +2,6 @@
 
 pub(crate) mod exports;
 pub(crate) mod listed_files;
+pub(crate) mod own_processes;
 pub(crate) mod program_copies;
 pub(crate) mod self_paths;

@@ -80,6 +80,7 @@ impl BashSandbox {
             temp: Vec::new(),
             self_paths: Vec::new(),
             links: Vec::new(),
+            current_push: None,
             ignores_case: false,
             agent_pid: None,
             variables: Vec::new(),

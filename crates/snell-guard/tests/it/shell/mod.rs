@@ -21,6 +21,7 @@ pub(crate) fn build_shell_context() -> JudgeContext {
         temp: vec!["/tmp".into(), "/var/tmp".into()],
         self_paths: vec![SelfPath::new("/home/ann/.snell", SelfFile::Data)],
         links: Vec::new(),
+        current_push: None,
         ignores_case: false,
         agent_pid: None,
         variables: Vec::new(),

@@ -26,7 +26,8 @@ pub use comms::{CommsSettings, MessageUse};
 pub use context::{ContextSettings, CoreFile};
 pub(super) use guard::PathBases;
 pub use guard::{
-    AllowedCommand, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, ProtectedPath, RuleChoice, UnreadableFile,
+    AllowedCommand, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, HeadlessChoice, ProtectedBranches,
+    ProtectedPath, RuleChoice, UnreadableFile,
 };
 pub use handlers::{BuiltinHandler, HandlerSwitch, HandlerSwitches};
 pub use messages::{AgentMessage, MessageTemplates};

@@ -63,7 +63,8 @@ impl ActiveProfile {
 /// The guard's preset if no file sets one.
 pub(super) fn default_guard_preset(profile: Option<ActiveProfile>) -> GuardPreset {
     match profile.map(|active| active.profile) {
-        Some(WorkProfile::ClaudeOs) | None => GuardPreset::Standard,
+        Some(WorkProfile::ClaudeOs) => GuardPreset::ClaudeOs,
+        None => GuardPreset::default(),
     }
 }
 

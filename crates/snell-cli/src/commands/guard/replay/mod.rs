@@ -32,7 +32,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 /// Judge recorded calls by the current settings, and show what would change
 ///
 /// Each call is judged in its own project by the current settings, and compared with the guard's decision at the time.
-/// Calls without a recorded decision were allowed.
+/// Calls without a recorded decision were allowed. If the settings have the preset audit, the calls are judged by standard.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell guard replay --since 7d\n  \
     snell guard replay --preset strict --project ~/api\n  \
@@ -127,7 +127,7 @@ fn replay_calls(
     store_handle: &mut StoreHandle,
     tally: &mut ReplaySummary,
 ) -> anyhow::Result<()> {
-    let mut guards = args.policy.new_project_cache();
+    let mut guards = args.policy.new_project_cache().enforcing();
     // Only the user's own file can turn the guard off, so any project will do.
     guards.get_or_load(Path::new("/"))?.warn_if_off();
     let mut projects = AgentProjectCache::default();
@@ -152,6 +152,7 @@ fn replay_calls(
         }
     }
     progress.clear();
+    tally.is_audit = guards.has_audit();
     Ok(())
 }
 

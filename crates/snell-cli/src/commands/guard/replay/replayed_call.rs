@@ -16,6 +16,9 @@ use crate::output::{
 /// How many characters of a call are shown without a terminal.
 const TEXT_SHOWN: usize = 100;
 
+/// How many characters of an example are shown.
+const EXAMPLE_SHOWN: usize = 60;
+
 /// How many characters are shown at least, however narrow the terminal is.
 const LEAST_SHOWN: usize = 20;
 
@@ -71,6 +74,13 @@ impl<'a> ReplayedCall<'a> {
     pub(super) fn rule(&self) -> &str {
         let before = self.recorded.verdict.as_ref().map(|verdict| verdict.rule.as_str());
         self.now.rule.or(before).unwrap_or("no rule")
+    }
+
+    /// The call as one line.
+    pub(super) fn summarize(&self) -> String {
+        let about =
+            call_args::summarize_call(self.recorded.entry.tool.as_deref().unwrap_or_default(), self.recorded.input());
+        escape_invisible(&shorten_to_one_line(&about, EXAMPLE_SHOWN))
     }
 
     pub(super) fn to_view(&self) -> ReplayedCallView<'_> {

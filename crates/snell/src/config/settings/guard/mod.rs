@@ -22,9 +22,11 @@ pub(super) use reader::read_guard;
 pub enum GuardPreset {
     /// The guard judges and records everything, and blocks nothing.
     Audit,
-    /// The defaults of the rules apply.
+    /// The guard asks about everything that people do on purpose now and then, and denies the rest.
     #[default]
     Standard,
+    /// The guard denies as the document of Claude OS does.
+    ClaudeOs,
     /// The guard denies instead of asking, and asks about calls with unknown effects.
     Strict,
 }
@@ -46,6 +48,34 @@ impl GuardChoice {
         let row = CHOICES.iter().find(|(_, choice)| *choice == self);
         row.map_or("", |(name, _)| name)
     }
+}
+
+/// The reaction to a question in a session in which no user can answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HeadlessChoice {
+    /// The call is blocked.
+    #[default]
+    Deny,
+    /// The call runs.
+    Allow,
+}
+
+impl HeadlessChoice {
+    /// Its name in settings.
+    pub fn name(self) -> &'static str {
+        let row = HEADLESS_CHOICES.iter().find(|(_, choice)| *choice == self);
+        row.map_or("", |(name, _)| name)
+    }
+}
+
+/// The branches that no push may overwrite or delete.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProtectedBranches {
+    /// The list in the user's own file, which replaces the guard's own.
+    pub users: Option<Vec<String>>,
+    /// Further branches, which projects protect.
+    pub projects: Vec<String>,
 }
 
 /// The author of a setting.
@@ -133,6 +163,12 @@ pub struct GuardSettings {
     pub on_failure: GuardChoice,
     /// The position of that setting, if there is one.
     pub on_failure_origin: Option<SourceLocation>,
+    /// The reaction to a question if no user can answer.
+    pub headless: HeadlessChoice,
+    /// The position of that setting, if there is one.
+    pub headless_origin: Option<SourceLocation>,
+    /// Branches that no push may overwrite or delete.
+    pub protected_branches: ProtectedBranches,
     /// Paths that must not be changed.
     pub protect: Vec<ProtectedPath>,
     /// Paths that must not be read.
@@ -151,6 +187,9 @@ impl Default for GuardSettings {
             preset_origin: None,
             on_failure: GuardChoice::Ask,
             on_failure_origin: None,
+            headless: HeadlessChoice::default(),
+            headless_origin: None,
+            protected_branches: ProtectedBranches::default(),
             protect: Vec::new(),
             secrets: Vec::new(),
             rules: Vec::new(),
@@ -159,15 +198,22 @@ impl Default for GuardSettings {
     }
 }
 
-const PRESETS: &[(&str, GuardPreset)] =
-    &[("standard", GuardPreset::Standard), ("strict", GuardPreset::Strict), ("audit", GuardPreset::Audit)];
+const PRESETS: &[(&str, GuardPreset)] = &[
+    ("standard", GuardPreset::Standard),
+    ("claude-os", GuardPreset::ClaudeOs),
+    ("strict", GuardPreset::Strict),
+    ("audit", GuardPreset::Audit),
+];
+
+const HEADLESS_CHOICES: &[(&str, HeadlessChoice)] = &[("deny", HeadlessChoice::Deny), ("allow", HeadlessChoice::Allow)];
 
 /// The first one is the default of `on_failure`.
 const CHOICES: &[(&str, GuardChoice)] =
     &[("ask", GuardChoice::Ask), ("deny", GuardChoice::Deny), ("allow", GuardChoice::Allow)];
 
 /// The keys of `[guard]`.
-pub(super) const GUARD_KEYS: &[&str] = &["preset", "on_failure", "protect", "secrets", "rules", "allow"];
+pub(super) const GUARD_KEYS: &[&str] =
+    &["preset", "on_failure", "headless", "protected_branches", "protect", "secrets", "rules", "allow"];
 
 /// The keys of a `[[guard.allow]]`.
 pub(super) const ALLOW_KEYS: &[&str] = &["command", "reason", "until"];
@@ -177,6 +223,8 @@ pub(super) const ALLOW_KEYS: &[&str] = &["command", "reason", "until"];
 pub(super) struct FileGuardSettings {
     preset: Option<(GuardPreset, SourceLocation)>,
     on_failure: Option<(GuardChoice, SourceLocation)>,
+    headless: Option<(HeadlessChoice, SourceLocation)>,
+    protected_branches: Option<Vec<String>>,
     protect: Vec<ProtectedPath>,
     secrets: Vec<ProtectedPath>,
     rules: Vec<RuleChoice>,
@@ -218,6 +266,15 @@ impl GuardSettings {
         if let Some((choice, origin)) = file.on_failure.as_ref().filter(|_| is_users) {
             self.on_failure = *choice;
             self.on_failure_origin = Some(origin.clone());
+        }
+        if let Some((choice, origin)) = file.headless.as_ref().filter(|_| is_users) {
+            self.headless = *choice;
+            self.headless_origin = Some(origin.clone());
+        }
+        match (&file.protected_branches, is_users) {
+            (Some(branches), true) => self.protected_branches.users = Some(branches.clone()),
+            (Some(branches), false) => self.protected_branches.projects.extend(branches.iter().cloned()),
+            (None, _) => {}
         }
         let base = if is_users { bases.home } else { Some(bases.project) };
         let path = |entry: &ProtectedPath| ProtectedPath {

@@ -7,8 +7,8 @@ use jiff::civil::Date;
 use super::super::get_user_only;
 use super::super::values::read_checked_text;
 use super::{
-    ALLOW_KEYS, AllowedCommand, CHOICES, FileGuardSettings, GUARD_KEYS, GuardPreset, PRESETS, ProtectedPath,
-    RuleChoice, UNKNOWN_AUTHOR,
+    ALLOW_KEYS, AllowedCommand, CHOICES, FileGuardSettings, GUARD_KEYS, GuardPreset, HEADLESS_CHOICES, PRESETS,
+    ProtectedPath, RuleChoice, UNKNOWN_AUTHOR,
 };
 use crate::config::discovery::FileOwner;
 use crate::config::reader::{ConfigReader, ObjectFields};
@@ -26,6 +26,11 @@ pub(in super::super) fn read_guard(reader: &mut ConfigReader<'_>, node: &Spanned
             let choice = read_one_of(reader, node, "on_failure", CHOICES, "using \"ask\"")?;
             Some((choice, reader.locate_offset(node.offset)))
         }),
+        headless: get_user_only(reader, &fields, "headless").and_then(|node| {
+            let choice = read_one_of(reader, node, "headless", HEADLESS_CHOICES, "using \"deny\"")?;
+            Some((choice, reader.locate_offset(node.offset)))
+        }),
+        protected_branches: read_branches(reader, &fields),
         protect: read_paths(reader, &fields, "protect"),
         secrets: read_paths(reader, &fields, "secrets"),
         rules: fields.get("rules").map(|node| read_rules(reader, node, "")).unwrap_or_default(),
@@ -36,8 +41,9 @@ pub(in super::super) fn read_guard(reader: &mut ConfigReader<'_>, node: &Spanned
 fn read_preset(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<(GuardPreset, SourceLocation)> {
     let node = fields.get("preset")?;
     let preset = read_one_of(reader, node, "preset", PRESETS, "it is ignored")?;
-    if reader.owner == FileOwner::Project && preset != GuardPreset::Strict {
-        let message = UserMessage::new("\"preset\" in a project's file can only be \"strict\" (it is ignored)");
+    if reader.owner == FileOwner::Project && preset < GuardPreset::ClaudeOs {
+        let message =
+            UserMessage::new("\"preset\" in a project's file can only be \"strict\" or \"claude-os\" (it is ignored)");
         reader.add_warning(node.offset, message.with_hint("move it to ~/.config/snell/snell.toml"));
         return None;
     }
@@ -71,6 +77,25 @@ fn read_paths(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &st
         Some(ProtectedPath { path, author: UNKNOWN_AUTHOR, origin: reader.locate_offset(item.offset) })
     };
     items.iter().filter_map(read).collect()
+}
+
+/// A list with an error does not replace the default, because it could protect less than its author wants.
+fn read_branches(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<Vec<String>> {
+    let node = fields.get("protected_branches")?;
+    let items = reader.read_array(node, "\"protected_branches\"")?;
+    let branches: Vec<_> =
+        items.iter().filter_map(|item| read_checked_text(reader, item, "protected_branches", check_branch)).collect();
+    (branches.len() == items.len()).then_some(branches)
+}
+
+/// A branch, or a pattern of branches.
+fn check_branch(text: String) -> Result<String, UserMessage> {
+    let branch = text.strip_prefix("refs/heads/").unwrap_or(&text);
+    if branch.is_empty() || branch.contains(char::is_whitespace) {
+        let message = UserMessage::new(format!("has no branch's name: \"{text}\""));
+        return Err(message.with_hint("write a branch such as \"main\", or a pattern such as \"release/*\""));
+    }
+    Ok(branch.to_owned())
 }
 
 fn check_path(text: String) -> Result<PathBuf, UserMessage> {

@@ -44,6 +44,7 @@ fn the_words_of_the_schema_are_those_that_are_read() {
     for (key, words) in [
         ("preset", PRESETS.iter().map(|(word, _)| *word).collect::<Vec<_>>()),
         ("on_failure", CHOICES.iter().map(|(word, _)| *word).collect()),
+        ("headless", HEADLESS_CHOICES.iter().map(|(word, _)| *word).collect()),
     ] {
         let known = &schema["properties"]["guard"]["properties"][key];
         assert_eq!(known["enum"], json!(words), "{key}");
@@ -62,6 +63,16 @@ fn invalid_entries_are_reported_and_the_others_are_used() {
         (
             "on_failure = true",
             "1:14: error: \"on_failure\" must be one of \"ask\", \"deny\", \"allow\", not a boolean (using \"ask\")",
+        ),
+        (
+            "headless = \"ask\"",
+            "1:12: error: \"headless\" must be one of \"deny\", \"allow\", not \"ask\" (using \"deny\")",
+        ),
+        ("protected_branches = \"main\"", "1:22: error: \"protected_branches\" must be an array, not a string"),
+        (
+            "protected_branches = [\"main\", \"a b\"]",
+            "1:31: error: \"protected_branches\" has no branch's name: \"a b\" (hint: write a branch such as \"main\", or a \
+             pattern such as \"release/*\")",
         ),
         ("protect = \"~/notes\"", "1:11: error: \"protect\" must be an array, not a string"),
         (
@@ -113,17 +124,21 @@ fn a_project_cannot_choose_a_milder_preset_or_on_failure() {
     for (text, expected) in [
         (
             "preset = \"audit\"",
-            "1:10: warning: \"preset\" in a project's file can only be \"strict\" (it is ignored) (hint: move it to \
+            "1:10: warning: \"preset\" in a project's file can only be \"strict\" or \"claude-os\" (it is ignored) (hint: move it to \
              ~/.config/snell/snell.toml)",
         ),
         (
             "preset = \"standard\"",
-            "1:10: warning: \"preset\" in a project's file can only be \"strict\" (it is ignored) (hint: move it to \
+            "1:10: warning: \"preset\" in a project's file can only be \"strict\" or \"claude-os\" (it is ignored) (hint: move it to \
              ~/.config/snell/snell.toml)",
         ),
         (
             "on_failure = \"allow\"",
             "1:1: warning: \"on_failure\" has no effect in a project's file (hint: move it to ~/.config/snell/snell.toml)",
+        ),
+        (
+            "headless = \"allow\"",
+            "1:1: warning: \"headless\" has no effect in a project's file (hint: move it to ~/.config/snell/snell.toml)",
         ),
     ] {
         let (guard, findings) = read_guard_text(text, FileOwner::Project);
@@ -133,13 +148,35 @@ fn a_project_cannot_choose_a_milder_preset_or_on_failure() {
 }
 
 #[test]
+fn a_project_can_only_add_protected_branches() {
+    use GuardAuthor::{Project, Untrusted, User};
+    let [main, dev, none] =
+        ["[\"main\"]", "[\"dev\", \"refs/heads/qa\"]", "[]"].map(|list| format!("protected_branches = {list}"));
+    let strings = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let cases: [(&[(&str, GuardAuthor)], _, _); 5] = [
+        (&[], None, strings(&[])),
+        (&[(&main, User)], Some(strings(&["main"])), strings(&[])),
+        (&[(&none, User), (&none, Project)], Some(strings(&[])), strings(&[])),
+        (&[(&dev, Project)], None, strings(&["dev", "qa"])),
+        (&[(&main, User), (&dev, Untrusted)], Some(strings(&["main"])), strings(&["dev", "qa"])),
+    ];
+    for (files, users, projects) in cases {
+        let branches = merge_files(files).protected_branches;
+        assert_eq!((branches.users, branches.projects), (users, projects), "{files:?}");
+    }
+}
+
+#[test]
 fn the_users_preset_applies_unless_a_project_is_stricter() {
     use GuardAuthor::{Project, Untrusted, User};
-    let cases: [(&[(&str, GuardAuthor)], GuardPreset); 5] = [
+    let cases: [(&[(&str, GuardAuthor)], GuardPreset); 8] = [
         (&[], GuardPreset::Standard),
         (&[("preset = \"audit\"", User)], GuardPreset::Audit),
         (&[("preset = \"strict\"", Project)], GuardPreset::Strict),
         (&[("preset = \"strict\"", Untrusted)], GuardPreset::Strict),
+        (&[("preset = \"claude-os\"", User)], GuardPreset::ClaudeOs),
+        (&[("preset = \"claude-os\"", Untrusted)], GuardPreset::ClaudeOs),
+        (&[("preset = \"strict\"", User), ("preset = \"claude-os\"", Project)], GuardPreset::Strict),
         (&[("preset = \"audit\"", User), ("preset = \"strict\"", Untrusted)], GuardPreset::Strict),
     ];
     for (files, expected) in cases {

@@ -209,6 +209,8 @@ impl ContractProbe {
         let project = self.sandbox.project();
         let mut command = self.sandbox.command(&["hook", "--agent", product.name]);
         command.envs(payload.variables(&project)).env("DEED", &deed.script);
+        // The payload was recorded in print mode, but the table is about agents with a user.
+        command.env("CLAUDE_CODE_SESSION_ATTENDED", "1");
         command.env("HOOK_EVENT", find_native_event(self.contract, deed.event).unwrap_or(deed.event));
         let ran = run_with_stdin(&mut command, payload.render_payload(&project));
         AnswerReader::find(product.name).read(deed.event, &ran)
