@@ -1,7 +1,7 @@
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::policy::{AllowListEntry, PolicyAuthor, PolicyPreset, RuleOverride};
+use crate::policy::{PolicyAuthor, PolicyEntry, PolicyPreset, RuleOverride};
 use crate::test_support::{test_context, test_protections};
 
 fn explain_with(tool: &str, input: &Json, policy: &GuardPolicy) -> GuardExplanation {
@@ -53,10 +53,8 @@ fn rules_are_listed_with_their_result_and_source() {
 
 #[test]
 fn allowed_commands_show_their_reason() {
-    let policy = GuardPolicy {
-        allowed: vec![AllowListEntry { command: "pkill node".to_owned(), reason: "it is mine".to_owned() }],
-        ..GuardPolicy::default()
-    };
+    let policy =
+        GuardPolicy { entries: vec![PolicyEntry::allow("pkill node", "it is mine")], ..GuardPolicy::default() };
     let told = explain_with("Bash", &json!({ "command": "ls; pkill node" }), &policy);
     assert_eq!(
         (told.judgement.decision, told.judgement.allowed_by.as_deref()),
@@ -112,10 +110,7 @@ fn flips_show_settings_as_toml() {
 fn what_is_allowed_says_which_setting_lets_it_happen() {
     let mut chosen = GuardPolicy::default();
     chosen.rules.insert("process.kill-by-name".to_owned(), user_override(GuardDecision::Allow));
-    let allowed = GuardPolicy {
-        allowed: vec![AllowListEntry { command: "pkill *".to_owned(), reason: "why not".to_owned() }],
-        ..GuardPolicy::default()
-    };
+    let allowed = GuardPolicy { entries: vec![PolicyEntry::allow("pkill *", "why not")], ..GuardPolicy::default() };
     for (command, policy, expected) in [
         ("ls", &GuardPolicy::default(), vec![]),
         ("$TOOL build", &GuardPolicy::default(), vec![FlipKind::Preset]),

@@ -1,10 +1,16 @@
 //! The user's policy: the decisions about findings.
 
 pub(crate) mod allow_list;
+pub(crate) mod entries;
+pub(crate) mod hosts;
+pub(crate) mod word_pattern;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+
+pub use entries::PolicyEntry;
+pub use word_pattern::WordPattern;
 
 use crate::rules::{GuardRule, RuleDecision};
 
@@ -109,16 +115,6 @@ pub enum ForbiddenAccess {
     Read,
 }
 
-/// A command that the user allows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AllowListEntry {
-    /// One simple command. A word `*` stands for any one word, a last word `**` for any further words, `*` inside a word
-    /// for any characters.
-    pub command: String,
-    /// Why it is allowed.
-    pub reason: String,
-}
-
 /// The user's policy: the decisions about findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardPolicy {
@@ -130,8 +126,8 @@ pub struct GuardPolicy {
     pub on_failure: GuardDecision,
     /// Protected paths.
     pub protected: Vec<PathProtection>,
-    /// Allowed commands. The caller omits expired ones.
-    pub allowed: Vec<AllowListEntry>,
+    /// Calls that are denied, asked about or allowed. The caller omits expired entries, and those for other tools or agents.
+    pub entries: Vec<PolicyEntry>,
 }
 
 impl Default for GuardPolicy {
@@ -164,7 +160,7 @@ impl GuardPolicy {
             rules: BTreeMap::new(),
             on_failure: GuardDecision::Ask,
             protected: Vec::new(),
-            allowed: Vec::new(),
+            entries: Vec::new(),
         }
     }
 
