@@ -74,7 +74,8 @@ impl WordPattern {
         }
         let skips_flags = self.words.iter().any(Option::is_none);
         let is_named = |word: &Cow<'_, str>| self.flags.iter().any(|flag| matches_flag(flag, word));
-        let rest = arguments.iter().filter(|word| !is_named(word) && !(skips_flags && is_flag(word)));
+        let is_skipped = |word: &&Cow<'_, str>| is_named(word) || (skips_flags && is_flag(word));
+        let rest = arguments.iter().filter(|word| !is_skipped(word));
         let names_directory = matches!(self.words.first(), Some(Some(first)) if first.contains('/'));
         let program = if names_directory { program } else { base_name(program) };
         let rest: Vec<&str> = std::iter::once(program).chain(rest.map(|word| &**word)).collect();
