@@ -12,9 +12,9 @@ use crate::explain::{GuardExplanation, explain_call};
 use crate::file_system::FileSystem;
 use crate::git_repository::read_push_branches;
 use crate::judge::context::JudgeContext;
-use crate::judge::{GuardJudgement, GuardToolCall, judge_with_affected_paths};
+use crate::judge::{GuardJudgement, GuardToolCall, judge_with_affected_paths, matches_only_entry};
 use crate::paths::normalize_path;
-use crate::policy::GuardPolicy;
+use crate::policy::{GuardPolicy, PolicyEntry};
 use crate::rules::RULES;
 use crate::symlinks::{ResolvedCall, ResolvedPathCache};
 
@@ -61,6 +61,12 @@ impl Guard {
         let (_, resolved) = self.judge_resolved(call, cwd);
         let call = GuardToolCall { input: resolved.input.as_ref().unwrap_or(call.input), ..*call };
         explain_call(&call, &resolved.policy, &resolved.context)
+    }
+
+    /// Whether a call matches an entry, by its text alone.
+    pub fn matches_entry(&self, entry: &PolicyEntry, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> bool {
+        let policy = GuardPolicy { entries: vec![entry.clone()], ..self.policy.clone() };
+        matches_only_entry(call, &policy, &self.context_at_cwd(cwd))
     }
 
     /// The gravest judgement of a call, and the form of the call that led to it: as written, or with symlinks resolved.

@@ -178,6 +178,8 @@ pub struct Invocation {
     pub via: Vec<String>,
     /// Index of the policy's allowed command that it is, or is part of.
     pub allowed: Option<usize>,
+    /// Indexes of the policy's entries that deny it or ask about it.
+    pub watched_by: Vec<usize>,
     /// Its place in the text.
     pub span: ByteSpan,
 }

@@ -32,7 +32,8 @@ pub use guard::Guard;
 pub use interpret::{CoverageGap, GuardCoverage};
 pub use judge::context::{JudgeContext, SelfFile, SelfPath};
 pub use judge::{AffectedPath, GuardJudgement, GuardToolCall, judge_call, judge_with_affected_paths};
+pub use policy::hosts::find_address_host;
 pub use policy::{
-    AllowListEntry, DecisionSource, ForbiddenAccess, GuardDecision, GuardPolicy, PathProtection, PolicyAuthor,
-    PolicyPreset, RuleOverride,
+    DecisionSource, ForbiddenAccess, GuardDecision, GuardPolicy, PathProtection, PolicyAuthor, PolicyEntry,
+    PolicyPreset, RuleOverride, WordPattern,
 };

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::contract::Contract;
 use crate::diagnostic::{Diagnostic, Severity, UserMessage};
 use crate::event::{EventName, ToolClass};
-use crate::matcher::{Matcher, PermissionRule};
+use crate::matcher::{HookFilters, Matcher, PermissionRule};
 
 /// One hook of a configuration file.
 ///
@@ -23,6 +23,8 @@ pub struct Hook {
     pub(crate) matcher: Matcher,
     /// A further condition.
     pub(crate) condition: Option<HookCondition>,
+    /// Conditions on files, commands, agents, notifications and projects, if it has any.
+    pub(crate) filters: Option<Box<HookFilters>>,
     /// Its action.
     pub(crate) action: HookAction,
     /// Its timeout.
@@ -192,6 +194,7 @@ impl Hook {
             events: vec![event],
             matcher: Matcher::match_all(None),
             condition: None,
+            filters: None,
             action,
             timeout,
             on_failure: FailurePolicy::Continue,

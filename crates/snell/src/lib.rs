@@ -59,11 +59,12 @@ pub use agents::{
     TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation, TrustRecord,
 };
 pub use config::{
-    ActiveProfile, AgentMessage, AllowedCommand, BuiltinHandler, CommsSettings, ConfigFile, ContextSettings, CoreFile,
-    DocumentSyntaxError, DocumentValue, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, HandlerSwitch,
-    HandlerSwitches, HeadlessChoice, MessageTemplates, MessageUse, NodeValue, ProfileOrigin, ProtectedBranches,
-    ProtectedPath, RemindSettings, RetentionPeriod, RuleChoice, ServerSettings, ServerSettingsFault, SnellSettings,
-    SpannedDocument, SpannedMember, SpannedNode, UnreadableFile, WorkProfile, is_postgres_url, normalize_receiver_url,
+    ActiveProfile, AgentMessage, BuiltinHandler, CommsSettings, ConfigFile, ContextSettings, CoreFile,
+    DocumentSyntaxError, DocumentValue, GuardAuthor, GuardCase, GuardChoice, GuardEntry, GuardEntryCases, GuardPreset,
+    GuardSettings, HandlerSwitch, HandlerSwitches, HeadlessChoice, MessageTemplates, MessageUse, NodeValue,
+    ProfileOrigin, ProtectedBranches, ProtectedPath, RemindSettings, RetentionPeriod, RuleChoice, ServerSettings,
+    ServerSettingsFault, SnellSettings, SpannedDocument, SpannedMember, SpannedNode, ToolCondition, UnreadableFile,
+    WorkProfile, is_postgres_url, normalize_receiver_url, read_guard_cases, read_user_guard_entries,
 };
 pub use diagnostic::{Diagnostic, Severity, UserMessage, did_you_mean};
 pub use engine::{ConfigWatch, Engine, EngineBuilder, HookExplanation};
@@ -74,7 +75,7 @@ pub use event::{
 };
 pub use hook::{FailurePolicy, Hook, SourceLocation};
 pub use jiff::Timestamp;
-pub use matcher::Glob;
+pub use matcher::{CommandMatcher, Glob};
 pub use outcome::{Outcome, RunEnd};
 pub use project_root::{ProjectMarkers, find_project_root, has_project_marker};
 pub use regular_file::{

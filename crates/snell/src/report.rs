@@ -48,8 +48,8 @@ pub struct GuardReport {
     /// The decision without the `audit` preset: `ask` or `deny`.
     pub would: Option<&'static str>,
     /// The most severe rule that matches. With the `audit` preset the call is allowed anyway.
-    pub rule: Option<&'static str>,
-    /// The tier of that rule.
+    pub rule: Option<String>,
+    /// The tier of that rule; `entry` for an entry of the settings.
     pub tier: Option<&'static str>,
     /// The reason.
     pub reason: Option<String>,

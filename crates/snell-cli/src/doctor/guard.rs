@@ -109,10 +109,17 @@ fn check_guard_settings(settings: &SnellSettings, project: &Path, now: Timestamp
 fn describe_policy(settings: &SnellSettings) -> DoctorFinding {
     let guard = &settings.guard;
     let chosen = output::format_count(guard.rules.len(), "rule");
-    let allowed = output::format_count(guard.allow.len(), "command");
+    let count = |action| guard.entries.iter().filter(|entry| entry.action == action).count();
+    let allowed = output::format_count(count(GuardChoice::Allow), "command");
+    let own = [(GuardChoice::Deny, "deny"), (GuardChoice::Ask, "ask about")];
+    let own = own.map(|(action, verb)| match count(action) {
+        0 => String::new(),
+        number => format!(", {verb} {}", output::format_count(number, "pattern")),
+    });
+    let own = own.concat();
     let judges = |preset: &str| {
         ok_finding(format!(
-            "the guard judges every tool call with the preset {preset}; your settings change {chosen} and allow {allowed}"
+            "the guard judges every tool call with the preset {preset}; your settings change {chosen}{own} and allow {allowed}"
         ))
     };
     match guard.preset {

@@ -12,12 +12,13 @@ use std::fs::DirBuilder;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Once, OnceLock};
+use std::sync::{Arc, Once, OnceLock};
 
 use anyhow::{Context, bail};
 use jiff::Timestamp;
 use snell::{BackgroundMode, ConfigFile, EngineBuilder, ProjectMarkers, UserMessage, did_you_mean, find_project_root};
 
+use crate::guard::command_matcher::UnwrappedCommandMatcher;
 use crate::install::notify_script::shell_quote;
 use crate::install::recognize::build_own_hook_filter;
 use crate::output;
@@ -204,7 +205,9 @@ impl ConfigArgs {
     /// Returns an engine builder.
     pub(crate) fn engine_builder(&self) -> anyhow::Result<EngineBuilder> {
         let project = self.resolve_project()?;
-        let mut builder = snell::Engine::builder().project(project.clone()).env(std::env::vars_os());
+        let commands = UnwrappedCommandMatcher::new(self.home_dir());
+        let builder = snell::Engine::builder().project(project.clone()).env(std::env::vars_os());
+        let mut builder = builder.command_matcher(Arc::new(commands));
         self.check_home_dir()?;
         let own_home = self.trusted_home_dir();
         if let Some(home) = &own_home {

@@ -9,7 +9,7 @@ use snell_guard::{GuardDecision, GuardJudgement};
 use snell_store::GuardVerdictRecord;
 
 use super::report::JudgedInput;
-use super::{ProjectGuard, report};
+use super::{GuardCaller, ProjectGuard, report};
 
 /// The field with the tool's name.
 const TOOL_NAME: &str = "tool_name";
@@ -35,7 +35,10 @@ impl<'a> GuardRun<'a> {
         let is_to_come = matches!(event.name, EventName::PreToolUse | EventName::PermissionRequest);
         is_to_come.then(|| Self {
             event,
-            guard: ProjectGuard::from_settings(settings, project, now),
+            guard: ProjectGuard::from_settings(settings, project, now).with_caller(GuardCaller {
+                agent: event.platform.clone(),
+                native_tool: event.tool.as_ref().and_then(|tool| tool.native_name.clone()),
+            }),
             judgements: Vec::new(),
             original_count: 0,
         })
@@ -80,7 +83,8 @@ impl<'a> GuardRun<'a> {
 
     fn add_judgement(&mut self, judgement: GuardJudgement, details: Option<&str>, answer: &mut Verdict) {
         let is_the_same = |earlier: &GuardJudgement| {
-            (earlier.decision, earlier.rule, &earlier.reason) == (judgement.decision, judgement.rule, &judgement.reason)
+            (earlier.decision, earlier.rule_id(), &earlier.reason)
+                == (judgement.decision, judgement.rule_id(), &judgement.reason)
         };
         if self.judgements.iter().any(is_the_same) {
             return;

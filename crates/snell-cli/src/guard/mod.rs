@@ -3,6 +3,7 @@
 //! change that hooks make to it, `report` writes texts for agents, users and the store, and `lint` checks the settings.
 
 pub(crate) mod catch_panic;
+pub(crate) mod command_matcher;
 mod guard_run;
 mod judge_context;
 mod lint;
@@ -11,18 +12,19 @@ mod overview;
 mod policy;
 mod report;
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::rc::Rc;
 
 use serde_json::{Value, json};
-use snell::{SnellSettings, Timestamp, UserMessage, unpack_json_object};
+use snell::{GuardEntry, SnellSettings, Timestamp, ToolCall, UserMessage, unpack_json_object};
 use snell_guard::{Guard, GuardDecision, GuardExplanation, GuardJudgement, GuardPolicy, GuardToolCall};
 
 pub(crate) use guard_run::GuardRun;
 pub(crate) use lint::{lint_guard_settings, lint_unreadable_config};
 use local_file_system::LocalFileSystem;
 pub(crate) use overview::{list_relaxed_rules, summarize_decision};
-pub(crate) use policy::choice_from_decision;
+pub(crate) use policy::{choice_from_decision, to_policy_entry};
 
 use crate::output;
 
@@ -33,26 +35,80 @@ const READ_TOOL: &str = "Read";
 #[derive(Clone, Debug)]
 pub(crate) struct ProjectGuard {
     guard: Guard,
+    /// All entries of the settings, if some of them are for certain tools or agents.
+    entries: Rc<[GuardEntry]>,
+    caller: GuardCaller,
+}
+
+/// Who makes a call, beyond the call itself.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GuardCaller {
+    /// The agent's product.
+    pub(crate) agent: Option<String>,
+    /// The agent's own name of the tool.
+    pub(crate) native_tool: Option<String>,
 }
 
 impl ProjectGuard {
     /// A guard with the settings of an agent's project and the environment of this process.
     pub(crate) fn from_settings(settings: &SnellSettings, project: &Path, now: Timestamp) -> Self {
-        let policy = policy::build_policy(&settings.guard, now);
+        let mut policy = policy::build_policy(&settings.guard);
+        // A relative path matches nothing.
+        let may_match =
+            |entry: &&GuardEntry| !entry.is_expired(now) && entry.path.as_ref().is_none_or(|path| path.is_absolute());
+        let entries = settings.guard.entries.iter().filter(may_match);
+        let entries: Rc<[GuardEntry]> = if entries.clone().any(GuardEntry::is_for_some_callers) {
+            entries.cloned().collect()
+        } else {
+            policy.entries = entries.map(to_policy_entry).collect();
+            Rc::new([])
+        };
         let context = judge_context::build_judge_context(settings, project);
-        Self { guard: Guard::new(policy, context, Rc::new(LocalFileSystem)) }
+        Self::with_guard(Guard::new(policy, context, Rc::new(LocalFileSystem)), entries)
+    }
+
+    fn with_guard(guard: Guard, entries: Rc<[GuardEntry]>) -> Self {
+        Self { guard, entries, caller: GuardCaller::default() }
+    }
+
+    /// The same, for calls of this agent.
+    #[must_use]
+    pub(crate) fn with_caller(self, caller: GuardCaller) -> Self {
+        Self { caller, ..self }
+    }
+
+    /// The guard for calls of this agent.
+    pub(crate) fn for_agent(&self, agent: Option<&str>) -> Cow<'_, Self> {
+        if self.entries.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let caller = GuardCaller { agent: agent.map(str::to_owned), native_tool: None };
+        Cow::Owned(self.clone().with_caller(caller))
     }
 
     /// The same, for calls of the agent with this process.
     #[must_use]
     pub(crate) fn with_agent_process(self, pid: Option<u32>) -> Self {
-        Self { guard: self.guard.with_agent_process(pid) }
+        Self { guard: self.guard.with_agent_process(pid), ..self }
     }
 
-    /// The same with another policy.
+    /// The same with another policy, and only the entries in it.
     #[must_use]
     pub(crate) fn with_policy(self, policy: GuardPolicy) -> Self {
-        Self { guard: self.guard.with_policy(policy) }
+        Self { guard: self.guard.with_policy(policy), entries: Rc::new([]), ..self }
+    }
+
+    /// The guard with the entries for this tool and the caller's agent.
+    fn guard_for_tool(&self, tool: &str) -> Cow<'_, Guard> {
+        if self.entries.is_empty() {
+            return Cow::Borrowed(&self.guard);
+        }
+        let native_name = self.caller.native_tool.clone();
+        let call = ToolCall { name: tool.to_owned(), native_name, ..ToolCall::default() };
+        let applies = |entry: &&GuardEntry| entry.applies_to(&call, self.caller.agent.as_deref());
+        let entries = self.entries.iter().filter(applies).map(to_policy_entry).collect();
+        let policy = GuardPolicy { entries, ..self.guard.policy().clone() };
+        Cow::Owned(self.guard.clone().with_policy(policy))
     }
 
     pub(crate) fn policy(&self) -> &GuardPolicy {
@@ -63,20 +119,26 @@ impl ProjectGuard {
     pub(crate) fn judge(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> GuardJudgement {
         let input = unpack_json_object(input);
         let call = GuardToolCall { tool, input: &input };
-        self.catch_failure(tool, || self.guard.judge(&call, cwd), |failed| failed)
+        self.catch_failure(tool, || self.guard_for_tool(tool).judge(&call, cwd), |failed| failed)
     }
 
     /// The same, with the analysis.
     pub(crate) fn explain(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> GuardExplanation {
         let input = unpack_json_object(input);
         let call = GuardToolCall { tool, input: &input };
-        self.catch_failure(tool, || self.guard.explain(&call, cwd), GuardExplanation::from_judgement)
+        self.catch_failure(tool, || self.guard_for_tool(tool).explain(&call, cwd), GuardExplanation::from_judgement)
+    }
+
+    /// Whether a call matches the conditions of an entry on commands, paths and hosts.
+    pub(crate) fn matches_entry(&self, entry: &GuardEntry, tool: &str, input: &Value) -> bool {
+        let call = GuardToolCall { tool, input };
+        catch_panic::catch_panic(|| self.guard.matches_entry(&to_policy_entry(entry), &call, None)).unwrap_or(false)
     }
 
     /// The rule that would stop an agent from reading a file, if any.
-    pub(crate) fn find_rule_against_reading(&self, file: &Path) -> Option<&'static str> {
+    pub(crate) fn find_rule_against_reading(&self, file: &Path) -> Option<String> {
         let judgement = self.judge(READ_TOOL, &json!({ "file_path": file.to_string_lossy() }), None);
-        judgement.rule.filter(|_| judgement.unaudited > GuardDecision::Allow)
+        judgement.rule_id().filter(|_| judgement.unaudited > GuardDecision::Allow).map(str::to_owned)
     }
 
     /// The result of `work`, or the judgement for a failure of the guard if `work` panics.

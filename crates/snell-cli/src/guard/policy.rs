@@ -1,13 +1,13 @@
 //! Converts settings to the library's policy.
 
-use snell::{AllowedCommand, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, Timestamp};
+use snell::{GuardAuthor, GuardChoice, GuardEntry, GuardPreset, GuardSettings};
 use snell_guard::rules::RULES;
 use snell_guard::{
-    AllowListEntry, ForbiddenAccess, GuardDecision, GuardPolicy, PathProtection, PolicyAuthor, PolicyPreset,
-    RuleOverride,
+    ForbiddenAccess, GuardDecision, GuardPolicy, PathProtection, PolicyAuthor, PolicyEntry, PolicyPreset, RuleOverride,
 };
 
-pub(super) fn build_policy(settings: &GuardSettings, now: Timestamp) -> GuardPolicy {
+/// The policy without entries.
+pub(super) fn build_policy(settings: &GuardSettings) -> GuardPolicy {
     let protected = settings.protect.iter().map(|path| (path, ForbiddenAccess::Change));
     let secrets = settings.secrets.iter().map(|path| (path, ForbiddenAccess::Read));
     let mut policy = GuardPolicy {
@@ -18,7 +18,6 @@ pub(super) fn build_policy(settings: &GuardSettings, now: Timestamp) -> GuardPol
             .filter(|(protected, _)| protected.path.is_absolute())
             .map(|(protected, from)| PathProtection { path: protected.path.to_string_lossy().into_owned(), from })
             .collect(),
-        allowed: settings.allow.iter().filter(|entry| !entry.is_expired(now)).map(to_allow_entry).collect(),
         ..GuardPolicy::new(preset_from_settings(settings.preset))
     };
     let branches = &settings.protected_branches;
@@ -41,8 +40,16 @@ pub(super) fn build_policy(settings: &GuardSettings, now: Timestamp) -> GuardPol
     policy
 }
 
-pub(super) fn to_allow_entry(entry: &AllowedCommand) -> AllowListEntry {
-    AllowListEntry { command: entry.command.clone(), reason: entry.reason.clone() }
+/// The entry for the guard. The caller checks its tools and agents.
+pub(crate) fn to_policy_entry(entry: &GuardEntry) -> PolicyEntry {
+    PolicyEntry {
+        command: entry.command.clone(),
+        paths: entry.path.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
+        host: entry.host.clone(),
+        reason: entry.reason.clone().unwrap_or_default(),
+        id: entry.origin.to_string(),
+        ..PolicyEntry::new(decision_from_choice(entry.action))
+    }
 }
 
 pub(super) fn preset_from_settings(preset: GuardPreset) -> PolicyPreset {

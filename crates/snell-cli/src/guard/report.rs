@@ -21,16 +21,19 @@ const SHELL: &str = "Bash";
 pub(super) fn apply_judgement(judgement: &GuardJudgement, details: Option<&str>, answer: &mut Verdict) {
     let for_the_model = [&*reveal_invisible_chars(&judgement.reason), judgement.advice].join(" ");
     let for_the_model = for_the_model.trim();
-    let rule = judgement.rule.unwrap_or_default();
+    let rule = match (&judgement.entry, judgement.rule) {
+        (Some(entry), _) => format!("the entry at {entry}"),
+        (None, rule) => format!("rule {}", rule.unwrap_or_default()),
+    };
     let outcome = match judgement.decision {
         GuardDecision::Allow => return,
         GuardDecision::Ask => {
             answer.ask(for_the_model);
-            format!("rule {rule} asks you about this call")
+            format!("{rule} asks you about this call")
         }
         GuardDecision::Deny => {
             answer.deny(for_the_model);
-            format!("blocked by rule {rule}")
+            format!("blocked by {rule}")
         }
     };
     // A command with a secret would show the secret once more.
@@ -62,8 +65,8 @@ pub(super) fn build_report(judgement: &GuardJudgement) -> GuardReport {
     GuardReport {
         decision: judgement.decision.name(),
         would: judgement.suppressed_decision().map(GuardDecision::name),
-        rule: judgement.rule,
-        tier: judgement.tier.map(|tier| tier.name()),
+        rule: judgement.rule_id().map(str::to_owned),
+        tier: judgement.tier_name(),
         reason: Some(reveal_invisible_chars(&judgement.reason).into_owned()).filter(|reason| !reason.is_empty()),
         advice: Some(judgement.advice).filter(|advice| !advice.is_empty()),
     }
@@ -92,8 +95,8 @@ pub(super) fn build_record(judgement: &GuardJudgement, input: JudgedInput) -> Op
     Some(GuardVerdictRecord {
         decision: to_decision(judgement.decision),
         would: judgement.suppressed_decision().map_or(Decision::None, to_decision),
-        rule: judgement.rule?.to_owned(),
-        tier: judgement.tier.map(|tier| tier.name()).unwrap_or_default().to_owned(),
+        rule: judgement.rule_id()?.to_owned(),
+        tier: judgement.tier_name().unwrap_or_default().to_owned(),
         reason: reveal_invisible_chars(&judgement.reason).into_owned(),
         advice: Some(judgement.advice.to_owned()).filter(|advice| !advice.is_empty()),
         of_changed_input: input == JudgedInput::Changed,

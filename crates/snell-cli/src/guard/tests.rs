@@ -18,7 +18,7 @@ fn build_guard(policy: GuardPolicy) -> ProjectGuard {
         ignores_case: false,
         agent_pid: None,
     };
-    ProjectGuard { guard: Guard::new(policy, world, Rc::new(LocalFileSystem)) }
+    ProjectGuard::with_guard(Guard::new(policy, world, Rc::new(LocalFileSystem)), Rc::new([]))
 }
 
 #[test]

@@ -64,6 +64,8 @@ pub enum EffectKind {
     Path(PathAction),
     /// An effect that the program's entry assigns to a rule, by the rule's number.
     Rule(usize),
+    /// Code that runs a command which an entry of the policy denies or asks about, by the entry's index.
+    Watched(usize),
 }
 
 /// Whether an effect is on one path, or on everything below it.

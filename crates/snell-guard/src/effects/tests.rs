@@ -13,6 +13,7 @@ fn describe_effect(effect: &Effect) -> String {
     let what = match effect.kind {
         EffectKind::Path(kind) => format!("{kind:?}"),
         EffectKind::Rule(number) => rules::RULES[number].id.to_owned(),
+        EffectKind::Watched(number) => format!("entry {number}"),
     };
     let place = effect.place.as_ref().map(|place| format!(" {}", place.display_path())).unwrap_or_default();
     format!("{what}{}{place}", if effect.recursive { " -r" } else { "" })

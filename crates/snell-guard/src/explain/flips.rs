@@ -4,11 +4,11 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::editable_spans::EditableSpans;
-use super::toml_string;
+use super::toml_string::quote_toml_string;
 use crate::effects::Effect;
 use crate::judge::context::JudgeContext;
 use crate::judge::{CallAnalysis, GuardJudgement, GuardToolCall, judge_analysis, judge_call};
-use crate::policy::{AllowListEntry, GuardDecision, GuardPolicy, PolicyAuthor, PolicyPreset, RuleOverride};
+use crate::policy::{GuardDecision, GuardPolicy, PolicyAuthor, PolicyEntry, PolicyPreset, RuleOverride};
 use crate::rules::{self, GuardRule};
 use crate::tools;
 use snell_shell::{ByteSpan, parse};
@@ -69,6 +69,7 @@ pub(super) fn find_flips(
         trial.try_stricter_settings(analysis);
     } else {
         trial.try_disabling_rules(analysis);
+        trial.try_removing_entries(judgement.unaudited);
         match tools::find_command_text(call) {
             Some((key, text)) => trial.try_command_edits(key, text, analysis),
             None => trial.try_project_files(),
@@ -148,15 +149,28 @@ impl FlipSearch<'_> {
                 self.record_flip(FlipKind::Rule, what, String::new(), after, rule.id.len());
             }
         }
-        for number in 0..self.policy.allowed.len() {
+        self.try_removing_entries(GuardDecision::Allow);
+    }
+
+    /// Tries to remove each entry with this action.
+    fn try_removing_entries(&mut self, action: GuardDecision) {
+        for number in 0..self.policy.entries.len() {
             let mut policy = self.policy.clone();
-            let entry = policy.allowed.remove(number);
+            let entry = policy.entries.remove(number);
+            if entry.action != action {
+                continue;
+            }
             if !self.spend_budget(tools::find_command_text(self.call).map_or(0, |(_, text)| text.len())) {
                 return;
             }
             let after = judge_call(self.call, &policy, self.context).unaudited;
-            let what = format!("Remove `{}` from the allowed commands.", entry.command);
-            self.record_flip(FlipKind::Allowed, what, String::new(), after, entry.command.len());
+            let (what, size) = match (action, &entry.command) {
+                (GuardDecision::Allow, Some(command)) => {
+                    (format!("Remove `{command}` from the allowed commands."), command.len())
+                }
+                _ => (format!("Remove [[guard.{}]] in {}.", action.name(), entry.id), entry.id.len()),
+            };
+            self.record_flip(FlipKind::Allowed, what, String::new(), after, size);
         }
     }
 
@@ -256,17 +270,15 @@ impl FlipSearch<'_> {
 
     /// Allows the command in the settings.
     fn try_allow_entry(&mut self, text: &str, span: &ByteSpan) {
-        let entry =
-            AllowListEntry { command: text.get(span.clone()).unwrap_or_default().to_owned(), reason: String::new() };
-        if entry.command.len() > MAX_COMMAND_BYTES || entry.pattern_error().is_some() || !self.spend_budget(text.len())
-        {
+        let command = text.get(span.clone()).unwrap_or_default();
+        let entry = PolicyEntry::allow(command, "");
+        if command.len() > MAX_COMMAND_BYTES || entry.pattern_error().is_some() || !self.spend_budget(text.len()) {
             return;
         }
-        let then =
-            format!("[[guard.allow]]\ncommand = {}\nreason = \"…\"", toml_string::quote_toml_string(&entry.command));
+        let then = format!("[[guard.allow]]\ncommand = {}\nreason = \"…\"", quote_toml_string(command));
         let what = format!("Allow the command {} in your settings, with a reason.", quote_span(text, span));
         let mut policy = self.policy.clone();
-        policy.allowed.push(entry);
+        policy.entries.push(entry);
         let after = judge_call(self.call, &policy, self.context).unaudited;
         let bytes = then.len();
         self.record_flip(FlipKind::Allowed, what, then, after, bytes);

@@ -7,6 +7,7 @@ mod flips;
 mod toml_string;
 
 pub use flips::{DecisionFlip, FlipKind};
+pub use toml_string::quote_toml_string;
 
 use serde::Serialize;
 
@@ -178,7 +179,7 @@ fn explain_effects<'a>(effects: impl Iterator<Item = &'a Effect>, policy: &Guard
     let explain = |effect: &Effect| ExplainedEffect {
         does: match effect.kind {
             EffectKind::Path(kind) => descriptions::describe_action(kind),
-            EffectKind::Rule(_) => "affects",
+            EffectKind::Rule(_) | EffectKind::Watched(_) => "affects",
         },
         target: effect.place.as_ref().map(|place| shorten_text(place.display_path())),
         place: effect.place.as_ref().map_or_else(Vec::new, |place| descriptions::describe_classes(place.classes)),
@@ -206,7 +207,7 @@ fn evaluate_rule(rule: &'static GuardRule, matched: bool, effect: &Effect, polic
 }
 
 fn find_allow_reason(number: Option<usize>, policy: &GuardPolicy) -> Option<String> {
-    Some(policy.allowed.get(number?)?.reason.clone())
+    Some(policy.entries.get(number?)?.reason.clone())
 }
 
 /// Enough of a text to recognise it, on one line.

@@ -1,7 +1,7 @@
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::policy::{AllowListEntry, PolicyAuthor, PolicyPreset, RuleOverride};
+use crate::policy::{PolicyAuthor, PolicyEntry, PolicyPreset, RuleOverride};
 use crate::test_support::{test_context, test_protections};
 
 fn explain_with(tool: &str, input: &Json, policy: &GuardPolicy) -> GuardExplanation {
@@ -54,7 +54,7 @@ fn rules_are_listed_with_their_result_and_source() {
 #[test]
 fn allowed_commands_show_their_reason() {
     let policy = GuardPolicy {
-        allowed: vec![AllowListEntry { command: "pkill node".to_owned(), reason: "it is mine".to_owned() }],
+        entries: vec![PolicyEntry::allow("pkill node", "it is mine")],
         ..GuardPolicy::new(PolicyPreset::ClaudeOs)
     };
     let told = explain_with("Bash", &json!({ "command": "ls; pkill node" }), &policy);
@@ -113,7 +113,7 @@ fn what_is_allowed_says_which_setting_lets_it_happen() {
     let mut chosen = GuardPolicy::new(PolicyPreset::ClaudeOs);
     chosen.rules.insert("process.kill-by-name".to_owned(), user_override(GuardDecision::Allow));
     let allowed = GuardPolicy {
-        allowed: vec![AllowListEntry { command: "pkill *".to_owned(), reason: "why not".to_owned() }],
+        entries: vec![PolicyEntry::allow("pkill *", "why not")],
         ..GuardPolicy::new(PolicyPreset::ClaudeOs)
     };
     for (command, policy, expected) in [

@@ -1,7 +1,7 @@
 //! Texts as settings write them.
 
 /// A text in quotes, with an escape for everything that a line of settings cannot hold or a reader would not see.
-pub(super) fn quote_toml_string(text: &str) -> String {
+pub fn quote_toml_string(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for c in text.chars() {

@@ -1,12 +1,12 @@
-//! Whether a command is one that the user allows. Its words alone are not enough: the program, the directory and the
-//! environment must be certain too.
+//! Which entries of the settings a command matches. For a command that the user allows, its words alone are not enough:
+//! the program, the directory and the environment must be certain too.
 
 use crate::programs::words::shell as words;
 use std::rc::Rc;
 
 use super::{ExpandedCommand, ShellFlow, ShellInterpreter};
 use crate::paths::{is_within_directory, matches_glob};
-use crate::policy::allow_list::CommandPattern;
+use crate::policy::entries::EntryPattern;
 
 /// Variables that depend on the working directory.
 const CWD_VARIABLES: &[&str] = &["PWD", "OLDPWD"];
@@ -18,10 +18,17 @@ impl<'t> ShellInterpreter<'t> {
         command: ExpandedCommand,
         run: impl FnOnce(&mut Self, ExpandedCommand) -> ShellFlow,
     ) -> ShellFlow {
-        let Some(permit) = self.find_permit(&command) else {
+        if self.permits.is_empty() {
             return run(self, command);
+        }
+        let around = Rc::clone(&self.context);
+        self.watch_command(&command);
+        let flow = match self.find_permit(&command) {
+            Some(permit) => self.with_permit(Some(permit), |walker| run(walker, command)),
+            None => run(self, command),
         };
-        self.with_permit(Some(permit), |walker| run(walker, command))
+        self.context = around;
+        flow
     }
 
     /// Runs something as part of an allowed command, or of none.
@@ -35,15 +42,34 @@ impl<'t> ShellInterpreter<'t> {
         result
     }
 
+    /// Records the entries that deny a command or ask about it. They also count for everything that it runs.
+    fn watch_command(&mut self, command: &ExpandedCommand) {
+        self.spend_steps(self.permits.len());
+        let watches =
+            |pattern: &Option<EntryPattern>| pattern.as_ref().is_some_and(|pattern| pattern.watches_command(command));
+        let matched: Vec<usize> =
+            self.permits.iter().enumerate().filter(|(_, pattern)| watches(pattern)).map(|(number, _)| number).collect();
+        if matched.is_empty() {
+            return;
+        }
+        let span = self.context.span.clone().unwrap_or_else(|| command.span.clone());
+        for number in &matched {
+            self.report_watched_command(*number, span.clone());
+        }
+        Rc::make_mut(&mut self.context).watched_by.extend(matched);
+    }
+
     fn find_permit(&mut self, command: &ExpandedCommand) -> Option<usize> {
-        if self.permits.is_empty() || self.context.allowed.is_some() {
+        if self.context.allowed.is_some() {
             return None;
         }
         self.spend_steps(self.permits.len());
-        let fits = |permit: &Option<CommandPattern>| {
-            permit.as_ref().is_some_and(|permit| permit.matches_command(&command.argv, &command.variables))
+        // An entry for certain paths must not hide one for all paths.
+        let find = |has_path: bool| {
+            let fits = |permit: &EntryPattern| permit.has_path == has_path && permit.permits_command(command);
+            self.permits.iter().position(|permit| permit.as_ref().is_some_and(fits))
         };
-        let found = self.permits.iter().position(fits)?;
+        let found = find(false).or_else(|| find(true))?;
         (self.is_expected_location() && self.is_environment_unchanged(command) && !self.has_written_argument(command))
             .then_some(found)
     }

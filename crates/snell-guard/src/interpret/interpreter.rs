@@ -11,7 +11,7 @@ use super::scope::{ShellScope, ShellVariable};
 use crate::interpret::commands::functions::FunctionFrame;
 use crate::invocation::{ContainerSpec, Invocation, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
 use crate::judge::context::JudgeContext;
-use crate::policy::allow_list::CommandPattern;
+use crate::policy::entries::EntryPattern;
 use snell_shell::{ByteSpan, ParsedScript, ShellScript, SyntaxProblemKind, parse};
 
 /// A text that is analysed, and the texts parsed after it.
@@ -52,6 +52,8 @@ pub(crate) struct InvocationContext {
     pub(crate) container: Option<ContainerSpec>,
     /// Index of the allowed command that it is, or is part of.
     pub(crate) allowed: Option<usize>,
+    /// Indexes of the entries that deny or ask about the commands that it is part of.
+    pub(crate) watched_by: Vec<usize>,
     /// The place of the current text, if it is not the outermost.
     pub(crate) span: Option<ByteSpan>,
 }
@@ -59,8 +61,8 @@ pub(crate) struct InvocationContext {
 /// The analysis of a command line.
 pub(crate) struct ShellInterpreter<'t> {
     pub(crate) world: &'t JudgeContext,
-    /// The commands that the user allows.
-    pub(super) permits: &'t [Option<CommandPattern>],
+    /// The commands that entries of the settings allow, deny or ask about.
+    pub(super) permits: &'t [Option<EntryPattern>],
     pub(crate) scope: ShellScope<'t>,
     pub(crate) context: Rc<InvocationContext>,
     pub(super) choices: ChoicePoints<'t>,
@@ -93,7 +95,7 @@ pub(crate) struct ShellInterpreter<'t> {
 impl<'t> ShellInterpreter<'t> {
     pub(super) fn new(
         world: &'t JudgeContext,
-        permits: &'t [Option<CommandPattern>],
+        permits: &'t [Option<EntryPattern>],
         texts: &'t OnceCell<Box<ScriptArenaNode>>,
     ) -> Self {
         Self {
@@ -229,6 +231,13 @@ impl<'t> ShellInterpreter<'t> {
     /// Reports code of another language.
     pub(crate) fn report_inline_code(&mut self, code: CodeLanguage, text: SymbolicText, invocation: usize) {
         self.found.inline.push(InlineCode { language: code, text, invocation });
+    }
+
+    /// Reports a command that an entry denies or asks about.
+    pub(super) fn report_watched_command(&mut self, entry: usize, span: ByteSpan) {
+        if !self.found.watched.contains(&(entry, span.clone())) {
+            self.found.watched.push((entry, span));
+        }
     }
 
     pub(super) fn report_fork_bomb(&mut self, span: ByteSpan) {

@@ -34,18 +34,25 @@ pub use result::{CodeLanguage, CoverageGap, GuardCoverage, InlineCode, ShellAnal
 use std::cell::OnceCell;
 
 use crate::judge::context::JudgeContext;
-use crate::policy::allow_list::CommandPattern;
+use crate::policy::WordPattern;
+use crate::policy::entries::EntryPattern;
 
 /// Every program that would run if a shell ran this text, without wrappers.
 pub fn interpret_script(text: &str, context: &JudgeContext) -> ShellAnalysis {
     interpret_with_permits(text, context, &[])
 }
 
-/// The same, with allowed commands marked.
+/// Whether a shell that runs this text would run a command that matches.
+pub(crate) fn script_runs_command(text: &str, context: &JudgeContext, pattern: &WordPattern) -> bool {
+    let patterns = [Some(EntryPattern::from_words(pattern))];
+    !interpret_with_permits(text, context, &patterns).watched.is_empty()
+}
+
+/// The same, with the commands marked that entries of the settings match.
 pub(crate) fn interpret_with_permits(
     text: &str,
     context: &JudgeContext,
-    permits: &[Option<CommandPattern>],
+    permits: &[Option<EntryPattern>],
 ) -> ShellAnalysis {
     let texts = OnceCell::new();
     let mut walker = ShellInterpreter::new(context, permits, &texts);

@@ -14,6 +14,8 @@ pub struct ShellAnalysis {
     pub inline: Vec<InlineCode>,
     /// Functions that call themselves twice at once, and endless loops that start a process in each iteration.
     pub fork_bombs: Vec<ByteSpan>,
+    /// Commands that entries of the policy deny or ask about: the index of the entry, and the place of the command.
+    pub watched: Vec<(usize, ByteSpan)>,
     /// Whether the analysis is complete.
     pub coverage: GuardCoverage,
     /// The work that it took, independent of the machine.

@@ -3,11 +3,12 @@
 use super::eval::{CallArgument, ScriptValue};
 use super::languages::CallAction;
 use crate::effects::secrets::credentials::{is_foreign_address, issuer_from_host_part};
-use crate::effects::{self, Effect, MAX_EFFECTS};
+use crate::effects::{self, Effect, EffectKind, MAX_EFFECTS};
 use crate::interpret;
 use crate::invocation::{FileOpenMode, Invocation, OpenedFile, SymbolicPart, SymbolicText, UnknownKind};
 use crate::judge::context::JudgeContext;
 use crate::paths::locate_path;
+use crate::policy::entries::EntryPattern;
 
 /// How many texts are passed back to the shell.
 pub(crate) const MAX_SHELL_TEXTS: usize = 64;
@@ -18,6 +19,8 @@ pub(super) struct LoweringContext<'a> {
     /// The working directory.
     pub(super) cwd: Option<String>,
     pub(super) effects: Vec<Effect>,
+    /// Commands that entries deny or ask about.
+    pub(super) watched: &'a [Option<EntryPattern>],
     /// Whether this pass only collects definitions.
     pub(super) definitions_only: bool,
     /// Whether its functions expand `~` to the home directory.
@@ -49,6 +52,7 @@ impl<'a> LoweringContext<'a> {
             world: context,
             cwd: invocation.cwd.clone(),
             effects: Vec::new(),
+            watched: &[],
             definitions_only: false,
             expands_tilde: false,
             language,
@@ -282,7 +286,7 @@ impl<'a> LoweringContext<'a> {
         if let Some(cwd) = cwd {
             world.cwd = cwd;
         }
-        let mut found = interpret::interpret_script(text, &world);
+        let mut found = interpret::interpret_with_permits(text, &world, self.watched);
         self.limited |= found.coverage.is_limited();
         for invocation in &mut found.invocations {
             invocation.elsewhere |= self.invocation.elsewhere;
@@ -298,10 +302,14 @@ impl<'a> LoweringContext<'a> {
         if !found.fork_bombs.is_empty() {
             self.mark_rule("process.fork-bomb");
         }
+        let span = &self.invocation.span;
+        let watched = found.watched.iter().map(|(entry, _)| EffectKind::Watched(*entry));
+        let watched: Vec<Effect> = watched.map(|kind| Effect::new(kind, self.language, span.clone())).collect();
+        self.add_effects(watched, false);
         self.add_effects(effects::collect_effects(&found.invocations, self.world).effects, false);
         for inline in &found.inline {
             if let Some(invocation) = found.invocations.get(inline.invocation) {
-                let effects = super::analyze_nested_code(inline, invocation, self.world, self.depth + 1);
+                let effects = super::analyze_nested_code(inline, invocation, self.world, self.watched, self.depth + 1);
                 self.add_effects(effects, false);
             }
         }

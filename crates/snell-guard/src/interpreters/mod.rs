@@ -24,6 +24,7 @@ use crate::effects::{Effect, build_limit_effect};
 use crate::interpret::{CodeLanguage, InlineCode};
 use crate::invocation::Invocation;
 use crate::judge::context::JudgeContext;
+use crate::policy::entries::EntryPattern;
 use lower::LoweringContext;
 use parser::ScriptParser;
 
@@ -39,13 +40,24 @@ pub(crate) const MAX_NESTED: usize = 3;
 
 /// The effects of code that this invocation runs.
 pub fn analyze_code(inline: &InlineCode, invocation: &Invocation, context: &JudgeContext) -> Vec<Effect> {
-    analyze_nested_code(inline, invocation, context, 0)
+    analyze_watched_code(inline, invocation, context, &[])
+}
+
+/// The same, with the commands marked that entries deny or ask about.
+pub(crate) fn analyze_watched_code(
+    inline: &InlineCode,
+    invocation: &Invocation,
+    context: &JudgeContext,
+    watched: &[Option<EntryPattern>],
+) -> Vec<Effect> {
+    analyze_nested_code(inline, invocation, context, watched, 0)
 }
 
 fn analyze_nested_code(
     inline: &InlineCode,
     invocation: &Invocation,
     context: &JudgeContext,
+    watched: &[Option<EntryPattern>],
     depth: usize,
 ) -> Vec<Effect> {
     if depth > MAX_NESTED {
@@ -57,6 +69,7 @@ fn analyze_nested_code(
     let is_cut = inline.text.size() > MAX_BYTES;
     let new_lowering = |name| {
         let mut lowering = LoweringContext::new(name, invocation, context, depth);
+        lowering.watched = watched;
         if is_cut {
             lowering.mark_limited();
         }

@@ -1,6 +1,7 @@
 //! From a tool call to its effects, and to a decision about them.
 
 pub mod context;
+mod entries;
 
 use std::cmp::Reverse;
 
@@ -11,11 +12,14 @@ use crate::interpret::{CoverageGap, GuardCoverage};
 use crate::invocation::Invocation;
 use crate::judge::context::JudgeContext;
 use crate::paths::locate_path;
-use crate::policy::allow_list;
+use crate::policy::entries::parse_entries;
 use crate::policy::{FAILURE_RULE, GuardDecision, GuardPolicy, LIMIT_RULE, UNCLEAR_RULE, UNREADABLE_RULE};
 use crate::rules::{self, RULES, RuleFinding, RuleTier};
 use crate::tools;
 use snell_shell::ByteSpan;
+
+/// The tier of entries of the settings.
+const ENTRY_TIER: &str = "entry";
 
 /// A tool call that an agent is about to make.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +39,8 @@ pub struct GuardJudgement {
     pub unaudited: GuardDecision,
     /// The gravest rule that matches. The call may still be allowed by the audit preset.
     pub rule: Option<&'static str>,
+    /// The entry of the settings that decides, by its name. Then no rule is graver, and `rule` is `None`.
+    pub entry: Option<String>,
     /// The rule's tier.
     pub tier: Option<RuleTier>,
     /// The reason as a sentence; empty if no rule matches.
@@ -56,6 +62,7 @@ impl GuardJudgement {
             decision: GuardDecision::Allow,
             unaudited: GuardDecision::Allow,
             rule: None,
+            entry: None,
             tier: None,
             reason: String::new(),
             advice: "",
@@ -70,9 +77,19 @@ impl GuardJudgement {
         Some(self.unaudited).filter(|would| *would != self.decision)
     }
 
-    /// Whether its rule is about a protected path.
-    pub(crate) fn is_about_protected_path(&self) -> bool {
-        self.rule.is_some_and(|rule| rule.starts_with("protected."))
+    /// The name of the rule or the entry that decides.
+    pub fn rule_id(&self) -> Option<&str> {
+        self.entry.as_deref().or(self.rule)
+    }
+
+    /// The tier of the rule, or `entry`.
+    pub fn tier_name(&self) -> Option<&'static str> {
+        self.tier.map(RuleTier::name).or(self.entry.as_ref().map(|_| ENTRY_TIER))
+    }
+
+    /// Whether its rule or entry is about a path that the user named.
+    pub(crate) fn is_about_named_path(&self) -> bool {
+        self.entry.is_some() || self.rule.is_some_and(|rule| rule.starts_with("protected."))
     }
 
     /// The judgement for a failure of the guard.
@@ -120,6 +137,8 @@ pub(crate) struct CallAnalysis {
     pub(crate) invocations: Vec<Invocation>,
     /// The effects of these programs and of the tool itself.
     pub(crate) effects: Vec<Effect>,
+    /// Matches of entries that deny or ask, with the place in the text.
+    pub(crate) watched: Vec<(usize, ByteSpan)>,
     pub(crate) coverage: GuardCoverage,
 }
 
@@ -244,7 +263,7 @@ pub fn judge_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, context: &Judg
 
 /// Analyses a call, and applies the protected paths of this policy.
 pub(crate) fn analyze_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, context: &JudgeContext) -> CallAnalysis {
-    let permits = allow_list::parse_allow_list(&policy.allowed, context);
+    let permits = parse_entries(&policy.entries, context);
     let mut seen = tools::analyze_tool_call(call, &permits, context);
     seen.mark_partial_if_limited();
     if !context.links.is_empty() {
@@ -261,7 +280,16 @@ pub(crate) fn analyze_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, conte
         let places = seen.effects.iter_mut().filter_map(|effect| effect.place.as_mut());
         places.for_each(|place| place.apply_protections(&policy.protected, context));
     }
+    if !policy.entries.is_empty() {
+        entries::apply_entries(&mut seen, call, policy, context);
+    }
     seen
+}
+
+/// Whether a call matches the only entry of a policy.
+pub(crate) fn matches_only_entry(call: &GuardToolCall<'_>, policy: &GuardPolicy, context: &JudgeContext) -> bool {
+    let seen = analyze_call(call, policy, context);
+    policy.entries.first().is_some_and(|entry| entries::is_entry_met(&seen, entry, call))
 }
 
 /// Decides about an analysed call.
@@ -276,9 +304,13 @@ pub(crate) fn judge_analysis(analysis: &CallAnalysis, policy: &GuardPolicy) -> G
         .iter()
         .map(|finding| (policy.decide(finding.rule), *finding))
         .reduce(|best, next| if gravity(&next) > gravity(&best) { next } else { best });
+    let found = gravest.map(|(verdict, finding)| (verdict, finding.rule.locked));
+    if let Some(entry) = entries::find_deciding_entry(analysis, policy, found) {
+        return judgement_from_entry(policy, entry, analysis);
+    }
     let allowed = through.first().and_then(|finding| finding.effect.allowed);
     GuardJudgement {
-        allowed_by: allowed.and_then(|number| Some(policy.allowed.get(number)?.reason.clone())),
+        allowed_by: allowed.and_then(|number| Some(policy.entries.get(number)?.reason.clone())),
         ..match gravest {
             Some((verdict, finding)) => {
                 judgement_from_finding(policy, verdict, finding, &stopped, analysis.coverage.clone())
@@ -294,6 +326,31 @@ pub(crate) fn judge_analysis(analysis: &CallAnalysis, policy: &GuardPolicy) -> G
     }
 }
 
+/// The judgement by an entry of the settings.
+fn judgement_from_entry(policy: &GuardPolicy, number: usize, analysis: &CallAnalysis) -> GuardJudgement {
+    let unmatched = GuardJudgement::without_findings(analysis.coverage.clone());
+    let Some(entry) = policy.entries.get(number) else {
+        return unmatched;
+    };
+    let places = analysis.watched.iter().filter(|(matched, _)| *matched == number).map(|(_, span)| span.clone());
+    GuardJudgement {
+        decision: policy.enforced_decision(entry.action),
+        unaudited: entry.action,
+        entry: Some(entry.id.clone()),
+        reason: entry.format_reason(),
+        spans: sort_spans(places),
+        ..unmatched
+    }
+}
+
+/// The places in the text, in order and each once.
+fn sort_spans(spans: impl Iterator<Item = ByteSpan>) -> Vec<ByteSpan> {
+    let mut spans: Vec<ByteSpan> = spans.filter(|span| *span != ByteSpan::default()).collect();
+    spans.sort_by_key(|span| (span.start, span.end));
+    spans.dedup();
+    spans
+}
+
 fn judgement_from_finding(
     policy: &GuardPolicy,
     verdict: GuardDecision,
@@ -302,14 +359,8 @@ fn judgement_from_finding(
     coverage: GuardCoverage,
 ) -> GuardJudgement {
     let rule = finding.rule;
-    let mut spans: Vec<ByteSpan> = all
-        .iter()
-        .filter(|other| other.rule.id == rule.id)
-        .map(|other| other.effect.span.clone())
-        .filter(|span| *span != ByteSpan::default())
-        .collect();
-    spans.sort_by_key(|span| (span.start, span.end));
-    spans.dedup();
+    let same = all.iter().filter(|other| other.rule.id == rule.id);
+    let spans = sort_spans(same.map(|other| other.effect.span.clone()));
     GuardJudgement {
         decision: policy.enforced_decision(verdict),
         unaudited: verdict,

@@ -20,6 +20,17 @@ use partial_path::{PartialPath, PathStart};
 use patterns::{PathComponents, matches_any_pattern};
 use relation::PathRelation;
 
+/// How a path relates to a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PathMatch {
+    /// It matches, or is below a directory that matches.
+    Inside,
+    /// It may contain a path that matches.
+    Around,
+    /// Neither.
+    Other,
+}
+
 /// A path that an effect is on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClassifiedPath {
@@ -72,6 +83,16 @@ impl ClassifiedPath {
         let beyond = [PathClass::Root, PathClass::HomeRoot, PathClass::Home, PathClass::System, PathClass::Elsewhere];
         let inside = [PathClass::Project, PathClass::ProjectRoot, PathClass::ProjectGit];
         self.classes.intersects(inside.into()) && !self.classes.intersects(beyond.into())
+    }
+
+    /// Compares it with a pattern of absolute paths.
+    pub(crate) fn compare(&self, pattern: &str, context: &JudgeContext) -> PathMatch {
+        let shape = self.shape.as_ref().filter(|shape| shape.start == PathStart::Root);
+        match shape.and_then(|shape| relate_with_case_rules(&shape.names(), pattern, context)) {
+            Some(PathRelation::Within) => PathMatch::Inside,
+            Some(PathRelation::Holds) => PathMatch::Around,
+            None => PathMatch::Other,
+        }
     }
 
     /// Adds the classes of the user's protected paths.

@@ -1,9 +1,7 @@
 //! Commands that the user allows, as patterns that are compared word by word.
 
 use crate::invocation::SymbolicText;
-use crate::judge::context::JudgeContext;
 use crate::paths::{STAR_CHAR, star_pattern_matches};
-use crate::policy::AllowListEntry;
 use snell_shell::is_variable_name;
 
 /// Characters that make a text more than one simple command.
@@ -20,29 +18,8 @@ pub(crate) struct CommandPattern {
     more: bool,
 }
 
-impl AllowListEntry {
-    /// Why the entry can match no command, as the end of a sentence; `None` if it is valid.
-    pub fn pattern_error(&self) -> Option<&'static str> {
-        CommandPattern::parse(&self.command, "").err()
-    }
-
-    /// Whether it allows every command that the other one allows.
-    pub fn covers(&self, other: &Self) -> bool {
-        match (CommandPattern::parse(&self.command, ""), CommandPattern::parse(&other.command, "")) {
-            (Ok(permit), Ok(other)) => permit.covers(&other),
-            _ => false,
-        }
-    }
-}
-
-/// All entries, by their index in the policy. An invalid one allows nothing.
-pub(crate) fn parse_allow_list(allowed: &[AllowListEntry], context: &JudgeContext) -> Vec<Option<CommandPattern>> {
-    let read = |entry: &AllowListEntry| CommandPattern::parse(&entry.command, &context.home).ok();
-    allowed.iter().map(read).collect()
-}
-
 impl CommandPattern {
-    fn parse(command: &str, home: &str) -> Result<Self, &'static str> {
+    pub(super) fn parse(command: &str, home: &str) -> Result<Self, &'static str> {
         let mut words = split_words(command, home)?;
         let is_assignment = |word: &String| word.split_once('=').is_some_and(|(name, _)| is_variable_name(name));
         let named = words.iter().take_while(|word| is_assignment(word)).count();
@@ -59,7 +36,7 @@ impl CommandPattern {
     }
 
     /// Whether this matches every command that the other one matches: the star matches itself.
-    fn covers(&self, other: &Self) -> bool {
+    pub(super) fn covers(&self, other: &Self) -> bool {
         let long_enough = match (self.more, other.more) {
             (false, true) => false,
             (false, false) => self.words.len() == other.words.len(),
@@ -92,7 +69,7 @@ impl CommandPattern {
 }
 
 /// The words of a simple command. An unquoted star becomes `STAR_CHAR`.
-fn split_words(command: &str, home: &str) -> Result<Vec<String>, &'static str> {
+pub(super) fn split_words(command: &str, home: &str) -> Result<Vec<String>, &'static str> {
     let mut words: Vec<String> = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -124,6 +101,7 @@ fn split_words(command: &str, home: &str) -> Result<Vec<String>, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::PolicyEntry;
 
     fn pattern_matches(pattern: &str, command: &str) -> bool {
         let permit = CommandPattern::parse(pattern, "/home/ann").unwrap();
@@ -186,8 +164,7 @@ mod tests {
             ("A=1 sudo ls", "sudo ls", false),
             ("a; b", "a; b", false),
         ] {
-            let [one_entry, other_entry] =
-                [one, other].map(|command| AllowListEntry { command: command.to_owned(), reason: String::new() });
+            let [one_entry, other_entry] = [one, other].map(|command| PolicyEntry::allow(command, ""));
             assert_eq!(one_entry.covers(&other_entry), expected, "{one} | {other}");
         }
     }
@@ -210,7 +187,7 @@ mod tests {
             ("echo \"$HOME\"", true),
             ("echo 'x", true),
         ] {
-            let entry = AllowListEntry { command: command.to_owned(), reason: String::new() };
+            let entry = PolicyEntry::allow(command, "");
             assert_eq!(entry.pattern_error().is_some(), faulty, "{command}");
         }
     }

@@ -1,11 +1,17 @@
 //! The user's policy: the decisions about findings.
 
 pub(crate) mod allow_list;
+pub(crate) mod entries;
+pub(crate) mod hosts;
 mod preset;
+pub(crate) mod word_pattern;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+
+pub use entries::PolicyEntry;
+pub use word_pattern::WordPattern;
 
 use crate::rules::{GuardRule, RuleDecision};
 
@@ -92,16 +98,6 @@ pub enum ForbiddenAccess {
     Read,
 }
 
-/// A command that the user allows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AllowListEntry {
-    /// One simple command. A word `*` stands for any one word, a last word `**` for any further words, `*` inside a word
-    /// for any characters.
-    pub command: String,
-    /// Why it is allowed.
-    pub reason: String,
-}
-
 /// The user's policy: the decisions about findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardPolicy {
@@ -115,8 +111,8 @@ pub struct GuardPolicy {
     pub protected: Vec<PathProtection>,
     /// Branches that no push may overwrite or delete: names, and patterns such as `release/*`.
     pub protected_branches: Vec<String>,
-    /// Allowed commands. The caller omits expired ones.
-    pub allowed: Vec<AllowListEntry>,
+    /// Calls that are denied, asked about or allowed. The caller omits expired entries, and those for other tools or agents.
+    pub entries: Vec<PolicyEntry>,
 }
 
 impl Default for GuardPolicy {
@@ -150,7 +146,7 @@ impl GuardPolicy {
             on_failure: GuardDecision::Ask,
             protected: Vec::new(),
             protected_branches: DEFAULT_PROTECTED_BRANCHES.map(str::to_owned).into(),
-            allowed: Vec::new(),
+            entries: Vec::new(),
         }
     }
 

@@ -159,6 +159,7 @@ pub fn collect_findings(effects: &[Effect]) -> Vec<RuleFinding<'_>> {
 pub(crate) fn evaluate_rules(effect: &Effect) -> impl Iterator<Item = (&'static GuardRule, bool)> {
     let is_about = |number: usize, rule: &GuardRule| match effect.kind {
         EffectKind::Rule(named) => named == number,
+        EffectKind::Watched(_) => false,
         EffectKind::Path(kind) => rule.effects.contains(kind),
     };
     let all = RULES.iter().enumerate();
@@ -169,6 +170,7 @@ pub(crate) fn evaluate_rules(effect: &Effect) -> impl Iterator<Item = (&'static 
 fn rule_matches(number: usize, rule: &GuardRule, effect: &Effect) -> bool {
     match effect.kind {
         EffectKind::Rule(named) => named == number,
+        EffectKind::Watched(_) => false,
         EffectKind::Path(kind) => {
             let place = effect.place.as_ref();
             rule.effects.contains(kind)

@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::file_system::FileSystem;
 use crate::judge::context::{JudgeContext, SelfPath};
 use crate::judge::{AffectedPath, GuardJudgement, GuardToolCall, judge_call, judge_with_affected_paths};
-use crate::policy::{GuardPolicy, PathProtection};
+use crate::policy::{GuardDecision, GuardPolicy, PathProtection};
 use crate::rules::RuleTier;
 use input_paths::{resolve_affected_paths, resolve_input_paths};
 use own_files::OwnFileFinder;
@@ -51,7 +51,7 @@ impl ResolvedCall<'_> {
         let is_graver = judgement.tier.is_some_and(|tier| TIERS_EVERYWHERE.contains(&tier));
         self.input.is_some()
             || judgement.tier == Some(RuleTier::OwnGuard)
-            || judgement.is_about_protected_path()
+            || judgement.is_about_named_path()
             || (self.leads_elsewhere && is_graver)
     }
 }
@@ -64,6 +64,8 @@ pub(crate) struct ResolvedPathCache {
     own: OnceCell<Vec<SelfPath>>,
     /// Real paths of protected files.
     protected: OnceCell<Vec<PathProtection>>,
+    /// Real paths of entries that deny or ask, with the index of the entry.
+    entry_paths: OnceCell<Vec<(usize, String)>>,
     /// The project, the home directory, and temporary ones.
     real: OnceCell<ResolvedRoots>,
     links: RefCell<SymlinkResolver>,
@@ -75,6 +77,7 @@ impl ResolvedPathCache {
         Self {
             own: OnceCell::new(),
             protected: OnceCell::new(),
+            entry_paths: OnceCell::new(),
             real: OnceCell::new(),
             links: RefCell::new(SymlinkResolver::new(file_system.clone())),
             file_system,
@@ -92,6 +95,7 @@ impl ResolvedPathCache {
         affected: &[AffectedPath],
     ) -> (ResolvedCall<'a>, bool) {
         let protected = self.resolve_protected(&call_form.policy);
+        let entry_paths = self.resolve_entry_paths(&call_form.policy);
         // Snell's own files may be read.
         let is_read = !affected.is_empty() && affected.iter().all(|place| place.is_read_only);
         let own = if is_read { &[] } else { self.resolve_self_paths(&call_form.context) };
@@ -101,7 +105,12 @@ impl ResolvedPathCache {
         if !protected.is_empty() {
             call_form.policy.to_mut().protected.extend(protected.iter().cloned());
         }
-        (call_form, !own.is_empty() || !protected.is_empty())
+        for (number, path) in entry_paths {
+            if let Some(entry) = call_form.policy.to_mut().entries.get_mut(*number) {
+                entry.paths.push(path.clone());
+            }
+        }
+        (call_form, !own.is_empty() || !protected.is_empty() || !entry_paths.is_empty())
     }
 
     fn resolve_self_paths(&self, context: &JudgeContext) -> &[SelfPath] {
@@ -123,6 +132,16 @@ impl ResolvedPathCache {
                 Some(PathProtection { path, ..*protected })
             });
             protected.collect()
+        })
+    }
+
+    /// The real paths of entries that deny or ask. An `allow` entry is for its own path only.
+    fn resolve_entry_paths(&self, policy: &GuardPolicy) -> &[(usize, String)] {
+        self.entry_paths.get_or_init(|| {
+            let mut links = self.links.borrow_mut();
+            let strict = policy.entries.iter().enumerate().filter(|(_, entry)| entry.action != GuardDecision::Allow);
+            let paths = strict.flat_map(|(number, entry)| entry.paths.iter().map(move |path| (number, path)));
+            paths.filter_map(|(number, path)| Some((number, links.resolve(path)?))).collect()
         })
     }
 

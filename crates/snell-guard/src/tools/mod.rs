@@ -14,7 +14,8 @@ use crate::invocation::{Invocation, SymbolicText};
 use crate::judge::context::JudgeContext;
 use crate::judge::{CallAnalysis, GuardToolCall};
 use crate::paths::{MAX_PATH, locate_path};
-use crate::policy::allow_list::CommandPattern;
+use crate::policy::entries::{EntryPattern, keep_watching_patterns};
+use crate::policy::hosts::find_address_host;
 use words::keys;
 
 /// How many paths of one call are judged.
@@ -66,7 +67,7 @@ mod words {
 /// Analyses a tool call.
 pub(crate) fn analyze_tool_call(
     call: &GuardToolCall<'_>,
-    permits: &[Option<CommandPattern>],
+    permits: &[Option<EntryPattern>],
     context: &JudgeContext,
 ) -> CallAnalysis {
     let mut analysis = CallAnalysis::default();
@@ -116,7 +117,7 @@ fn find_builtin_tool(tool: &str) -> Option<BuiltinToolKind> {
 /// A command, as a string or as words. A shell tool without a command is not understood.
 fn analyze_shell_tool(
     input: &Json,
-    permits: &[Option<CommandPattern>],
+    permits: &[Option<EntryPattern>],
     context: &JudgeContext,
     analysis: &mut CallAnalysis,
 ) {
@@ -133,7 +134,7 @@ fn analyze_shell_tool(
 /// Analyses a command on this machine.
 fn analyze_command(
     command: &str,
-    permits: &[Option<CommandPattern>],
+    permits: &[Option<EntryPattern>],
     context: &JudgeContext,
     analysis: &mut CallAnalysis,
 ) {
@@ -157,9 +158,10 @@ fn analyze_command(
     analysis.effects.extend(
         effects.effects.into_iter().map(|effect| Effect { by: effect.by.map(|number| before + number), ..effect }),
     );
+    let watched = if found.inline.is_empty() { Vec::new() } else { keep_watching_patterns(permits) };
     for code in &found.inline {
         if let Some(invocation) = found.invocations.get(code.invocation) {
-            let effects = interpreters::analyze_code(code, invocation, context);
+            let effects = interpreters::analyze_watched_code(code, invocation, context, &watched);
             analysis.effects.extend(effects.into_iter().map(|effect| Effect {
                 by: Some(before + code.invocation),
                 allowed: invocation.allowed,
@@ -167,6 +169,7 @@ fn analyze_command(
             }));
         }
     }
+    analysis.watched.extend(found.watched);
     analysis.invocations.extend(found.invocations);
     analysis.merge_coverage(found.coverage);
 }
@@ -194,6 +197,28 @@ pub(crate) fn find_command_text<'a>(call: &GuardToolCall<'a>) -> Option<(&'stati
     let runs = mcp::McpToolName::parse(call.tool).is_some()
         || matches!(find_builtin_tool(call.tool), Some(BuiltinToolKind::Shell));
     keys::COMMANDS.iter().find_map(written).filter(|_| runs)
+}
+
+/// The hosts that the input of a tool names: the URLs of a fetch, and every URL in a call of an MCP server.
+pub(crate) fn find_tool_hosts(call: &GuardToolCall<'_>) -> Vec<String> {
+    let mut texts = Vec::new();
+    match find_builtin_tool(call.tool) {
+        Some(BuiltinToolKind::Fetch) => texts = collect_strings(call.input, keys::URLS),
+        Some(_) => {}
+        None if mcp::McpToolName::parse(call.tool).is_some() => collect_all_strings(call.input, &mut texts),
+        None => {}
+    }
+    let words = texts.into_iter().flat_map(str::split_whitespace).filter(|word| word.contains("://"));
+    words.filter_map(find_address_host).collect()
+}
+
+fn collect_all_strings<'a>(value: &'a Json, texts: &mut Vec<&'a str>) {
+    match value {
+        Json::String(text) => texts.push(text),
+        Json::Array(items) => items.iter().for_each(|item| collect_all_strings(item, texts)),
+        Json::Object(fields) => fields.values().for_each(|item| collect_all_strings(item, texts)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => {}
+    }
 }
 
 /// The keys and texts of paths.

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use snell_guard::{
-    AllowListEntry, GuardDecision, GuardJudgement, GuardPolicy, GuardToolCall, JudgeContext, PolicyAuthor,
-    PolicyPreset, RuleOverride, judge_call,
+    GuardDecision, GuardJudgement, GuardPolicy, GuardToolCall, JudgeContext, PolicyAuthor, PolicyEntry, PolicyPreset,
+    RuleOverride, judge_call,
 };
 
 use crate::corpus::build_corpus_context;
@@ -25,10 +25,8 @@ const ALLOWED: &[&str] = &[
 
 fn build_policy(preset: PolicyPreset) -> GuardPolicy {
     let mut policy = GuardPolicy::new(preset);
-    policy.allowed = ALLOWED
-        .iter()
-        .map(|command| AllowListEntry { command: (*command).to_owned(), reason: format!("Ann needs {command}") })
-        .collect();
+    policy.entries =
+        ALLOWED.iter().map(|command| PolicyEntry::allow(*command, format!("Ann needs {command}"))).collect();
     policy
 }
 
@@ -201,7 +199,7 @@ fn a_strict_preset_lets_through_what_is_allowed() {
 fn an_entry_that_is_no_command_lets_nothing_through() {
     for entry in ["*", "**", "sudo ls; rm x", "sudo $X", ""] {
         let policy = GuardPolicy {
-            allowed: vec![AllowListEntry { command: entry.to_owned(), reason: "it was tried".to_owned() }],
+            entries: vec![PolicyEntry::allow(entry, "it was tried")],
             ..GuardPolicy::new(PolicyPreset::ClaudeOs)
         };
         for command in ["sudo ls", "sudo ls; rm x", "rm ~/x"] {

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value as Json, json};
 use snell_guard::explain::{DecisionFlip, FlipKind, GuardExplanation};
 use snell_guard::{
-    AllowListEntry, GuardDecision, GuardPolicy, GuardToolCall, PolicyAuthor, PolicyPreset, RuleOverride, explain_call,
+    GuardDecision, GuardPolicy, GuardToolCall, PolicyAuthor, PolicyEntry, PolicyPreset, RuleOverride, explain_call,
     judge_call,
 };
 use snell_shell::parse;
@@ -67,7 +67,7 @@ fn parse_policy(snippet: &str) -> GuardPolicy {
         match (key.as_str(), value) {
             ("preset", value) if value.as_str() == Some("strict") => policy.preset = PolicyPreset::Strict,
             ("rules", toml::Value::Table(rules)) => policy.rules = rules.keys().map(|id| allow_rule(id)).collect(),
-            ("allow", toml::Value::Array(entries)) => policy.allowed = entries.iter().map(parse_allowed).collect(),
+            ("allow", toml::Value::Array(entries)) => policy.entries = entries.iter().map(parse_allowed).collect(),
             other => panic!("{other:?} is no setting"),
         }
     }
@@ -79,9 +79,9 @@ fn allow_rule(id: &str) -> (String, RuleOverride) {
     (id.to_owned(), choice)
 }
 
-fn parse_allowed(entry: &toml::Value) -> AllowListEntry {
+fn parse_allowed(entry: &toml::Value) -> PolicyEntry {
     let text = |key: &str| entry.get(key).and_then(toml::Value::as_str).expect("a text").to_owned();
-    AllowListEntry { command: text("command"), reason: text("reason") }
+    PolicyEntry::allow(text("command"), text("reason"))
 }
 
 /// The fault of a flip for a call, if any.

@@ -35,7 +35,7 @@ use serde_json::Value;
 use crate::config::{ConfigReader, EventVocabulary, NodeValue, ObjectFields, SpannedNode};
 use crate::event::{Event, EventName};
 use crate::hook::{FailurePolicy, Hook};
-use crate::matcher::MatchSubject;
+use crate::matcher::{CommandMatcher, FilterScene, MatchSubject};
 use crate::outcome::{Outcome, RunEnd};
 use crate::runner::{EnvVariable, HookRunner, SpilledVariable};
 use crate::verdict::{Decision, HookAnswer, HookRunStatus};
@@ -269,6 +269,14 @@ pub(crate) struct HookContext<'a> {
     pub(crate) home: Option<&'a Path>,
     pub(crate) now: Timestamp,
     pub(crate) runner: &'a HookRunner,
+    pub(crate) commands: &'a dyn CommandMatcher,
+}
+
+impl<'a> HookContext<'a> {
+    /// The part that further conditions of hooks need.
+    pub(crate) fn filter_scene(&self) -> FilterScene<'a> {
+        FilterScene { project: self.project, home: self.home, commands: self.commands }
+    }
 }
 
 /// The input of a hook.

@@ -15,6 +15,7 @@ use crate::config::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::hook::Hook;
+use crate::matcher::{CommandMatcher, PlainCommandMatcher};
 use crate::runner::{
     BackgroundLauncher, BackgroundMode, BackgroundObserver, BackgroundResult, HookRunner, default_max_running,
 };
@@ -38,6 +39,7 @@ pub struct EngineBuilder {
     background: BackgroundMode,
     observer: Option<BackgroundObserver>,
     max_running: Option<usize>,
+    commands: Option<Arc<dyn CommandMatcher>>,
 }
 
 impl std::fmt::Debug for EngineBuilder {
@@ -65,6 +67,13 @@ impl EngineBuilder {
     #[must_use]
     pub fn exclude_hooks(mut self, why: impl Fn(&Hook) -> Option<String> + Send + Sync + 'static) -> Self {
         self.exclusion = Some(HookExclusion::from_fn(why));
+        self
+    }
+
+    /// Compares command lines with the `command` of hooks. Default: by the words of each simple command.
+    #[must_use]
+    pub fn command_matcher(mut self, commands: Arc<dyn CommandMatcher>) -> Self {
+        self.commands = Some(commands);
         self
     }
 
@@ -228,6 +237,7 @@ impl EngineBuilder {
                 now: self.now,
                 depth,
                 runner: HookRunner::new(self.environment, self.max_running.unwrap_or_else(default_max_running)),
+                commands: self.commands.unwrap_or_else(|| Arc::new(PlainCommandMatcher)),
                 launcher: BackgroundLauncher::new(self.background, self.observer, temp_dir.clone()),
                 temp_dir,
                 loaded: RwLock::new(Arc::new(loaded)),

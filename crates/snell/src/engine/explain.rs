@@ -60,6 +60,13 @@ fn explain_match(hook: &Hook, event: &Event, scene: &HookContext<'_>) -> String 
         None => format!("it runs on every {}", event.name),
     }];
     let matched = subject.is_none_or(|subject| hook.matcher.matches(&subject));
+    if let Some(filters) = hook.filters.as_ref().filter(|_| matched) {
+        let scene = scene.filter_scene();
+        parts.extend(filters.explain(event, scene));
+        if !filters.matches(event, scene) {
+            return parts.join("; ");
+        }
+    }
     match &hook.condition {
         Some(HookCondition::Rule(rule)) if matched => {
             let covered = is_covered_by_rule(hook, rule, event, scene);

@@ -369,7 +369,7 @@ fn withheld_end(why: String) -> TaskEnd {
 
 /// Whether both hooks get the same input: it depends on the contract, and on the agent's own name of the event.
 fn have_equal_envelopes(a: &Hook, b: &Hook) -> bool {
-    a.contract == b.contract && a.agent_entry.native_event == b.agent_entry.native_event
+    a.contract == b.contract && a.agent_entry.native_event == b.agent_entry.native_event && a.filters == b.filters
 }
 
 /// Whether one run is enough for both hooks: they are the same, and their contract removes duplicates.
@@ -379,5 +379,6 @@ pub(super) fn is_duplicate_hook(a: &Hook, b: &Hook) -> bool {
         && a.agent_entry.name == b.agent_entry.name
         && a.agent_entry.native_event == b.agent_entry.native_event
         && a.condition == b.condition
+        && a.filters == b.filters
         && a.background == b.background
 }

@@ -19,6 +19,7 @@ use crate::contract::{self, HookContext};
 use crate::diagnostic::{Diagnostic, UserMessage};
 use crate::event::{Event, EventName};
 use crate::hook::Hook;
+use crate::matcher::CommandMatcher;
 use crate::runner::{BackgroundLauncher, HookRunner};
 use crate::trust::{ProjectFile, UntrustedFile};
 
@@ -48,6 +49,7 @@ struct EngineState {
     now: Option<Timestamp>,
     depth: u32,
     runner: HookRunner,
+    commands: Arc<dyn CommandMatcher>,
     launcher: BackgroundLauncher,
     /// Events that are under way keep the list they started with.
     loaded: RwLock<Arc<LoadedConfig>>,
@@ -173,6 +175,7 @@ impl Engine {
             home: self.shared.request.dirs.home.as_deref(),
             now: self.shared.now.unwrap_or_else(Timestamp::now),
             runner: &self.shared.runner,
+            commands: &*self.shared.commands,
         }
     }
 }

@@ -56,6 +56,9 @@ fn select_by_match(hook: &Hook, event: &Event, scene: &HookContext<'_>) -> HookS
     {
         return HookSelection::NoMatch;
     }
+    if hook.filters.as_ref().is_some_and(|filters| !filters.matches(event, scene.filter_scene())) {
+        return HookSelection::NoMatch;
+    }
     if let Some(why) = &hook.disabled {
         return HookSelection::Skip(why.clone());
     }

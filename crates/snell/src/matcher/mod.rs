@@ -10,7 +10,9 @@
 //! | a regular expression, for a part or for the whole of a name | hook files of other agents |
 //! | wildcards in any case, or `re:` and a regular expression | `vibe` |
 
+mod command_words;
 mod glob;
+mod hook_filters;
 mod host;
 mod permission_rule;
 mod regular_expression;
@@ -24,8 +26,11 @@ use self::tool_pattern::ToolPattern;
 use crate::diagnostic::UserMessage;
 use crate::event::{ToolCall, ToolClass};
 
+pub use self::command_words::CommandMatcher;
+pub(crate) use self::command_words::{PlainCommandMatcher, find_command_pattern_fault};
 pub use self::glob::Glob;
 pub(crate) use self::glob::GlobDialect;
+pub(crate) use self::hook_filters::{FilterScene, HookFilters};
 pub(crate) use self::permission_rule::{PermissionRule, RuleRoots, normalize_path};
 pub(crate) use self::subcommands::SubcommandList;
 

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 fn judge_one(args: &Args, call: &ToolCallRequest) -> anyhow::Result<u8> {
     let mut places = args.place.resolve_locations()?;
     let (guard, cwd) = places.guard_for_cwd(None)?;
-    let judgement = guard.judge(&call.tool, &call.input, Some(cwd));
+    let judgement = guard.for_agent(args.place.agent()).judge(&call.tool, &call.input, Some(cwd));
     let written = if args.json {
         output::print_json_line(&GuardAnswerWire::from_judgement(&judgement))
     } else {

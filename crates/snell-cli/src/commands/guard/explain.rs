@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     };
     let mut places = args.place.resolve_locations()?;
     let (guard, cwd) = places.guard_for_cwd(None)?;
-    let explanation = guard.explain(&call.tool, &call.input, Some(cwd));
+    let explanation = guard.for_agent(args.place.agent()).explain(&call.tool, &call.input, Some(cwd));
     if args.json {
         output::print_json(&GuardExplanationWire::from_explanation(&explanation))?;
     } else {

@@ -64,7 +64,7 @@ fn judge_line(
     let text = text.ok_or_else(|| format!("the line is longer than {MAX_PAYLOAD_BYTES} bytes"))?;
     let call = GuardCallWire::parse(text)?;
     let (guard, cwd) = places.guard_for_cwd(call.cwd.as_deref()).map_err(|error| format!("{error:#}"))?;
-    let judgement = guard.judge(&call.tool, &call.input, Some(cwd));
+    let judgement = guard.for_agent(call.agent.as_deref()).judge(&call.tool, &call.input, Some(cwd));
     Ok(answers.write_answer(&GuardAnswerWire::from_judgement(&judgement)))
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::project_guards::{GuardPolicyArgs, GuardedProject, GuardedProjectCache};
+use crate::commands::hook::agent_names;
 use crate::env::find_config_project;
 use crate::guard::ProjectGuard;
 use crate::output::{self, CommandError};
@@ -23,11 +24,19 @@ pub(super) struct GuardLocationArgs {
     /// The agent's project [default: the nearest one from that directory upwards]
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
+    /// The agent that makes the call, for entries with `agent`: claude, codex, …
+    #[arg(long, value_name = "NAME", value_parser = agent_names())]
+    agent: Option<String>,
     #[command(flatten)]
     policy: GuardPolicyArgs,
 }
 
 impl GuardLocationArgs {
+    /// The agent that makes the call.
+    pub(super) fn agent(&self) -> Option<&str> {
+        self.agent.as_deref()
+    }
+
     /// Resolves the directories of calls. Warns if the guard is off there.
     pub(super) fn resolve_locations(&self) -> anyhow::Result<GuardLocations> {
         let here = match &self.cwd {

@@ -1,7 +1,7 @@
 //! The settings beside the rules: protected paths, secret paths and allowed commands.
 
 use serde::Serialize;
-use snell::{AllowedCommand, GuardSettings, ProtectedPath, Timestamp};
+use snell::{GuardChoice, GuardEntry, GuardSettings, ProtectedPath, Timestamp};
 
 use crate::output::{self, TextTable};
 
@@ -12,7 +12,9 @@ pub(super) struct GuardListsView {
     protect: Vec<ProtectedPathView>,
     /// Paths that must not be read.
     secrets: Vec<ProtectedPathView>,
-    allow: Vec<AllowedCommandView>,
+    deny: Vec<GuardEntryView>,
+    ask: Vec<GuardEntryView>,
+    allow: Vec<GuardEntryView>,
 }
 
 #[derive(Debug, Serialize)]
@@ -22,9 +24,20 @@ struct ProtectedPathView {
 }
 
 #[derive(Debug, Serialize)]
-struct AllowedCommandView {
-    command: String,
-    reason: String,
+struct GuardEntryView {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    agents: Vec<String>,
+    #[serde(skip)]
+    conditions: String,
+    reason: Option<String>,
     until: Option<String>,
     expired: bool,
     origin: String,
@@ -37,17 +50,25 @@ impl GuardListsView {
             origin: place.origin.to_string(),
         };
         let places = |places: &[ProtectedPath]| places.iter().map(place).collect();
-        let command = |entry: &AllowedCommand| AllowedCommandView {
+        let to_view = |entry: &GuardEntry| GuardEntryView {
             command: entry.command.clone(),
+            tool: entry.tool.as_ref().map(|tool| tool.source_text().to_owned()),
+            path: entry.path.as_ref().map(|path| path.to_string_lossy().into_owned()),
+            host: entry.host.clone(),
+            agents: entry.agents.clone(),
+            conditions: entry.describe_conditions(),
             reason: entry.reason.clone(),
             until: entry.until.map(|until| until.to_string()),
             expired: entry.is_expired(now),
             origin: entry.origin.to_string(),
         };
+        let entries = |action| settings.entries.iter().filter(|entry| entry.action == action).map(to_view).collect();
         Self {
             protect: places(&settings.protect),
             secrets: places(&settings.secrets),
-            allow: settings.allow.iter().map(command).collect(),
+            deny: entries(GuardChoice::Deny),
+            ask: entries(GuardChoice::Ask),
+            allow: entries(GuardChoice::Allow),
         }
     }
 
@@ -55,23 +76,29 @@ impl GuardListsView {
     pub(super) fn print(&self) {
         print_path_table("MUST NOT BE CHANGED", &self.protect);
         print_path_table("MUST NOT BE READ", &self.secrets);
-        if self.allow.is_empty() {
-            return;
-        }
-        let mut table = TextTable::new(["ALLOWED", "REASON", "UNTIL", "FROM"], 1).with_optional_column(2);
-        for entry in &self.allow {
-            let until = entry.until.clone().unwrap_or_default();
-            let expired = if entry.expired { " (expired)" } else { "" };
-            table.add_row([
-                entry.command.clone(),
-                entry.reason.clone(),
-                format!("{until}{expired}"),
-                entry.origin.clone(),
-            ]);
-        }
-        output::print_line("");
-        table.print();
+        print_entry_table("DENIED", &self.deny);
+        print_entry_table("ASKED ABOUT", &self.ask);
+        print_entry_table("ALLOWED", &self.allow);
     }
+}
+
+fn print_entry_table(title: &str, entries: &[GuardEntryView]) {
+    if entries.is_empty() {
+        return;
+    }
+    let mut table = TextTable::new([title, "REASON", "UNTIL", "FROM"], 1).with_optional_column(2);
+    for entry in entries {
+        let until = entry.until.clone().unwrap_or_default();
+        let expired = if entry.expired { " (expired)" } else { "" };
+        table.add_row([
+            entry.conditions.clone(),
+            entry.reason.clone().unwrap_or_default(),
+            format!("{until}{expired}"),
+            entry.origin.clone(),
+        ]);
+    }
+    output::print_line("");
+    table.print();
 }
 
 fn print_path_table(title: &str, places: &[ProtectedPathView]) {

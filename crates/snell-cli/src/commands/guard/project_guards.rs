@@ -16,7 +16,7 @@ use crate::output;
 const MAX_CACHED_PROJECTS: usize = 1024;
 
 /// How calls are judged
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Where and how it is judged")]
 pub(super) struct GuardPolicyArgs {
     /// Use this preset instead of the one in the settings

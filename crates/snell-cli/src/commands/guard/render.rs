@@ -33,9 +33,9 @@ pub(super) fn render_judgement(call: &ToolCallRequest, judgement: &GuardJudgemen
 /// The decision, and the rule that made it.
 fn render_headline(judgement: &GuardJudgement) -> String {
     let decision = apply_style(judgement.decision.name(), decision_style(judgement.decision));
-    let rule = match (judgement.rule, judgement.tier) {
+    let rule = match (judgement.rule_id(), judgement.tier_name()) {
         (Some(rule), Some(tier)) => {
-            format!("  {rule} {}", apply_style(&format!("({})", tier.name()), TextStyle::Faint))
+            format!("  {rule} {}", apply_style(&format!("({tier})"), TextStyle::Faint))
         }
         _ => String::new(),
     };

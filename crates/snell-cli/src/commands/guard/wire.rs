@@ -21,6 +21,9 @@ pub(super) struct GuardCallWire {
     /// The directory of the call.
     #[serde(default)]
     pub(super) cwd: Option<String>,
+    /// The agent that makes it.
+    #[serde(default, alias = "platform")]
+    pub(super) agent: Option<String>,
 }
 
 impl GuardCallWire {
@@ -76,7 +79,7 @@ fn describe_json_error(error: &serde_json::Error) -> String {
 #[derive(Debug, Serialize)]
 pub(super) struct GuardAnswerWire<'a> {
     decision: &'static str,
-    rule: Option<&'static str>,
+    rule: Option<&'a str>,
     tier: Option<&'static str>,
     reason: Option<&'a str>,
     advice: Option<&'static str>,
@@ -93,8 +96,8 @@ impl<'a> GuardAnswerWire<'a> {
     pub(super) fn from_judgement(judgement: &'a GuardJudgement) -> Self {
         Self {
             decision: judgement.decision.name(),
-            rule: judgement.rule,
-            tier: judgement.tier.map(|tier| tier.name()),
+            rule: judgement.rule_id(),
+            tier: judgement.tier_name(),
             reason: non_empty(&judgement.reason),
             advice: non_empty(judgement.advice),
             coverage: judgement.coverage.name(),

@@ -1,7 +1,7 @@
 //! The guard settings that a project requests, shown before it is trusted.
 
 use serde::Serialize;
-use snell::{GuardAuthor, GuardChoice, GuardSettings, ProjectFile, SourceLocation};
+use snell::{GuardAuthor, GuardSettings, ProjectFile, SourceLocation};
 
 use crate::output::TextTable;
 
@@ -16,9 +16,9 @@ pub(super) struct ProjectGuardRequest<'a> {
     /// The path, if the setting is for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
-    /// The command, if the setting is for one.
+    /// The command or the other conditions, if the setting is an entry.
     #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<&'a str>,
+    command: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,12 +56,12 @@ pub(super) fn collect_guard_requests<'a>(
         rule: Some(&entry.rule),
         ..ProjectGuardRequest::new(entry.choice.name(), &entry.origin)
     });
-    let allowed = settings.allow.iter().filter(|entry| is_projects(entry.author));
-    let allowed = allowed.map(|entry| ProjectGuardRequest {
-        command: Some(&entry.command),
-        reason: Some(&entry.reason),
+    let entries = settings.entries.iter().filter(|entry| is_projects(entry.author));
+    let entries = entries.map(|entry| ProjectGuardRequest {
+        command: Some(entry.describe_conditions()),
+        reason: entry.reason.as_deref(),
         until: entry.until.map(|until| until.to_string()),
-        ..ProjectGuardRequest::new(GuardChoice::Allow.name(), &entry.origin)
+        ..ProjectGuardRequest::new(entry.action.name(), &entry.origin)
     });
     let is_from_files = |origin: &&SourceLocation| files.iter().any(|file| file.display_path == origin.display_path);
     let strict = settings.preset_origin.iter().filter(is_from_files);
@@ -74,7 +74,7 @@ pub(super) fn collect_guard_requests<'a>(
             ..ProjectGuardRequest::new(choice, &entry.origin)
         })
     });
-    strict.chain(rules).chain(allowed).chain(places).collect()
+    strict.chain(rules).chain(entries).chain(places).collect()
 }
 
 pub(super) fn print_guard_requests(requests: &[ProjectGuardRequest<'_>]) {
@@ -83,7 +83,7 @@ pub(super) fn print_guard_requests(requests: &[ProjectGuardRequest<'_>]) {
         let until = request.until.as_ref().map(|until| format!(" (until {until})"));
         table.add_row([
             request.choice.to_owned(),
-            request.rule.or(request.command).or(request.path.as_deref()).unwrap_or("-").to_owned(),
+            request.rule.or(request.command.as_deref()).or(request.path.as_deref()).unwrap_or("-").to_owned(),
             format!("{}{}", request.reason.unwrap_or("-"), until.unwrap_or_default()),
             format!("{}:{}", request.source, request.line),
         ]);

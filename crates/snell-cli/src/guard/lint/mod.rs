@@ -1,6 +1,6 @@
 //! Faults of `[guard]` that only the guard can find.
 
-pub(crate) mod allow_entries;
+mod entries;
 
 use std::path::Path;
 
@@ -30,15 +30,15 @@ impl GuardLintFinding {
     }
 }
 
-/// Finds an unreadable configuration file, unknown rules, choices that a locked rule ignores, and allow entries without
+/// Finds an unreadable configuration file, unknown rules, choices that a locked rule ignores, and entries without
 /// effect.
 pub(crate) fn lint_guard_settings(settings: &SnellSettings, project: &Path, now: Timestamp) -> Vec<GuardLintFinding> {
     let guard_settings = &settings.guard;
     let mut found: Vec<GuardLintFinding> = lint_unreadable_config(guard_settings).into_iter().collect();
     found.extend(guard_settings.rules.iter().filter_map(|choice| lint_rule_choice(choice, guard_settings)));
-    if !guard_settings.allow.is_empty() {
+    if !guard_settings.entries.is_empty() {
         let guard = ProjectGuard::from_settings(settings, project, now);
-        found.extend(allow_entries::lint_allow_entries(&guard, &guard_settings.allow, now));
+        found.extend(entries::lint_entries(&guard, &guard_settings.entries, now));
     }
     found
 }

@@ -62,7 +62,7 @@ pub(crate) struct LoadedContext {
 }
 
 /// The rule that forbids agents to read a resolved path, if there is one.
-pub(crate) type ReadRuleLookup<'a> = dyn Fn(&Path) -> Option<&'static str> + 'a;
+pub(crate) type ReadRuleLookup<'a> = dyn Fn(&Path) -> Option<String> + 'a;
 
 /// Loads the files of a session. A problem with one file does not affect the others.
 pub(crate) fn load_context(request: &ContextRequest<'_>, forbidden: &ReadRuleLookup<'_>) -> LoadedContext {

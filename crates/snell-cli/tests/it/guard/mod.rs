@@ -1,6 +1,7 @@
 //! The guard from outside: its answers to agents and users, and its records.
 
 mod doctor;
+mod entries;
 mod headless;
 mod hook;
 mod recording;

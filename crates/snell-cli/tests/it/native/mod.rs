@@ -1,6 +1,7 @@
 //! The native contract, `snell.toml`, key by key and answer by answer.
 
 mod answers;
+mod conditions;
 mod keys;
 
 use serde_json::json;

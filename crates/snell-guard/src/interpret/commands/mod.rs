@@ -179,6 +179,7 @@ impl<'t> ShellInterpreter<'t> {
             container: around.container.clone(),
             via: around.via.clone(),
             allowed: around.allowed,
+            watched_by: around.watched_by.clone(),
             span: around.span.clone().unwrap_or(command.span),
         })
     }

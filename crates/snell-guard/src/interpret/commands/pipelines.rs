@@ -175,6 +175,7 @@ fn strip_pipe_input(invocation: &Invocation) -> Invocation {
             via: invocation.via.clone(),
             container: invocation.container.clone(),
             span: invocation.span.clone(),
+            watched_by: Vec::new(),
             ..*invocation
         },
         _ => invocation.clone(),

@@ -3,7 +3,7 @@
 use crate::effects::{Effect, PathAction};
 use crate::judge::CallAnalysis;
 use crate::judge::context::JudgeContext;
-use crate::policy::allow_list::CommandPattern;
+use crate::policy::entries::EntryPattern;
 use crate::rules::{RuleFinding, RuleTier, collect_findings};
 use crate::tools::{
     add_fetch_effects, add_file_effects, analyze_command, analyze_program, analyze_remote_command, locate_tool_path,
@@ -25,14 +25,14 @@ pub(super) enum FindingFilter {
 /// The context of a request, and its findings.
 pub(super) struct FindingSink<'a> {
     /// The commands that the user allows.
-    permits: &'a [Option<CommandPattern>],
+    permits: &'a [Option<EntryPattern>],
     pub(super) world: &'a JudgeContext,
     analysis: &'a mut CallAnalysis,
 }
 
 impl<'a> FindingSink<'a> {
     pub(super) fn new(
-        permits: &'a [Option<CommandPattern>],
+        permits: &'a [Option<EntryPattern>],
         context: &'a JudgeContext,
         analysis: &'a mut CallAnalysis,
     ) -> Self {

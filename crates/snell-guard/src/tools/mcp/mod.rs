@@ -17,7 +17,7 @@ pub(super) use tool_name::McpToolName;
 
 use crate::judge::CallAnalysis;
 use crate::judge::context::JudgeContext;
-use crate::policy::allow_list::CommandPattern;
+use crate::policy::entries::EntryPattern;
 use findings::FindingSink;
 use request::McpRequest;
 
@@ -47,7 +47,7 @@ const ADDITIONAL_ANALYZERS: &[RequestAnalyzer] = &[
 pub(super) fn analyze_mcp_call(
     named: &McpToolName,
     input: &Json,
-    permits: &[Option<CommandPattern>],
+    permits: &[Option<EntryPattern>],
     context: &JudgeContext,
     analysis: &mut CallAnalysis,
 ) {

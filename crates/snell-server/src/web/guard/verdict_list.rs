@@ -8,6 +8,9 @@ use super::params::GuardParams;
 use super::{outcome_class, outcome_label};
 use crate::web::format::{render_clock, truncate_text};
 
+/// The decision of calls that the user decided about.
+const ASKED: &str = "ask";
+
 /// The maximum length of a reason, an advice or a call.
 const MAX_TEXT_CHARS: usize = 600;
 
@@ -47,6 +50,9 @@ fn render_verdict_row(entry: &GuardLogEntry) -> Markup {
             pre.call {
                 @if let Some(tool) = &entry.tool { strong { (truncate_text(tool, 60)) } " " }
                 (truncate_text(&describe_call(entry), MAX_TEXT_CHARS))
+            }
+            @if let Some(event) = entry.event_row.filter(|_| entry.verdict.decision == ASKED) {
+                p.quiet { "To allow this call in future, run " code { "snell guard allow --event " (event) } }
             }
         }
     }
@@ -99,6 +105,38 @@ mod tests {
         ];
         for (input, expected) in cases {
             assert_eq!(summarize_input(&input), expected, "{input}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_was_asked_about_has_the_command_that_allows_it() {
+        let shown = |decision: &str, event_row: Option<i64>| {
+            let verdict = GuardVerdictView {
+                decision: decision.into(),
+                would: None,
+                rule: "r".into(),
+                tier: "t".into(),
+                reason: "it is gone".into(),
+                advice: None,
+                of_changed_input: false,
+            };
+            let entry = GuardLogEntry {
+                guard_verdict_id: 1,
+                at: snell::Timestamp::UNIX_EPOCH,
+                agent_id: None,
+                event_row,
+                tool: None,
+                payload: json!({}),
+                changed_input: None,
+                verdict,
+            };
+            render_verdict_row(&entry).0
+        };
+        for (decision, event_row, expected) in
+            [("ask", Some(47), true), ("ask", None, false), ("deny", Some(47), false), ("allow", Some(47), false)]
+        {
+            let row = shown(decision, event_row);
+            assert_eq!(row.contains("<code>snell guard allow --event 47</code>"), expected, "{row}");
         }
     }
 

@@ -25,9 +25,11 @@ use crate::hook::SourceLocation;
 pub use comms::{CommsSettings, MessageUse};
 pub use context::{ContextSettings, CoreFile};
 pub(super) use guard::PathBases;
+pub(crate) use guard::read_agent_names;
 pub use guard::{
-    AllowedCommand, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, HeadlessChoice, ProtectedBranches,
-    ProtectedPath, RuleChoice, UnreadableFile,
+    GuardAuthor, GuardCase, GuardChoice, GuardEntry, GuardEntryCases, GuardPreset, GuardSettings, HeadlessChoice,
+    ProtectedBranches, ProtectedPath, RuleChoice, ToolCondition, UnreadableFile, read_guard_cases,
+    read_user_guard_entries,
 };
 pub use handlers::{BuiltinHandler, HandlerSwitch, HandlerSwitches};
 pub use messages::{AgentMessage, MessageTemplates};

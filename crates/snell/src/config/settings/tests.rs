@@ -27,7 +27,7 @@ fn the_keys_of_the_schema_are_those_that_are_read() {
         ("/properties/messages", &messages),
         ("/properties/comms", comms::COMMS_KEYS),
         ("/properties/guard", guard::GUARD_KEYS),
-        ("/properties/guard/properties/allow/items", guard::ALLOW_KEYS),
+        ("/properties/guard/properties/allow/items", guard::ENTRY_KEYS),
         ("/properties/server", server::SERVER_KEYS),
         ("/properties/hook/items", HOOK_KEYS),
     ];

@@ -1,6 +1,7 @@
 //! `snell.toml`: hooks that work under every agent.
 
 mod answer;
+mod filters;
 mod reader;
 
 #[cfg(test)]
@@ -31,13 +32,18 @@ pub(crate) static NATIVE: Contract = Contract {
     ..BASE_CONTRACT
 };
 
-fn build_envelope(_hook: &Hook, event: &Event, scene: &HookContext<'_>) -> Envelope {
+fn build_envelope(hook: &Hook, event: &Event, scene: &HookContext<'_>) -> Envelope {
     let tool = event.tool.as_ref();
     let command = tool.and_then(|tool| tool.command());
+    let matching = hook.filters.as_ref().map(|filters| filters.find_matching_files(event, scene.filter_scene()));
+    let matching = matching.unwrap_or_default();
+    let file = matching.first().copied().or_else(|| tool.and_then(|tool| tool.file_path()));
     EnvelopeBuilder::default()
         .without_vars(&[
             "SNELL_TOOL",
             "SNELL_FILE",
+            "SNELL_FILES",
+            "SNELL_FILES_FILE",
             "SNELL_COMMAND",
             "SNELL_COMMAND_FILE",
             "SNELL_SESSION_ID",
@@ -46,7 +52,8 @@ fn build_envelope(_hook: &Hook, event: &Event, scene: &HookContext<'_>) -> Envel
         .set_var("SNELL_EVENT", event.name.as_str())
         .set_path("SNELL_PROJECT_DIR", scene.project)
         .set_var("SNELL_TOOL", event.tool_name())
-        .set_var("SNELL_FILE", tool.and_then(|tool| tool.file_path()))
+        .set_var("SNELL_FILE", file)
+        .set_or_spill("SNELL_FILES", (!matching.is_empty()).then(|| matching.join("\n")).as_deref())
         .set_or_spill("SNELL_COMMAND", command.as_deref())
         .set_var("SNELL_SESSION_ID", event.session_id.as_deref())
         .set_var("SNELL_AGENT", event.platform.as_deref())

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
-use super::NATIVE;
+use super::{NATIVE, filters};
 use crate::config::{
     ConfigReader, EventVocabulary, MAX_TIMEOUT, NodeValue, ObjectFields, SETTING_KEYS, SpannedNode, format_duration,
     read_settings,
@@ -17,8 +17,22 @@ use crate::matcher::Matcher;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The keys of a `[[hook]]`.
-pub(crate) const HOOK_KEYS: &[&str] =
-    &["event", "tool", "when", "run", "exec", "timeout", "on_failure", "modify", "background"];
+pub(crate) const HOOK_KEYS: &[&str] = &[
+    "event",
+    "tool",
+    "file",
+    "command",
+    "agent",
+    "notification",
+    "project",
+    "when",
+    "run",
+    "exec",
+    "timeout",
+    "on_failure",
+    "modify",
+    "background",
+];
 
 pub(super) fn read_snell_toml(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
     let Some(root) = reader.read_object(node, "snell.toml") else {
@@ -66,6 +80,9 @@ fn read_hook(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
     let Some(matcher) = read_tool_matcher(reader, &fields, &events) else {
         return;
     };
+    let Some(filters) = filters::read_filters(reader, &fields, &events) else {
+        return;
+    };
     let Some((event, more)) = events.split_first() else {
         return;
     };
@@ -75,6 +92,7 @@ fn read_hook(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
     hook.command_origin = command.map(|node| reader.locate_offset(node.offset));
     hook.events.extend_from_slice(more);
     hook.matcher = matcher;
+    hook.filters = filters;
     hook.condition = reader.read_condition(&fields, "when").map(HookCondition::Shell);
     hook.on_failure = read_on_failure(reader, &fields);
     hook.may_modify = reader.read_bool(&fields, "modify").unwrap_or(false);

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
+use serde_json::Value;
 use snell::{EventName, Timestamp};
 use snell_store::derive::project;
 use snell_store::record::redaction;
@@ -160,7 +161,8 @@ fn rejudge_call<'a>(call: &'a RecordedCall, guards: &mut GuardedProjectCache) ->
     let tool = call.entry.tool.as_deref().unwrap_or_default();
     let input = call.input();
     let losses = Redactions::from_value(input);
-    let guard = &guards.get_or_load(Path::new(&call.project))?.guard;
+    let agent = call.entry.payload.get("platform").and_then(Value::as_str);
+    let guard = guards.get_or_load(Path::new(&call.project))?.guard.for_agent(agent);
     let cwd = Some(Path::new(&call.cwd));
     let judgement = if losses.masked {
         let mut input = input.clone();

@@ -73,7 +73,7 @@ impl<'a> ReplayedCall<'a> {
     /// The rule of the new decision, or of the old one if no rule matches now.
     pub(super) fn rule(&self) -> &str {
         let before = self.recorded.verdict.as_ref().map(|verdict| verdict.rule.as_str());
-        self.now.rule.or(before).unwrap_or("no rule")
+        self.now.rule_id().or(before).unwrap_or("no rule")
     }
 
     /// The call as one line.

@@ -117,6 +117,16 @@ pub const SCENES: &[ExampleScene] = &[
     },
     ExampleScene {
         page: "docs/reference/commands.md",
+        under: &["snell guard test"],
+        project: "/home/me/api",
+        needs: &[],
+        prepare: |sandbox| {
+            let entry = "[[guard.deny]]\ncommand = \"git push **\"\nmatch = [\"git push\",\n  \"git pull\"]\n";
+            sandbox.file("rules.toml", &format!("{entry}not_match = [\"git fetch\"]\n"))
+        },
+    },
+    ExampleScene {
+        page: "docs/reference/commands.md",
         under: &["snell guard replay"],
         project: "/home/me/api",
         needs: &[],

@@ -3,18 +3,19 @@
 //! The user's own file may set everything. A project's file may set `strict`, rules, paths and commands; an untrusted one
 //! can only make the guard stricter. Each entry keeps its position, because only the guard knows which rules exist.
 
+mod entries;
 mod reader;
 
 use std::path::{Path, PathBuf};
-
-use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
 
 use super::values::expand_tilde;
 use crate::hook::SourceLocation;
 use crate::matcher::normalize_path;
 
+#[cfg(test)]
+pub(super) use entries::ENTRY_KEYS;
+pub(crate) use entries::read_agent_names;
+pub use entries::{GuardCase, GuardEntry, GuardEntryCases, ToolCondition, read_guard_cases, read_user_guard_entries};
 pub(super) use reader::read_guard;
 
 /// How strict the guard is, mildest first.
@@ -115,30 +116,6 @@ pub struct ProtectedPath {
     pub origin: SourceLocation,
 }
 
-/// A command that may run although a rule would block it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct AllowedCommand {
-    /// The words of the command. `*` and `**` are wildcards.
-    pub command: String,
-    /// Why it may run.
-    pub reason: String,
-    /// The last day on which it may run.
-    pub until: Option<Date>,
-    /// Its author.
-    pub author: GuardAuthor,
-    /// Its position.
-    pub origin: SourceLocation,
-}
-
-impl AllowedCommand {
-    /// Whether its last day is over, in UTC.
-    pub fn is_expired(&self, now: Timestamp) -> bool {
-        let today = now.to_zoned(TimeZone::UTC).date();
-        self.until.is_some_and(|until| until < today)
-    }
-}
-
 /// A file of the user that cannot be read, so its settings are unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -175,8 +152,8 @@ pub struct GuardSettings {
     pub secrets: Vec<ProtectedPath>,
     /// The settings of single rules, in the order of the files.
     pub rules: Vec<RuleChoice>,
-    /// Commands that may run although a rule would block them, also expired ones.
-    pub allow: Vec<AllowedCommand>,
+    /// Calls that are denied, asked about or allowed, also expired entries.
+    pub entries: Vec<GuardEntry>,
 }
 
 impl Default for GuardSettings {
@@ -193,7 +170,7 @@ impl Default for GuardSettings {
             protect: Vec::new(),
             secrets: Vec::new(),
             rules: Vec::new(),
-            allow: Vec::new(),
+            entries: Vec::new(),
         }
     }
 }
@@ -213,10 +190,7 @@ const CHOICES: &[(&str, GuardChoice)] =
 
 /// The keys of `[guard]`.
 pub(super) const GUARD_KEYS: &[&str] =
-    &["preset", "on_failure", "headless", "protected_branches", "protect", "secrets", "rules", "allow"];
-
-/// The keys of a `[[guard.allow]]`.
-pub(super) const ALLOW_KEYS: &[&str] = &["command", "reason", "until"];
+    &["preset", "on_failure", "headless", "protected_branches", "protect", "secrets", "rules", "deny", "ask", "allow"];
 
 /// The `[guard]` settings of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -228,7 +202,7 @@ pub(super) struct FileGuardSettings {
     protect: Vec<ProtectedPath>,
     secrets: Vec<ProtectedPath>,
     rules: Vec<RuleChoice>,
-    allow: Vec<AllowedCommand>,
+    entries: Vec<GuardEntry>,
 }
 
 /// The author of entries until all files are merged. A reader does not know whether its file is trusted.
@@ -286,8 +260,12 @@ impl GuardSettings {
         self.secrets.extend(file.secrets.iter().map(path));
         self.rules.extend(file.rules.iter().map(|rule| RuleChoice { author, ..rule.clone() }));
         // An exception is never stricter.
-        let allowed = file.allow.iter().filter(|_| author != GuardAuthor::Untrusted);
-        self.allow.extend(allowed.map(|entry| AllowedCommand { author, ..entry.clone() }));
+        let may_apply = |entry: &&GuardEntry| author != GuardAuthor::Untrusted || entry.action != GuardChoice::Allow;
+        self.entries.extend(file.entries.iter().filter(may_apply).map(|entry| GuardEntry {
+            path: entry.path.as_deref().map(|path| resolve_path(path, base, bases.home)),
+            author,
+            ..entry.clone()
+        }));
     }
 
     /// The setting that applies to a rule with the default `usual`: the user's own, else that of a trusted project, unless a

@@ -6,9 +6,10 @@ use jiff::civil::Date;
 
 use super::super::get_user_only;
 use super::super::values::read_checked_text;
+use super::entries::read_entries;
 use super::{
-    ALLOW_KEYS, AllowedCommand, CHOICES, FileGuardSettings, GUARD_KEYS, GuardPreset, HEADLESS_CHOICES, PRESETS,
-    ProtectedPath, RuleChoice, UNKNOWN_AUTHOR,
+    CHOICES, FileGuardSettings, GUARD_KEYS, GuardPreset, HEADLESS_CHOICES, PRESETS, ProtectedPath, RuleChoice,
+    UNKNOWN_AUTHOR,
 };
 use crate::config::discovery::FileOwner;
 use crate::config::reader::{ConfigReader, ObjectFields};
@@ -34,7 +35,7 @@ pub(in super::super) fn read_guard(reader: &mut ConfigReader<'_>, node: &Spanned
         protect: read_paths(reader, &fields, "protect"),
         secrets: read_paths(reader, &fields, "secrets"),
         rules: fields.get("rules").map(|node| read_rules(reader, node, "")).unwrap_or_default(),
-        allow: read_allow(reader, &fields),
+        entries: read_entries(reader, &fields),
     }
 }
 
@@ -123,59 +124,7 @@ fn read_rules(reader: &mut ConfigReader<'_>, node: &SpannedNode, before: &str) -
     rules
 }
 
-fn read_allow(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<AllowedCommand> {
-    let Some(node) = fields.get("allow") else {
-        return Vec::new();
-    };
-    let NodeValue::Array(items) = &node.value else {
-        let kind = reader.kind_name(node);
-        let message = UserMessage::new(format!("\"allow\" must be a list of tables, not {kind}"));
-        let hint = "write [[guard.allow]] with \"command\" and \"reason\"";
-        reader.add_error(node.offset, message.with_hint(hint));
-        return Vec::new();
-    };
-    let entries = items.iter().filter_map(|item| read_allow_entry(reader, item));
-    entries.collect()
-}
-
-fn read_allow_entry(reader: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<AllowedCommand> {
-    let fields = reader.read_table(item, "a [[guard.allow]]", ALLOW_KEYS)?;
-    // Report all problems of an entry at once.
-    let command = read_required_text(reader, &fields, "command", "\"sudo systemctl restart nginx\"");
-    let reason = read_required_text(reader, &fields, "reason", "\"why it may run\"");
-    let until = fields.get("until").map(|node| read_date(reader, node));
-    let origin = reader.locate_offset(fields.get("command").map_or(item.offset, |node| node.offset));
-    Some(AllowedCommand {
-        command: command?,
-        reason: reason?,
-        // An invalid date may be in the past.
-        until: match until {
-            Some(date) => Some(date?),
-            None => None,
-        },
-        author: UNKNOWN_AUTHOR,
-        origin,
-    })
-}
-
-fn read_required_text(
-    reader: &mut ConfigReader<'_>,
-    fields: &ObjectFields<'_>,
-    key: &str,
-    example: &str,
-) -> Option<String> {
-    let Some(node) = fields.get(key) else {
-        let message = UserMessage::new(format!("a [[guard.allow]] has no \"{key}\" (the entry is ignored)"));
-        reader.add_error(fields.offset, message.with_hint(format!("write {key} = {example}")));
-        return None;
-    };
-    read_checked_text(reader, node, key, |text| match text.trim() {
-        "" => Err(UserMessage::new("is empty (the entry is ignored)").with_hint(format!("write {key} = {example}"))),
-        text => Ok(text.to_owned()),
-    })
-}
-
-fn read_date(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Option<Date> {
+pub(super) fn read_date(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Option<Date> {
     let written = match &node.value {
         NodeValue::String(text) | NodeValue::Date(text) => text.trim(),
         _ => "",

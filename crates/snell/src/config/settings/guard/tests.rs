@@ -116,7 +116,7 @@ fn invalid_entries_are_reported_and_the_others_are_used() {
         [[allow]]\ncommand = \"ls\"\nreason = \"so\"\n";
     let (guard, findings) = read_guard_text(text, FileOwner::User);
     assert_eq!(findings.len(), 4, "{findings:?}");
-    assert_eq!((guard.protect.len(), guard.rules.len(), guard.allow.len()), (1, 1, 1));
+    assert_eq!((guard.protect.len(), guard.rules.len(), guard.entries.len()), (1, 1, 1));
 }
 
 #[test]
@@ -255,10 +255,10 @@ fn an_allowed_command_is_allowed_until_the_end_of_its_last_day() {
     ];
     for (until, now, expected) in cases {
         let settings = merge_files(&[(&entry(until), GuardAuthor::Project)]);
-        let allowed = &settings.allow[0];
+        let allowed = &settings.entries[0];
         assert_eq!(allowed.is_expired(now.parse().unwrap()), expected, "{until} at {now}");
-        assert_eq!((allowed.command.as_str(), allowed.reason.as_str()), ("ls", "so"));
+        assert_eq!((allowed.command.as_deref(), allowed.reason.as_deref()), (Some("ls"), Some("so")));
         let untrusted = merge_files(&[(&entry(until), GuardAuthor::Untrusted)]);
-        assert_eq!(untrusted.allow, []);
+        assert_eq!(untrusted.entries, []);
     }
 }
