@@ -166,7 +166,7 @@ impl<'a> EffectCollector<'a> {
     pub(super) fn own_rules(&self) -> impl Iterator<Item = &'static GuardRule> {
         self.effects.iter().skip(self.initial_len).filter_map(|effect| match effect.kind {
             EffectKind::Rule(number) => RULES.get(number),
-            EffectKind::Path(_) => None,
+            EffectKind::Path(_) | EffectKind::Watched(_) => None,
         })
     }
 
