@@ -2,6 +2,7 @@
 
 mod cli;
 mod commands;
+mod dispatch;
 mod doctor;
 mod env;
 mod guard;

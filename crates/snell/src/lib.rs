@@ -61,9 +61,10 @@ pub use agents::{
 pub use config::{
     AgentMessage, AllowedCommand, BuiltinHandler, CommsSettings, ConfigFile, ContextSettings, CoreFile,
     DocumentSyntaxError, DocumentValue, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, HandlerSwitches,
-    MessageTemplates, MessageUse, NodeValue, ProtectedPath, RemindSettings, RetentionPeriod, RuleChoice,
-    ServerSettings, ServerSettingsFault, SnellSettings, SpannedDocument, SpannedMember, SpannedNode, UnreadableFile,
-    is_postgres_url, normalize_receiver_url,
+    MessageTemplates, MessageUse, NodeValue, NoticeKind, NotifySettings, NtfyTarget, ProtectedPath, QuietHours,
+    RemindSettings, RetentionPeriod, RuleChoice, SecretSource, ServerSettings, ServerSettingsFault, SnellSettings,
+    SpannedDocument, SpannedMember, SpannedNode, UnreadableFile, WebhookTarget, is_postgres_url,
+    normalize_receiver_url,
 };
 pub use diagnostic::{Diagnostic, Severity, UserMessage, did_you_mean};
 pub use engine::{ConfigWatch, Engine, EngineBuilder, HookExplanation};

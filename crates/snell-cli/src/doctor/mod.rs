@@ -8,6 +8,7 @@ mod database;
 mod disabled;
 mod env_vars;
 mod guard;
+mod notices;
 mod other_hooks;
 mod program;
 mod receiver;
@@ -93,6 +94,7 @@ const CHECKS: &[(&str, DoctorCheck)] = &[
     ("Memory", database::check_database),
     ("Configuration", database::check_configuration),
     ("Guard", guard::check_guard),
+    ("Notices", notices::check_notices),
     ("Proof", self_test::run_self_tests),
 ];
 

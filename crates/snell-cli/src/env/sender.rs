@@ -18,6 +18,9 @@ mod launcher_variables {
 const TMUX: &str = "TMUX";
 const TMUX_PANE: &str = "TMUX_PANE";
 
+/// Set by Snell for its hooks.
+const DEPTH: &str = "SNELL_DEPTH";
+
 /// The sender of an event of this product. Without a product, Claude Code's variables are used.
 pub(crate) fn build_sender(vars: &EnvVars, product: Option<&'static AgentProduct>) -> EventSender {
     use launcher_variables as launcher;
@@ -43,6 +46,7 @@ pub(crate) fn build_sender(vars: &EnvVars, product: Option<&'static AgentProduct
         mission_execution_id: vars.text_lossy(launcher::MISSION),
         context_window: None,
         unattended: is_unattended(vars, &variables),
+        in_hook: vars.text(DEPTH).is_some_and(|depth| depth != "0"),
     }
 }
 

@@ -35,6 +35,7 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
             ("wake", "sessions"),
             ("log", "records"),
             ("export", "records"),
+            ("notices", "get-notified"),
             ("statusline", "lifecycle"),
         ],
     ),

@@ -21,9 +21,9 @@ pub(crate) use reader::{
 };
 pub use settings::{
     AgentMessage, AllowedCommand, BuiltinHandler, CommsSettings, ContextSettings, CoreFile, GuardAuthor, GuardChoice,
-    GuardPreset, GuardSettings, HandlerSwitches, MessageTemplates, MessageUse, ProtectedPath, RemindSettings,
-    RetentionPeriod, RuleChoice, ServerSettings, ServerSettingsFault, SnellSettings, UnreadableFile, is_postgres_url,
-    normalize_receiver_url,
+    GuardPreset, GuardSettings, HandlerSwitches, MessageTemplates, MessageUse, NoticeKind, NotifySettings, NtfyTarget,
+    ProtectedPath, QuietHours, RemindSettings, RetentionPeriod, RuleChoice, SecretSource, ServerSettings,
+    ServerSettingsFault, SnellSettings, UnreadableFile, WebhookTarget, is_postgres_url, normalize_receiver_url,
 };
 pub(crate) use settings::{SETTING_KEYS, read_settings};
 pub use spanned::{DocumentSyntaxError, NodeValue, SpannedMember, SpannedNode};

@@ -4,6 +4,7 @@ mod comms;
 mod context;
 mod guard;
 mod messages;
+mod notify;
 mod remind;
 mod server;
 mod values;
@@ -27,6 +28,7 @@ pub use guard::{
     AllowedCommand, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, ProtectedPath, RuleChoice, UnreadableFile,
 };
 pub use messages::{AgentMessage, MessageTemplates};
+pub use notify::{NoticeKind, NotifySettings, NtfyTarget, QuietHours, SecretSource, WebhookTarget};
 pub use remind::RemindSettings;
 pub use server::{ServerSettings, ServerSettingsFault, is_postgres_url, normalize_receiver_url};
 
@@ -59,6 +61,8 @@ pub struct SnellSettings {
     pub comms: CommsSettings,
     /// The settings of the guard.
     pub guard: GuardSettings,
+    /// Notices to the user about agents.
+    pub notify: NotifySettings,
     /// The receiver.
     pub server: ServerSettings,
 }
@@ -135,8 +139,19 @@ impl BuiltinHandler {
 }
 
 /// The keys of a `snell.toml` beside its hooks.
-pub(crate) const SETTING_KEYS: &[&str] =
-    &["borrow", "keep", "handlers", "context_window", "context", "remind", "messages", "comms", "guard", "server"];
+pub(crate) const SETTING_KEYS: &[&str] = &[
+    "borrow",
+    "keep",
+    "handlers",
+    "context_window",
+    "context",
+    "remind",
+    "messages",
+    "comms",
+    "guard",
+    "notify",
+    "server",
+];
 
 /// The settings of one file. A missing key is `None`, so that another file can set it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -150,6 +165,7 @@ pub(crate) struct FileSettings {
     messages: MessageTemplates,
     comms: CommsSettings,
     guard: guard::FileGuardSettings,
+    notify: NotifySettings,
     server: ServerSettings,
 }
 
@@ -198,6 +214,7 @@ impl SnellSettings {
             messages: merge_files(&files, |file| &file.messages, MessageTemplates::merge_over),
             comms: merge_files(&files, |file| &file.comms, CommsSettings::merge_over).resolve_paths(home),
             guard: GuardSettings::from_files(all.iter().map(|file| (&file.settings.guard, file.author)), bases),
+            notify: merge_files(&files, |file| &file.notify, NotifySettings::merge_over).resolve_paths(home),
             server: merge_files(&files, |file| &file.server, ServerSettings::merge_over).resolve_paths(home),
         }
     }
@@ -235,6 +252,7 @@ pub(crate) fn read_settings(reader: &mut ConfigReader<'_>, root: &ObjectFields<'
             .unwrap_or_default(),
         comms: get_user_only(reader, root, "comms").map(|node| comms::read_comms(reader, node)).unwrap_or_default(),
         guard: root.get("guard").map(|node| guard::read_guard(reader, node)).unwrap_or_default(),
+        notify: get_user_only(reader, root, "notify").map(|node| notify::read_notify(reader, node)).unwrap_or_default(),
         server: get_user_only(reader, root, "server").map(|node| server::read_server(reader, node)).unwrap_or_default(),
     };
 }

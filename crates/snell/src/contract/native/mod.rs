@@ -34,7 +34,7 @@ pub(crate) static NATIVE: Contract = Contract {
 fn build_envelope(_hook: &Hook, event: &Event, scene: &HookContext<'_>) -> Envelope {
     let tool = event.tool.as_ref();
     let command = tool.and_then(|tool| tool.command());
-    EnvelopeBuilder::default()
+    set_derived_variables(EnvelopeBuilder::default(), event)
         .without_vars(&[
             "SNELL_TOOL",
             "SNELL_FILE",
@@ -51,4 +51,27 @@ fn build_envelope(_hook: &Hook, event: &Event, scene: &HookContext<'_>) -> Envel
         .set_var("SNELL_SESSION_ID", event.session_id.as_deref())
         .set_var("SNELL_AGENT", event.platform.as_deref())
         .into_envelope(Some(to_json_line(&event.to_json())))
+}
+
+/// The variables of a derived event, by the field of the event.
+const DERIVED_VARIABLES: &[(&str, &str)] = &[
+    ("SNELL_STATE", "state"),
+    ("SNELL_REASON", "reason"),
+    ("SNELL_QUESTION", "question"),
+    ("SNELL_SINCE", "since"),
+    ("SNELL_AGENT_NUMBER", "agent_number"),
+];
+
+/// Sets what a derived event says about its agent. Other events do not have these variables.
+fn set_derived_variables(builder: EnvelopeBuilder, event: &Event) -> EnvelopeBuilder {
+    let names: Vec<_> = DERIVED_VARIABLES.iter().map(|(variable, _)| *variable).collect();
+    let builder = builder.without_vars(&names);
+    if !event.name.is_derived() {
+        return builder;
+    }
+    DERIVED_VARIABLES.iter().fold(builder, |builder, (variable, field)| {
+        let value =
+            event.wire_field(field).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        builder.set_var(variable, value.as_deref())
+    })
 }
