@@ -12,9 +12,6 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::commands::has_hook_for_event;
 use crate::env::caller::CallerEnv;
 
-/// How many projects' configurations are kept.
-const MAX_CACHED_ENGINES: usize = 64;
-
 /// Variables of the session of an agent. The daemon has those of the hook that started it, whichever agent that was.
 const SESSION_VARIABLES: &[&str] = &["TMUX", "TMUX_PANE", "SNELL_DEPTH"];
 const SESSION_VARIABLE_PREFIXES: &[&str] =
@@ -63,37 +60,14 @@ pub(super) fn build_event(change: &DispatchView) -> Option<Event> {
     Event::from_json(Some(name.as_str()), payload.as_bytes()).ok().map(|(event, _)| event)
 }
 
-/// The configurations of projects in which agents work.
-#[derive(Debug, Default)]
-pub(super) struct ProjectEngines {
-    engines: Vec<(PathBuf, &'static str, Engine)>,
-}
-
-impl ProjectEngines {
-    /// The engine for the agent of a change, with the current files.
-    fn load_engine(&mut self, change: &DispatchView) -> Option<Engine> {
-        let product = AgentProduct::for_recorded_name(change.product.as_deref());
-        let project = PathBuf::from(&change.project_path);
-        let known = self.engines.iter().find(|(path, name, _)| *path == project && *name == product.name);
-        if let Some((_, _, engine)) = known {
-            engine.reload_if_changed();
-            return Some(engine.clone());
-        }
-        let builder = CallerEnv::engine_builder(project.clone()).ok()?;
-        let (engine, _) = builder.env(read_environment()).guest(product).load();
-        if self.engines.len() >= MAX_CACHED_ENGINES {
-            self.engines.clear();
-        }
-        self.engines.push((project, product.name, engine.clone()));
-        Some(engine)
-    }
-
-    /// The event of a change and the engine for it, if any hook reacts to it.
-    pub(super) fn find_reaction(&mut self, change: &DispatchView) -> Option<(Engine, Event)> {
-        let event = build_event(change)?;
-        let engine = self.load_engine(change)?;
-        has_hook_for_event(&engine, &event).then_some((engine, event))
-    }
+/// The event of a change and the engine for it, if any hook reacts to it. The files are read each time: they, and the trust
+/// in them, may have changed.
+pub(super) fn find_reaction(change: &DispatchView) -> Option<(Engine, Event)> {
+    let event = build_event(change)?;
+    let product = AgentProduct::for_recorded_name(change.product.as_deref());
+    let builder = CallerEnv::engine_builder(PathBuf::from(&change.project_path)).ok()?;
+    let (engine, _) = builder.env(read_environment()).guest(product).load();
+    has_hook_for_event(&engine, &event).then_some((engine, event))
 }
 
 /// The environment of hooks, without variables of an agent's session.

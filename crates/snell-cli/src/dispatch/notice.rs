@@ -32,8 +32,7 @@ pub(crate) struct Notice {
 impl Notice {
     /// The notice of a change.
     pub(crate) fn from_change(change: &DispatchView, link: Option<String>) -> Self {
-        let title =
-            change.product.as_deref().map_or("An agent", |name| AgentProduct::for_recorded_name(Some(name)).title);
+        let title = change.product.as_deref().map_or("An agent", find_product_title);
         let project = &change.project;
         let title = match change.kind {
             NoticeKind::NeedsUser => format!("{title} in {project} waits for you"),
@@ -81,6 +80,11 @@ impl Notice {
             None => self.body.clone(),
         }
     }
+}
+
+/// The title of a product. An agent that calls `snell run` has only the name that it gave.
+fn find_product_title(name: &str) -> &str {
+    AgentProduct::all().iter().find(|product| product.name == name).map_or(name, |product| product.title)
 }
 
 fn clean_text(text: &str, cells: usize) -> String {

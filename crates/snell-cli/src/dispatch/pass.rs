@@ -9,7 +9,7 @@ use snell::{Engine, NotifySettings, SnellSettings, Timestamp};
 use snell_server::reconciler::tmux::TmuxServer;
 use snell_store::{ClaimedDelivery, DeliveryResult, DispatchView, Result, Store};
 
-use super::derived_event::{self, ProjectEngines};
+use super::derived_event;
 use super::in_flight::{AttemptReport, InFlightDeliveries};
 use super::link::PageLink;
 use super::notice::Notice;
@@ -36,7 +36,6 @@ pub(super) struct DispatchPass {
     fixed_now: Option<Timestamp>,
     /// The user's own configuration.
     user_engine: Option<Engine>,
-    engines: ProjectEngines,
     in_flight: InFlightDeliveries,
     /// The last change that was looked at, and how many before it wait to be marked.
     last_seen: i64,
@@ -52,7 +51,6 @@ impl DispatchPass {
             link,
             fixed_now: read_clock_override(),
             user_engine: None,
-            engines: ProjectEngines::default(),
             in_flight: InFlightDeliveries::new(waker),
             last_seen: 0,
             unwanted: 0,
@@ -140,7 +138,7 @@ impl DispatchPass {
         let now = Timestamp::now();
         let mut plans = Vec::new();
         for change in changes {
-            let hooks = match self.engines.find_reaction(change) {
+            let hooks = match derived_event::find_reaction(change) {
                 Some(_) => HookInterest::Wanted,
                 None => HookInterest::Unwanted,
             };
@@ -186,7 +184,7 @@ impl DispatchPass {
         let now = self.now();
         match DeliveryTarget::parse(&claimed.target) {
             Some(DeliveryTarget::Hooks) => {
-                let reaction = self.engines.find_reaction(&claimed.dispatch);
+                let reaction = derived_event::find_reaction(&claimed.dispatch);
                 self.in_flight.start(claimed, move |_| match reaction {
                     None => DeliveryResult::Skipped("no hook reacts to it any more".into()).into(),
                     Some((engine, event)) => match derived_event::fire_event(&engine, &event, now) {

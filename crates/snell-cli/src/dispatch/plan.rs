@@ -34,7 +34,8 @@ pub(super) fn plan_deliveries(
     }
     let is_old = age_of(change, now) > MAX_AGE;
     // A wait that may still be open is not old.
-    if !notify.wants(change.kind) || (is_old && change.kind != NoticeKind::NeedsUser) {
+    let is_outdated = is_old && change.kind != NoticeKind::NeedsUser;
+    if !notify.wants(change.kind) || is_outdated || change.is_repetition {
         return plan;
     }
     let pause = match change.kind {

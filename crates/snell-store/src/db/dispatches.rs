@@ -88,6 +88,8 @@ pub struct DispatchView {
     pub tmux_pane: Option<String>,
     /// The socket of its tmux server.
     pub tmux_server: Option<String>,
+    /// Whether it is a blocked call that was blocked shortly before, too.
+    pub is_repetition: bool,
 }
 
 impl DispatchView {
@@ -208,4 +210,36 @@ pub trait DispatchTable {
     fn list_deliveries(&mut self, at_most: u32) -> Result<Vec<DeliveryView>>;
     /// Deliveries that were given up since this time, the newest first.
     fn list_failed_deliveries(&mut self, since: Timestamp) -> Result<Vec<DeliveryView>>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_ends_of_turns_and_ends_of_agents_are_news() {
+        use AgentState::{AwaitingInput, Ended, Idle, Processing};
+        use StateSource::{Hook, Transcript};
+        let cases = [
+            (Some(Processing), AwaitingInput, Hook, Some(NoticeKind::NeedsUser)),
+            (Some(Idle), AwaitingInput, Transcript, Some(NoticeKind::NeedsUser)),
+            (Some(Processing), Idle, Transcript, Some(NoticeKind::Idle)),
+            (Some(AwaitingInput), Idle, Hook, Some(NoticeKind::Idle)),
+            (Some(Idle), Ended, StateSource::Process, Some(NoticeKind::Ended)),
+            (Some(Idle), Processing, Hook, None),
+            // A session that starts, or goes on after its end.
+            (None, Idle, Hook, None),
+            (Some(Ended), Idle, Hook, None),
+            (None, AwaitingInput, Hook, Some(NoticeKind::NeedsUser)),
+            (None, Ended, Hook, Some(NoticeKind::Ended)),
+            // Sessions that are found afterwards.
+            (None, AwaitingInput, Transcript, None),
+            (None, Ended, Transcript, None),
+        ];
+        for (before, state, source, expected) in cases {
+            let mut agent = AgentRow::new(1, Timestamp::UNIX_EPOCH);
+            agent.set_state(state, source, "", Timestamp::UNIX_EPOCH);
+            assert_eq!(classify_state_change(before, &agent), expected, "{before:?} to {state} by {source}");
+        }
+    }
 }

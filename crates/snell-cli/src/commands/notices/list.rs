@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.json {
         output::print_json(&deliveries)?;
     } else if deliveries.is_empty() {
-        output::print_line("No notices yet. To set them up: snell docs get-notified");
+        output::print_line("No notices yet. To set them up: snell docs notices");
     } else {
         build_table(&deliveries, &store_handle).print();
     }

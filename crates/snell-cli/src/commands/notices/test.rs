@@ -20,7 +20,7 @@ pub(super) fn run(_args: &Args) -> anyhow::Result<u8> {
     let targets: Vec<_> = DeliveryTarget::ALL.iter().filter(|target| target.is_configured(&notify)).collect();
     if targets.is_empty() {
         let error = CommandError::new("no target for notices is configured");
-        return Err(error.with_hint("add [notify] to ~/.config/snell/snell.toml: snell docs get-notified").into());
+        return Err(error.with_hint("add [notify] to ~/.config/snell/snell.toml: snell docs notices").into());
     }
     let now = read_clock_override().unwrap_or_else(Timestamp::now);
     let notice = Notice::for_test(&std::env::current_dir().unwrap_or_default(), now);

@@ -12,6 +12,15 @@ use crate::db::dispatches::{
 };
 use crate::error::Result;
 
+/// Whether the same call of the agent was blocked in the ten minutes before, among the newest changes.
+macro_rules! repetition {
+    () => {
+        "(d.kind = 'blocked' AND EXISTS (SELECT 1 FROM dispatches e WHERE e.dispatch_id < d.dispatch_id \
+         AND e.dispatch_id > d.dispatch_id - 200 AND e.agent_id = d.agent_id AND e.kind = d.kind AND e.text = d.text \
+         AND e.at > d.at - 600000000))"
+    };
+}
+
 columns! {
     DispatchView from "dispatches d JOIN agents a USING (agent_id) JOIN projects p USING (project_id) \
         LEFT JOIN conversations c USING (conversation_id)" {
@@ -19,7 +28,7 @@ columns! {
         recorded_at: "d.recorded_at", text: "d.text", product: "a.product",
         session_id: "coalesce(c.session_id, a.session_id)", project: "p.name", project_path: "p.path", state: "a.state",
         state_since: "a.state_since", last_words: "a.last_words", end_reason: "a.end_reason", host: "a.host",
-        tmux_pane: "a.tmux_pane", tmux_server: "a.tmux_server",
+        tmux_pane: "a.tmux_pane", tmux_server: "a.tmux_server", is_repetition: repetition!(),
     }
 }
 
@@ -49,8 +58,12 @@ impl SqliteTransaction<'_, '_> {
     }
 }
 
-/// Deliveries that can be claimed at `?1`.
-const CLAIMABLE: &str = "status = 'pending' AND due_at <= ?1 AND (claimed_until IS NULL OR claimed_until <= ?1)";
+/// Deliveries that can be claimed at `?1`. Hooks run in the order of their agent's changes, so an earlier change comes
+/// first.
+const CLAIMABLE: &str = "d.status = 'pending' AND d.due_at <= ?1 AND (d.claimed_until IS NULL OR d.claimed_until <= ?1) \
+    AND (d.target <> 'hooks' OR NOT EXISTS (SELECT 1 FROM deliveries e JOIN dispatches f USING (dispatch_id) \
+        WHERE (e.status = 'pending' OR e.status = 'held') AND e.target = 'hooks' AND e.dispatch_id < d.dispatch_id \
+        AND f.agent_id = (SELECT agent_id FROM dispatches o WHERE o.dispatch_id = d.dispatch_id)))";
 
 impl DispatchTable for SqliteDatabase {
     fn list_unplanned(&mut self, after: i64, at_most: u32) -> Result<Vec<DispatchView>> {
@@ -85,7 +98,8 @@ impl DispatchTable for SqliteDatabase {
         let (now, until) = (now.as_microsecond(), claim.until.as_microsecond());
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let sql = format!(
-            "SELECT delivery_id, target, attempts, dispatch_id FROM deliveries WHERE {CLAIMABLE} ORDER BY due_at LIMIT 1"
+            "SELECT delivery_id, target, attempts, dispatch_id FROM deliveries d WHERE {CLAIMABLE} \
+             ORDER BY due_at, delivery_id LIMIT 1"
         );
         let due: Option<(i64, String, u32, i64)> = transaction.query_optional(&sql, [now])?;
         let Some((delivery_id, target, attempts, dispatch_id)) = due else {
