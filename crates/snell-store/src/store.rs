@@ -161,7 +161,9 @@ impl Store {
             let mut receipts = Vec::with_capacity(observed.len());
             for (event, transcript) in observed.iter().zip(&transcripts) {
                 journal.set_cause(&event.name, event.at);
-                journal.set_nested(event.sender.in_hook);
+                if event.sender.in_hook {
+                    journal.mark_nested();
+                }
                 receipts.push(derive::ingest_event(journal, sessions, event, transcript.as_ref(), context)?);
             }
             Ok(receipts)

@@ -15,7 +15,7 @@ const MAX_IN_FLIGHT: usize = 8;
 const LEASE: Duration = Duration::from_secs(12);
 const RENEW_INTERVAL: Duration = Duration::from_secs(3);
 
-/// What came of an attempt.
+/// The result of an attempt.
 pub(super) struct AttemptReport {
     pub(super) result: DeliveryResult,
     /// The derived event and its hook runs, if the target is the hooks.

@@ -34,7 +34,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// How long deliveries may take after a process was asked to end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What the dispatcher and its process tell each other.
+/// Signals between the dispatcher and its process.
 #[derive(Debug, Default)]
 pub(crate) struct DispatchSignals {
     /// Whether deliveries are open, so that the process should not end.

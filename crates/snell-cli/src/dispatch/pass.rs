@@ -210,7 +210,7 @@ impl DispatchPass {
     }
 }
 
-/// Sends a notice, unless something speaks against it.
+/// Sends a notice, unless there is an obstacle.
 fn send_notice(
     claimed: &ClaimedDelivery,
     target: DeliveryTarget,

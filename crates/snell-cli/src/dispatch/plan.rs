@@ -48,7 +48,7 @@ pub(super) fn plan_deliveries(
     plan
 }
 
-/// What surrounds a notice that is due.
+/// The circumstances of a notice that is due.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NoticeMoment {
     /// Whether these are quiet hours.

@@ -56,7 +56,7 @@ pub struct DispatchView {
     pub dispatch_id: i64,
     /// An id that no other change has, in any database.
     pub uid: String,
-    /// What changed.
+    /// The kind of change.
     pub kind: NoticeKind,
     /// The agent.
     pub agent_id: i64,
@@ -168,7 +168,7 @@ impl DeliveryResult {
 pub struct DeliveryView {
     /// The change's id, as receivers get it.
     pub uid: String,
-    /// What changed.
+    /// The kind of change.
     pub kind: String,
     /// The agent.
     pub agent_id: i64,

@@ -122,8 +122,8 @@ impl<'a> Journal<'a> {
 
     /// Marks the event as one of an agent that a hook started. Hooks and notices do not react to its changes: a hook that
     /// starts an agent whenever one is idle would run forever.
-    pub(crate) fn set_nested(&mut self, is_nested: bool) {
-        self.cause.is_nested = is_nested;
+    pub(crate) fn mark_nested(&mut self) {
+        self.cause.is_nested = true;
     }
 
     /// Sets the message about the session that comes with this event.

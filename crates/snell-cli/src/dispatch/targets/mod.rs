@@ -10,7 +10,7 @@ use super::notice::Notice;
 use super::secret::read_secret;
 use http::HttpTarget;
 
-/// What a change is delivered to.
+/// The target of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DeliveryTarget {
     /// The hooks of `snell.toml` files.

@@ -78,7 +78,7 @@ pub struct NotifySettings {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NtfyTarget {
-    /// The address of the topic. Anybody who knows the topic of a public server can read it.
+    /// The address of the topic. On a public server, the topic is the password.
     pub url: String,
     /// The access token.
     pub token: Option<SecretSource>,
