@@ -12,7 +12,7 @@ use snell_store::daemon::{DaemonSettings, DaemonSignals, ForwarderSettings, flus
 use snell_store::queue::outbox::{Outbox, OutboxReceiver};
 
 use super::{DONE, block_on};
-use crate::dispatch::{DispatchSignals, Dispatcher, PageLink};
+use crate::dispatch::{ConnectionLifetime, DispatchSignals, Dispatcher, PageLink};
 use crate::record::http_delivery::OutboxHttpClient;
 
 /// Keep the database open for hooks, or send their events, in the background
@@ -80,7 +80,8 @@ fn store_events(directory: &Path, keep: Option<Duration>) -> anyhow::Result<u8> 
     let signals = Arc::new(DispatchSignals::default());
     let database = EventRecorder::database_path(directory);
     // Without a dispatcher, the next daemon reacts to the changes.
-    let dispatcher = Dispatcher::start(database, PageLink::FromSettings, signals.clone()).ok();
+    let dispatcher =
+        Dispatcher::start(database, ConnectionLifetime::OnePass, PageLink::FromSettings, signals.clone()).ok();
     let served = run_daemon(directory, settings, &DaemonSignals { stop: &STOP_REQUESTED, is_busy: &signals.is_busy });
     dispatcher.into_iter().for_each(Dispatcher::stop);
     served?;

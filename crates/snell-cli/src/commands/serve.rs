@@ -13,7 +13,7 @@ use snell_server::{AccessToken, PollSchedule, ServeSettings, ServerListener, Unk
 use tracing::level_filters::LevelFilter;
 
 use super::DONE;
-use crate::dispatch::{Dispatcher, PageLink};
+use crate::dispatch::{ConnectionLifetime, Dispatcher, PageLink};
 use crate::env::transcripts::find_transcript_dir;
 use crate::env::{self, ConfigArgs};
 use crate::output::{self, CommandError};
@@ -131,7 +131,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let dispatcher = Arc::new(Mutex::new(None));
     let started = dispatcher.clone();
     let listener = ServerListener::bind(address)?.with_ready_callback(move |address| {
-        let running = Dispatcher::start(database, PageLink::At(address), Arc::default());
+        let running = Dispatcher::start(database, ConnectionLifetime::Kept, PageLink::At(address), Arc::default());
         *started.lock().unwrap_or_else(PoisonError::into_inner) = running.ok();
         output::print_line(&format!("Snell listens on http://{address}"));
     });

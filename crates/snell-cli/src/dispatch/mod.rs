@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use link::PageLink;
 pub(crate) use notice::Notice;
+pub(crate) use pass::ConnectionLifetime;
 use pass::DispatchPass;
 pub(crate) use targets::{DeliveryTarget, NoticeSender, check_target};
 
@@ -53,10 +54,15 @@ pub(crate) struct Dispatcher {
 
 impl Dispatcher {
     /// Starts a dispatcher for this database.
-    pub(crate) fn start(database: PathBuf, link: PageLink, signals: Arc<DispatchSignals>) -> std::io::Result<Self> {
+    pub(crate) fn start(
+        database: PathBuf,
+        lifetime: ConnectionLifetime,
+        link: PageLink,
+        signals: Arc<DispatchSignals>,
+    ) -> std::io::Result<Self> {
         let (waker, wake_ups) = channel();
         let shared = signals.clone();
-        let pass = DispatchPass::new(database, link, waker.clone());
+        let pass = DispatchPass::new(database, lifetime, link, waker.clone());
         let run = move || run_passes(pass, &wake_ups, &shared);
         let thread = std::thread::Builder::new().name("dispatcher".into()).spawn(run)?;
         Ok(Self { signals, waker, thread: Some(thread) })

@@ -1,8 +1,9 @@
 //! One pass of the dispatcher: store results, plan changes, start deliveries that are due.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use jiff::tz::TimeZone;
 use snell::{Engine, NotifySettings, SnellSettings, Timestamp};
@@ -27,10 +28,30 @@ const UNWANTED_BATCH: usize = 200;
 /// How often held notices are checked.
 const HELD_INTERVAL: Duration = Duration::from_secs(30);
 
+/// How long a connection to the database is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ConnectionLifetime {
+    /// Between passes.
+    Kept,
+    /// For one pass, and only if the database has changed. All connections of a process share its log, so that the daemon could
+    /// not leave a log that was removed while another connection is open.
+    OnePass,
+}
+
+/// The length of the database's log, and the time of its last write.
+type LogState = Option<(u64, SystemTime)>;
+
 /// The state between passes.
 pub(super) struct DispatchPass {
     database: PathBuf,
+    lifetime: ConnectionLifetime,
     store: Option<Store>,
+    /// The state of the log before the last pass.
+    last_log: LogState,
+    /// The inode of the last opened database.
+    last_inode: Option<u64>,
+    /// Whether deliveries were open after the last pass.
+    had_open: bool,
     link: PageLink,
     /// A fixed clock, for tests and replays.
     fixed_now: Option<Timestamp>,
@@ -44,10 +65,14 @@ pub(super) struct DispatchPass {
 }
 
 impl DispatchPass {
-    pub(super) fn new(database: PathBuf, link: PageLink, waker: Sender<()>) -> Self {
+    pub(super) fn new(database: PathBuf, lifetime: ConnectionLifetime, link: PageLink, waker: Sender<()>) -> Self {
         Self {
             database,
+            lifetime,
             store: None,
+            last_log: None,
+            last_inode: None,
+            had_open: true,
             link,
             fixed_now: read_clock_override(),
             user_engine: None,
@@ -66,15 +91,35 @@ impl DispatchPass {
     /// One pass. Returns whether deliveries are open. If the database cannot be used now, the next pass tries again.
     pub(super) fn run(&mut self) -> bool {
         self.in_flight.collect_reports();
-        let has_open = match self.open_store() {
+        if self.can_skip_pass() {
+            return false;
+        }
+        self.had_open = match self.open_store() {
             Some(mut store) => {
                 let done = self.run_with_store(&mut store);
-                self.store = Some(store);
+                self.keep_store(store);
                 done.unwrap_or(true)
             }
             None => false,
         };
-        has_open || self.is_delivering()
+        self.had_open || self.is_delivering()
+    }
+
+    /// Whether nothing has happened since the last pass, and nothing can be due.
+    fn can_skip_pass(&mut self) -> bool {
+        let mut log = self.database.as_os_str().to_owned();
+        log.push("-wal");
+        let metadata = std::fs::metadata(PathBuf::from(log)).ok();
+        let state = metadata.and_then(|metadata| Some((metadata.len(), metadata.modified().ok()?)));
+        let is_same = std::mem::replace(&mut self.last_log, state) == state;
+        self.lifetime == ConnectionLifetime::OnePass && is_same && !self.had_open && !self.is_delivering()
+    }
+
+    fn keep_store(&mut self, store: Store) {
+        self.store = match self.lifetime {
+            ConnectionLifetime::Kept => Some(store),
+            ConnectionLifetime::OnePass => None,
+        };
     }
 
     /// Stores the results of deliveries that have ended.
@@ -82,7 +127,7 @@ impl DispatchPass {
         self.in_flight.collect_reports();
         if let Some(mut store) = self.open_store() {
             let _ = self.in_flight.store_reports(&mut store);
-            self.store = Some(store);
+            self.keep_store(store);
         }
     }
 
@@ -98,8 +143,12 @@ impl DispatchPass {
         if let Some(store) = self.store.take().filter(Store::has_intact_files) {
             return Some(store);
         }
-        self.last_seen = 0;
-        self.unwanted = 0;
+        // Another file may be in the place of a damaged one.
+        let inode = std::fs::metadata(&self.database).ok().map(|metadata| metadata.ino());
+        if std::mem::replace(&mut self.last_inode, inode) != inode {
+            self.last_seen = 0;
+            self.unwanted = 0;
+        }
         self.database.exists().then(|| Store::open(&self.database).ok()).flatten().map(|opened| opened.store)
     }
 
