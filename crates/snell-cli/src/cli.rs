@@ -6,7 +6,7 @@ use snell::UserMessage;
 
 use crate::commands::{
     DONE, FAILED, agents, completions, daemon, demo, docs, doctor, explain, export, guard, hook, install, lint, list,
-    log, man, notify, run, serve, session, status, statusline, supervise, trust, uninstall, wake, worker,
+    log, man, notices, notify, run, serve, session, status, statusline, supervise, trust, uninstall, wake, worker,
 };
 use crate::{manual, output};
 
@@ -31,6 +31,7 @@ pub(crate) enum CliCommand {
     Run(run::Args),
     Hook(hook::Args),
     Notify(notify::Args),
+    Notices(notices::Args),
     Install(install::Args),
     Uninstall(uninstall::Args),
     Doctor(doctor::Args),

@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod config_edit;
+mod dispatch;
 mod doctor;
 mod env;
 mod guard;

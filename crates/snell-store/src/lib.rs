@@ -25,6 +25,10 @@ mod views;
 pub use db::change_feed::{ChangeKind, ChangeRange, ChangeRow};
 pub use db::change_watcher::{ChangeWatcher, WatcherWaker};
 pub use db::data_dir::{DamagedDatabase, DataDirReport, MisplacedFile};
+pub use db::dispatches::{
+    ClaimedDelivery, DeliveryClaim, DeliveryResult, DeliveryStatus, DeliveryView, DispatchTable, DispatchView,
+    PlannedDelivery,
+};
 pub use db::model::{
     AgentState, ContextSource, CorrelationMethod, ProcessIdentity, StateConfidence, StateSource, TimestampSource,
     TurnActor,

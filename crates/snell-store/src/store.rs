@@ -6,6 +6,7 @@ use std::time::Duration;
 use snell::{EventName, Timestamp, TranscriptFormat};
 
 use crate::db::backend::{Backend, CheckpointMode, RemovedFile};
+use crate::db::dispatches::DispatchTable;
 use crate::db::journal::{Journal, RowCache};
 use crate::db::model::{ContextSource, to_stored_precision};
 use crate::db::rows::{Rows, TranscriptProgress};
@@ -160,6 +161,9 @@ impl Store {
             let mut receipts = Vec::with_capacity(observed.len());
             for (event, transcript) in observed.iter().zip(&transcripts) {
                 journal.set_cause(&event.name, event.at);
+                if event.sender.in_hook {
+                    journal.mark_nested();
+                }
                 receipts.push(derive::ingest_event(journal, sessions, event, transcript.as_ref(), context)?);
             }
             Ok(receipts)
@@ -286,6 +290,24 @@ impl Store {
     pub fn finish_hook_run(&mut self, finished: &FinishedHookRun) -> Result<bool> {
         self.run_transaction(&finished.event, finished.at, &mut |journal| {
             Ok(journal.finish_hook_run(finished)?.is_some())
+        })
+    }
+
+    /// The table of changes that hooks and notices react to.
+    pub fn dispatches(&mut self) -> &mut dyn DispatchTable {
+        self.backend.dispatches()
+    }
+
+    /// Stores the event that Snell derived from a change of this agent, with the runs of its hooks. It changes neither the
+    /// agent nor its session. Returns whether the agent is known, and the event was not stored before.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be written.
+    pub fn record_derived_event(&mut self, agent_id: i64, record: EventRecord) -> Result<bool> {
+        let observed = NormalizedEvent::from_record(record.into())?;
+        self.run_transaction(&observed.name, observed.at, &mut |journal| {
+            derive::store_derived_event(journal, agent_id, &observed)
         })
     }
 

@@ -3,13 +3,16 @@
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use snell_store::daemon::{DaemonSettings, ForwarderSettings, flush_daemon, run_daemon, run_forwarder};
+use snell_store::EventRecorder;
+use snell_store::daemon::{DaemonSettings, DaemonSignals, ForwarderSettings, flush_daemon, run_daemon, run_forwarder};
 use snell_store::queue::outbox::{Outbox, OutboxReceiver};
 
 use super::{DONE, block_on};
+use crate::dispatch::{ConnectionLifetime, DispatchSignals, Dispatcher, PageLink};
 use crate::record::http_delivery::OutboxHttpClient;
 
 /// Keep the database open for hooks, or send their events, in the background
@@ -74,7 +77,14 @@ fn store_events(directory: &Path, keep: Option<Duration>) -> anyhow::Result<u8> 
     });
     // Signal handlers must be in place before the first request. Without them, the daemon runs anyway.
     let _ = listens.recv();
-    run_daemon(directory, settings, &STOP_REQUESTED)?;
+    let signals = Arc::new(DispatchSignals::default());
+    let database = EventRecorder::database_path(directory);
+    // Without a dispatcher, the next daemon reacts to the changes.
+    let dispatcher =
+        Dispatcher::start(database, ConnectionLifetime::OnePass, PageLink::FromSettings, signals.clone()).ok();
+    let served = run_daemon(directory, settings, &DaemonSignals { stop: &STOP_REQUESTED, is_busy: &signals.is_busy });
+    dispatcher.into_iter().for_each(Dispatcher::stop);
+    served?;
     Ok(DONE)
 }
 

@@ -15,6 +15,7 @@ pub(crate) mod lint;
 pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod man;
+pub(crate) mod notices;
 pub(crate) mod notify;
 pub(crate) mod run;
 pub(crate) mod serve;
@@ -51,6 +52,7 @@ pub(crate) fn run_command(command: CliCommand) -> u8 {
         CliCommand::Run(args) => run::run(&args),
         CliCommand::Hook(args) => Ok(hook::run(&args)),
         CliCommand::Notify(args) => return notify::run(args),
+        CliCommand::Notices(args) => notices::run(&args),
         CliCommand::Install(args) => install::run(&args),
         CliCommand::Uninstall(args) => uninstall::run(&args),
         CliCommand::Doctor(args) => doctor::run(&args),
@@ -87,7 +89,7 @@ pub(crate) fn run_command(command: CliCommand) -> u8 {
 }
 
 /// Whether any enabled hook reacts to this kind of event.
-fn has_hook_for_event(engine: &Engine, event: &Event) -> bool {
+pub(crate) fn has_hook_for_event(engine: &Engine, event: &Event) -> bool {
     let hooks = engine.hooks();
     hooks.iter().any(|hook| hook.disabled.is_none() && hook.events.contains(&event.name))
 }

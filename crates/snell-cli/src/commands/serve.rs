@@ -2,6 +2,7 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -12,6 +13,7 @@ use snell_server::{AccessToken, PollSchedule, ServeSettings, ServerListener, Unk
 use tracing::level_filters::LevelFilter;
 
 use super::DONE;
+use crate::dispatch::{ConnectionLifetime, Dispatcher, PageLink};
 use crate::env::transcripts::find_transcript_dir;
 use crate::env::{self, ConfigArgs};
 use crate::output::{self, CommandError};
@@ -125,7 +127,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         .enable_all()
         .build()
         .context("cannot start threads")?;
-    let listener = ServerListener::bind(address)?.with_ready_callback(|address| {
+    let database = settings.database_path();
+    let dispatcher = Arc::new(Mutex::new(None));
+    let started = dispatcher.clone();
+    let listener = ServerListener::bind(address)?.with_ready_callback(move |address| {
+        let running = Dispatcher::start(database, ConnectionLifetime::Kept, PageLink::At(address), Arc::default());
+        *started.lock().unwrap_or_else(PoisonError::into_inner) = running.ok();
         output::print_line(&format!("Snell listens on http://{address}"));
     });
     let served = runtime.block_on(async {
@@ -135,6 +142,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         };
         Ok(serve(settings, listener, shutdown).await?)
     });
+    let dispatcher = dispatcher.lock().unwrap_or_else(PoisonError::into_inner).take();
+    dispatcher.into_iter().for_each(Dispatcher::stop);
     // Tasks that have not ended by now are cancelled.
     runtime.shutdown_background();
     served.map(|()| DONE)

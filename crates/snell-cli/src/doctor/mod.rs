@@ -8,6 +8,7 @@ mod database;
 mod disabled;
 mod env_vars;
 mod guard;
+mod notices;
 mod other_hooks;
 mod profile;
 mod program;
@@ -95,6 +96,7 @@ const CHECKS: &[(&str, DoctorCheck)] = &[
     ("Configuration", database::check_configuration),
     ("Profile", profile::check_profile),
     ("Guard", guard::check_guard),
+    ("Notices", notices::check_notices),
     ("Proof", self_test::run_self_tests),
 ];
 

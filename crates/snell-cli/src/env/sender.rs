@@ -19,6 +19,9 @@ mod launcher_variables {
 const TMUX: &str = "TMUX";
 const TMUX_PANE: &str = "TMUX_PANE";
 
+/// Set by Snell for its hooks.
+const DEPTH: &str = "SNELL_DEPTH";
+
 /// The profile that the variables of a launcher switch on.
 pub(crate) fn read_launcher_profile() -> Option<WorkProfile> {
     let is_set = |name: &&str| read_variable_lossy(name).is_some_and(|value| !value.trim().is_empty());
@@ -51,6 +54,7 @@ pub(crate) fn build_sender(vars: &EnvVars, product: Option<&'static AgentProduct
         mission_execution_id: vars.text_lossy(launcher::MISSION),
         context_window: None,
         unattended: is_unattended(vars, &variables),
+        in_hook: vars.text(DEPTH).is_some_and(|depth| depth != "0"),
     }
 }
 

@@ -35,10 +35,12 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
             ("wake", "sessions"),
             ("log", "records"),
             ("export", "records"),
+            ("notices", "notices"),
             ("statusline", "lifecycle"),
+            ("serve", "http"),
+            ("notify", "run-a-receiver"),
         ],
     ),
-    ("Receiver", &[("serve", "http"), ("notify", "run-a-receiver")]),
     ("Help", &[("docs", "glossary"), ("man", ALL_COMMANDS), ("completions", ALL_COMMANDS)]),
 ];
 

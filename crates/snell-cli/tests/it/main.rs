@@ -29,6 +29,7 @@ mod log;
 mod manual;
 mod microai;
 mod native;
+mod notices;
 mod notify;
 mod record;
 mod running;

@@ -28,7 +28,7 @@ pub use client::{
     DeliveryOutcome, HandoffOutcome, flush_daemon, query_session, send_and_wait, send_nowait, spawn_daemon,
 };
 pub use forwarder::{ForwarderSettings, run_forwarder};
-pub use server::{DaemonSettings, run_daemon};
+pub use server::{DaemonSettings, DaemonSignals, run_daemon};
 
 /// The job of a daemon. Each directory has at most one daemon per job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -104,6 +104,15 @@ struct DaemonServer {
     locked_until: Option<Instant>,
 }
 
+/// Signals from other threads.
+#[derive(Clone, Copy, Debug)]
+pub struct DaemonSignals<'a> {
+    /// It should exit. A connection wakes it up.
+    pub stop: &'a AtomicBool,
+    /// Other work goes on in this process, so it should not exit for lack of requests.
+    pub is_busy: &'a AtomicBool,
+}
+
 /// Serves the hooks of this directory until no request came for a while, or until `stop` is set. Then it stores
 /// everything that it has received.
 ///
@@ -112,11 +121,12 @@ struct DaemonServer {
 /// # Errors
 ///
 /// When the socket cannot be made.
-pub fn run_daemon(directory: &Path, settings: DaemonSettings, stop: &AtomicBool) -> io::Result<()> {
+pub fn run_daemon(directory: &Path, settings: DaemonSettings, signals: &DaemonSignals<'_>) -> io::Result<()> {
     let mut server = DaemonServer::new(directory)?;
     // Events that the last daemon left.
     server.run_unless_locked(EventRecorder::drain_all);
-    while server.last_request.elapsed() < settings.linger && !stop.load(Ordering::Relaxed) {
+    let is_set = |signal: &AtomicBool| signal.load(Ordering::Relaxed);
+    while (server.last_request.elapsed() < settings.linger || is_set(signals.is_busy)) && !is_set(signals.stop) {
         server.wait_for_input()?;
         let requests = server.read_requests();
         if !requests.is_empty() {

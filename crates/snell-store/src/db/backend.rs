@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use snell::Timestamp;
 
+use crate::db::dispatches::DispatchTable;
 use crate::db::rows::Rows;
 use crate::error::Result;
 use crate::views::queries::Queries;
@@ -47,6 +48,8 @@ pub(crate) trait Backend: Queries + Send {
     fn trim_changes(&mut self, keep: u32) -> Result<()>;
     /// Copies the log into the database. Returns whether everything is in the database itself afterwards.
     fn checkpoint(&mut self, tidying: CheckpointMode) -> Result<bool>;
+    /// The table of changes that hooks and notices react to.
+    fn dispatches(&mut self) -> &mut dyn DispatchTable;
     /// Its path and inode, if it is a file.
     fn database_file(&self) -> Option<(&Path, u64)>;
     /// Whether the opened files are still those at their paths, and complete.

@@ -13,6 +13,7 @@ use crate::db::change_feed::{
     CardPayload, ChangeKind, ChangePayload, GuardVerdictPayload, HookRunPayload, NewChange, SessionCreatedPayload,
     SessionEndedPayload, StatePayload, TurnPayload,
 };
+use crate::db::dispatches::{NewDispatch, classify_state_change};
 use crate::db::model::{AgentRow, AgentState, ConversationRow, SightingRow, StateSource, TurnRow};
 use crate::db::rows::{EventReference, EventRow, HookRunOwner, OpenToolCall, Rows, SessionBinding, TranscriptProgress};
 use crate::db::workers::{SessionWorker, WorkerKind, WorkerRows};
@@ -39,6 +40,8 @@ struct ChangeCause {
     turn: Option<(i64, Timestamp)>,
     /// The message about the session that came with this event, apart from its turns.
     message: Option<String>,
+    /// Whether a hook started the agent of this event.
+    is_nested: bool,
 }
 
 /// The largest number of rows that are kept between transactions.
@@ -100,13 +103,27 @@ impl<'a> Journal<'a> {
                 event_agent_id: None,
                 turn: None,
                 message: None,
+                is_nested: false,
             },
         })
     }
 
     /// Sets the cause of the changes that follow.
     pub(crate) fn set_cause(&mut self, reason: &str, at: Timestamp) {
-        self.cause = ChangeCause { reason: reason.to_owned(), at, event_agent_id: None, turn: None, message: None };
+        self.cause = ChangeCause {
+            reason: reason.to_owned(),
+            at,
+            event_agent_id: None,
+            turn: None,
+            message: None,
+            is_nested: false,
+        };
+    }
+
+    /// Marks the event as one of an agent that a hook started. Hooks and notices do not react to its changes: a hook that
+    /// starts an agent whenever one is idle would run forever.
+    pub(crate) fn mark_nested(&mut self) {
+        self.cause.is_nested = true;
     }
 
     /// Sets the message about the session that comes with this event.
@@ -168,6 +185,9 @@ impl<'a> Journal<'a> {
             let payload = StatePayload::new(agent, before_state, self.cause.turn, at);
             self.record_change(ChangeKind::StateChanged, agent_id, project_id, ChangePayload::State(payload))?;
             self.insert_sighting_if_unreported(agent, before_state)?;
+            if let Some(kind) = classify_state_change(before_state, agent) {
+                self.insert_dispatch(&NewDispatch { kind, agent_id, at: agent.state_since, text: &agent.why })?;
+            }
         }
         self.record_card_change(agent)
     }
@@ -339,6 +359,13 @@ impl Rows for Journal<'_> {
         let project_id = self.find_project_id(agent_id)?;
         let payload = GuardVerdictPayload::new(verdict, (agent_id, project_id), owner.event, owner.at);
         self.record_change(ChangeKind::GuardVerdict, agent_id, project_id, ChangePayload::Verdict(payload))
+    }
+
+    fn insert_dispatch(&mut self, dispatch: &NewDispatch<'_>) -> Result<()> {
+        if self.cause.is_nested {
+            return Ok(());
+        }
+        self.rows.insert_dispatch(dispatch)
     }
 
     fn insert_event(&mut self, event: &EventRow<'_>) -> Result<i64> {

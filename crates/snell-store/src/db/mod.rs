@@ -4,6 +4,7 @@ pub(crate) mod backend;
 pub(crate) mod change_feed;
 pub(crate) mod change_watcher;
 pub(crate) mod data_dir;
+pub(crate) mod dispatches;
 pub(crate) mod journal;
 pub(crate) mod model;
 pub(crate) mod rows;

@@ -5,6 +5,7 @@
 use snell::Timestamp;
 
 use crate::db::change_feed::NewChange;
+use crate::db::dispatches::NewDispatch;
 use crate::db::model::{AgentRow, AgentState, ConversationRow, CorrelationMethod, SightingRow, TurnRow};
 use crate::db::workers::WorkerRows;
 use crate::error::Result;
@@ -151,6 +152,8 @@ pub(crate) trait Rows: WorkerRows {
     fn insert_guard_verdict(&mut self, owner: EventReference<'_>, verdict: &GuardVerdictRecord) -> Result<()>;
     /// Stores a change of state without an event.
     fn insert_sighting(&mut self, sighting: &SightingRow<'_>) -> Result<()>;
+    /// Stores a change that hooks and notices react to.
+    fn insert_dispatch(&mut self, dispatch: &NewDispatch<'_>) -> Result<()>;
     /// Adds a change to the feed.
     fn insert_change(&mut self, change: &NewChange<'_>) -> Result<()>;
 }

@@ -21,8 +21,9 @@ mod workers;
 
 use serde::Serialize;
 use serde_json::Value;
-use snell::{AgentProduct, Event, EventName, Timestamp};
+use snell::{AgentProduct, Event, EventName, NoticeKind, Timestamp};
 
+use crate::db::dispatches::NewDispatch;
 use crate::db::model::{AgentRow, AgentState, CorrelationMethod, ReminderHistory, StateSource};
 use crate::db::rows::{EventReference, EventRow, Rows};
 use crate::derive::context_usage::ContextReset;
@@ -173,7 +174,47 @@ fn record_state_and_turns(
         turns::record_late_prompt(rows, &found.agent, find_user_prompt(event), observed.at)?;
     }
     insert_runs_and_verdicts(rows, observed, found, event_row)?;
+    insert_blocked_call(rows, observed, found)?;
     Ok(state)
+}
+
+/// Stores that a tool call was blocked, for notices.
+fn insert_blocked_call(rows: &mut dyn Rows, observed: &NormalizedEvent, found: &CorrelatedAgent) -> Result<()> {
+    let is_call = matches!(observed.event.name, EventName::PreToolUse | EventName::PermissionRequest);
+    let Some(judgement) = observed.judgement.as_ref().filter(|judgement| is_call && judgement.is_block()) else {
+        return Ok(());
+    };
+    let tool = observed.event.tool_name().unwrap_or("a tool");
+    let mut text = match &observed.tool_summary {
+        Some(summary) => format!("{tool} was blocked: {summary}"),
+        None => format!("{tool} was blocked"),
+    };
+    if let Some(reason) = judgement.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()) {
+        text.push_str(&format!(" ({reason})"));
+    }
+    let agent_id = found.agent.agent_id;
+    rows.insert_dispatch(&NewDispatch { kind: NoticeKind::Blocked, agent_id, at: observed.at, text: &text })
+}
+
+/// Stores an event that Snell derived from a change of an agent. Returns whether the agent is known, and the event was not
+/// stored before.
+pub(crate) fn store_derived_event(rows: &mut dyn Rows, agent_id: i64, observed: &NormalizedEvent) -> Result<bool> {
+    let agent = rows.find_agent(agent_id)?;
+    let Some(agent) = agent.filter(|_| rows.find_event_agent(&observed.event_id).is_ok_and(|known| known.is_none()))
+    else {
+        return Ok(false);
+    };
+    let conversation = agent.conversation_id.map(|id| rows.find_conversation(id)).transpose()?.flatten();
+    let found = CorrelatedAgent {
+        conversation,
+        correlation: CorrelationMethod::DbSessionId,
+        is_new_agent: false,
+        may_change_agent: false,
+        agent,
+    };
+    let event_row = insert_event_row(rows, observed, &found, found.agent.state)?;
+    insert_runs_and_verdicts(rows, observed, &found, event_row)?;
+    Ok(true)
 }
 
 /// Whether the same event about the same tool call is stored already. The id of a call alone is not enough, because

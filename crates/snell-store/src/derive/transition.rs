@@ -89,6 +89,8 @@ pub(crate) fn compute_transition(event: &Event, before: TransitionInput<'_>) -> 
         }
         EventName::Other(name) => handle_other_event(name, event, before),
         EventName::SubagentStart | EventName::SubagentStop | EventName::PreCompact | EventName::PostCompact => None,
+        // They follow from a state, and change none.
+        EventName::NeedsUser | EventName::AgentIdle | EventName::AgentEnded => None,
     }
 }
 

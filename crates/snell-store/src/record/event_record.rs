@@ -86,6 +86,9 @@ pub struct EventSender {
     /// Whether no user can answer it, as in print mode.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unattended: bool,
+    /// Whether a hook started it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub in_hook: bool,
 }
 
 /// The decision about an event.

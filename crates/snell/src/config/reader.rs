@@ -307,12 +307,14 @@ impl<'a> ConfigReader<'a> {
 
     /// The event of this name; in a closed vocabulary an unknown name is an error, in an open one a warning.
     pub(crate) fn read_event_name(&mut self, at: usize, name: &str, vocabulary: EventVocabulary) -> Option<EventName> {
-        if let Some(event) = EventName::parse_known(name) {
+        let is_native = matches!(vocabulary, EventVocabulary::Native);
+        if let Some(event) = EventName::parse_known(name).filter(|event| is_native || !event.is_derived()) {
             return Some(event);
         }
         match vocabulary {
-            EventVocabulary::Closed => {
-                let known: Vec<_> = EventName::canonical_names().collect();
+            EventVocabulary::Native | EventVocabulary::Closed => {
+                let is_listed = |name: &&str| is_native || !EventName::parse(name).is_derived();
+                let known: Vec<_> = EventName::canonical_names().filter(is_listed).collect();
                 let message = UserMessage::new(format!("unknown event \"{name}\" (its hooks are ignored)"))
                     .with_hint(format!("use one of {}", known.join(", ")))
                     .with_suggestion(name, EventName::all_names());
@@ -334,7 +336,9 @@ impl<'a> ConfigReader<'a> {
 /// Whether a format's event names are a finished list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum EventVocabulary {
-    /// An unknown name is an error.
+    /// The canonical names, with the events that Snell derives. An unknown name is an error.
+    Native,
+    /// The canonical names of agents' own events. An unknown name is an error.
     Closed,
     /// The format grows: these names are known too, and hooks with other names still load.
     Open(&'static [&'static str]),

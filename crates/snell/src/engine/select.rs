@@ -2,7 +2,7 @@
 
 use super::prepare::build_rule_roots;
 use super::{Engine, MAX_DEPTH};
-use crate::contract::{EventReaction, HookContext};
+use crate::contract::{EventReaction, HookContext, NATIVE};
 use crate::event::{Event, ToolCall};
 use crate::hook::{Hook, HookAction, HookCondition};
 use crate::matcher::{MatchSubject, Matcher, PermissionRule};
@@ -35,6 +35,10 @@ impl Engine {
 }
 
 fn select_by_match(hook: &Hook, event: &Event, scene: &HookContext<'_>) -> HookSelection {
+    // Hook files of other formats have no such events.
+    if event.name.is_derived() && !std::ptr::eq(hook.contract, &NATIVE) {
+        return HookSelection::OtherEvent;
+    }
     match find_reaction(hook, event) {
         EventReaction::No => return HookSelection::OtherEvent,
         EventReaction::Excluded(_) => return HookSelection::NoMatch,

@@ -34,6 +34,12 @@ pub enum EventName {
     PostCompact,
     /// A session ends.
     SessionEnd,
+    /// An agent began to wait for its user.
+    NeedsUser,
+    /// An agent ended its turn and waits for a prompt.
+    AgentIdle,
+    /// An agent ended, with or without an event of its own.
+    AgentEnded,
     /// An event that is not in the table, with its original name.
     Other(String),
 }
@@ -45,7 +51,7 @@ struct EventNameRow {
     aliases: &'static [&'static str],
 }
 
-static EVENT_NAME_ROWS: [EventNameRow; 13] = [
+static EVENT_NAME_ROWS: [EventNameRow; 16] = [
     event_name_row(EventName::SessionStart, "SessionStart", &["session-start"]),
     event_name_row(
         EventName::UserPromptSubmit,
@@ -63,6 +69,9 @@ static EVENT_NAME_ROWS: [EventNameRow; 13] = [
     event_name_row(EventName::PreCompact, "PreCompact", &["PreCompress"]),
     event_name_row(EventName::PostCompact, "PostCompact", &[]),
     event_name_row(EventName::SessionEnd, "SessionEnd", &["session-end"]),
+    event_name_row(EventName::NeedsUser, "NeedsUser", &[]),
+    event_name_row(EventName::AgentIdle, "AgentIdle", &[]),
+    event_name_row(EventName::AgentEnded, "AgentEnded", &[]),
 ];
 
 const fn event_name_row(event: EventName, name: &'static str, aliases: &'static [&'static str]) -> EventNameRow {
@@ -109,6 +118,11 @@ impl EventName {
     /// Whether the event is about one tool call, so that a matcher compares a tool.
     pub fn is_tool_event(&self) -> bool {
         matches!(self, Self::PreToolUse | Self::PermissionRequest | Self::PostToolUse | Self::PostToolUseFailure)
+    }
+
+    /// Whether Snell itself derives the event from a change of an agent's state. Only hooks of a `snell.toml` get it.
+    pub fn is_derived(&self) -> bool {
+        matches!(self, Self::NeedsUser | Self::AgentIdle | Self::AgentEnded)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Reads tmux panes and types into them.
 
+mod focus;
 mod panes;
 mod send_keys;
 mod socket_path;

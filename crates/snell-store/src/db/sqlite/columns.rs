@@ -7,6 +7,7 @@ use serde_json::Value;
 use snell::Timestamp;
 
 use crate::db::change_feed::ChangeKind;
+use crate::db::dispatches::DeliveryStatus;
 use crate::db::model::{
     AgentState, ContextSource, CorrelationMethod, ProcessIdentity, StateConfidence, StateSource, TimestampSource,
     TurnActor,
@@ -75,6 +76,7 @@ word_columns!(
     ChangeKind,
     ContextSource,
     CorrelationMethod,
+    DeliveryStatus,
     GuardOutcome,
     StateConfidence,
     StateSource,

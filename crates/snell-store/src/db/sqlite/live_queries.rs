@@ -17,6 +17,9 @@ use crate::views::rollups::GuardOutcome;
 /// The latest event is among so many of the newest rows: late events are stored after newer ones.
 const NEWEST_EVENT_COUNT: i64 = 100;
 
+/// Events of agents, without those that Snell derives: they are no sign that hooks work.
+const NOT_DERIVED: &str = "name NOT IN ('NeedsUser', 'AgentIdle', 'AgentEnded')";
+
 columns! { ChangeRow from "changes" { id: "change_id", kind, agent_id, project_id, at, data } }
 
 columns! {
@@ -47,17 +50,19 @@ impl LiveQueries for SqliteDatabase {
     }
 
     fn summarize_events_since(&mut self, event_row: Option<i64>) -> Result<EventActivity> {
-        let sql = "SELECT id, name, (SELECT max(at) FROM (SELECT at FROM events ORDER BY id DESC LIMIT ?1)) \
-            FROM events ORDER BY id DESC LIMIT 1";
+        let sql = format!(
+            "SELECT id, name, (SELECT max(at) FROM (SELECT at FROM events WHERE {NOT_DERIVED} ORDER BY id DESC LIMIT ?1)) \
+             FROM events WHERE {NOT_DERIVED} ORDER BY id DESC LIMIT 1"
+        );
         let newest: Option<(i64, Option<String>, Timestamp)> =
-            self.connection.query_optional(sql, [NEWEST_EVENT_COUNT])?;
+            self.connection.query_optional(&sql, [NEWEST_EVENT_COUNT])?;
         let mut activity = newest.map_or_else(EventActivity::default, |(last_row, last_event, last_at)| {
             EventActivity { events: 0, last_row, last_at: Some(last_at), last_event }
         });
         if let Some(row) = event_row.filter(|row| *row != activity.last_row) {
             // Events that came after that query are counted the next time.
-            let sql = "SELECT count(*) FROM events WHERE id > ?1 AND id <= ?2";
-            let count: i64 = self.connection.query_value(sql, [row, activity.last_row])?;
+            let sql = format!("SELECT count(*) FROM events WHERE id > ?1 AND id <= ?2 AND {NOT_DERIVED}");
+            let count: i64 = self.connection.query_value(&sql, [row, activity.last_row])?;
             activity.events = u64::try_from(count).unwrap_or(0);
         }
         Ok(activity)

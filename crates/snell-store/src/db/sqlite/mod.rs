@@ -4,6 +4,7 @@ mod agent_rows;
 mod columns;
 mod conversation_rows;
 mod disk_space;
+mod dispatches;
 mod file_lengths;
 mod live_queries;
 mod log;
@@ -34,6 +35,7 @@ use snell::{FileAccess, RegularFile, Timestamp, check_regular_file};
 use self::columns::FromColumns;
 use self::file_lengths::FileLengths;
 use crate::db::backend::{Backend, CheckpointMode, RemovedFile};
+use crate::db::dispatches::DispatchTable;
 use crate::db::rows::Rows;
 use crate::derive::transcript::FileId;
 use crate::error::{Result, StoreError};
@@ -48,6 +50,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/005-sightings.sql"),
     include_str!("migrations/006-added-context.sql"),
     include_str!("migrations/007-context-and-background.sql"),
+    include_str!("migrations/008-dispatches.sql"),
 ];
 
 /// How often a process asks for the lock before it gives up: about half a second in all.
@@ -246,6 +249,10 @@ impl Backend for SqliteDatabase {
         self.connection.busy_handler(Some(wait_for_lock))?;
         self.lengths.set(FileLengths::measure(&self.path));
         Ok(tidied?)
+    }
+
+    fn dispatches(&mut self) -> &mut dyn DispatchTable {
+        self
     }
 
     fn database_file(&self) -> Option<(&Path, u64)> {

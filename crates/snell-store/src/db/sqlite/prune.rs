@@ -37,6 +37,9 @@ const DELETE_DETAILS: &[&str] = &[
     "DELETE FROM guard_hours WHERE (hour, rule, tier, outcome) IN \
      (SELECT hour, rule, tier, outcome FROM guard_hours WHERE hour < ?1 / 3600000000 LIMIT ?2)",
     "DELETE FROM sightings WHERE sighting_id IN (SELECT sighting_id FROM sightings WHERE at < ?1 LIMIT ?2)",
+    // Their deliveries go with them. The newest stays, so that its id is not used again.
+    "DELETE FROM dispatches WHERE dispatch_id IN (SELECT dispatch_id FROM dispatches WHERE at < ?1 \
+     AND dispatch_id < (SELECT max(dispatch_id) FROM dispatches) LIMIT ?2)",
     // The newest stays, so that its id is not used again.
     "DELETE FROM changes WHERE change_id IN (SELECT change_id FROM changes WHERE at < ?1 \
      AND change_id < (SELECT max(change_id) FROM changes) ORDER BY change_id LIMIT ?2)",

@@ -5,6 +5,7 @@ use snell::Timestamp;
 
 use super::columns::{ColumnParam, ConnectionExt, columns, insert_row, update_row};
 use crate::db::change_feed::NewChange;
+use crate::db::dispatches::NewDispatch;
 use crate::db::model::{AgentRow, ConversationRow, SightingRow, TurnRow};
 use crate::db::rows::{EventReference, EventRow, HookRunOwner, OpenToolCall, Rows, SessionBinding, TranscriptProgress};
 use crate::error::{Result, StoreError};
@@ -274,6 +275,10 @@ impl Rows for SqliteTransaction<'_, '_> {
 
     fn insert_sighting(&mut self, sighting: &SightingRow<'_>) -> Result<()> {
         self.write_sighting(sighting)
+    }
+
+    fn insert_dispatch(&mut self, dispatch: &NewDispatch<'_>) -> Result<()> {
+        self.write_dispatch(dispatch)
     }
 
     fn insert_change(&mut self, change: &NewChange<'_>) -> Result<()> {

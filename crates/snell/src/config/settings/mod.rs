@@ -5,6 +5,7 @@ mod context;
 mod guard;
 mod handlers;
 mod messages;
+mod notify;
 mod profile;
 mod remind;
 mod server;
@@ -33,6 +34,7 @@ pub use guard::{
 };
 pub use handlers::{BuiltinHandler, HandlerSwitch, HandlerSwitches};
 pub use messages::{AgentMessage, MessageTemplates};
+pub use notify::{NoticeKind, NotifySettings, NtfyTarget, QuietHours, SecretSource, WebhookTarget};
 pub use profile::{ActiveProfile, ProfileOrigin, WorkProfile};
 pub use remind::RemindSettings;
 pub use server::{ServerSettings, ServerSettingsFault, is_postgres_url, normalize_receiver_url};
@@ -68,6 +70,8 @@ pub struct SnellSettings {
     pub comms: CommsSettings,
     /// The settings of the guard.
     pub guard: GuardSettings,
+    /// Notices to the user about agents.
+    pub notify: NotifySettings,
     /// The receiver.
     pub server: ServerSettings,
 }
@@ -109,6 +113,7 @@ pub(crate) const SETTING_KEYS: &[&str] = &[
     "messages",
     "comms",
     "guard",
+    "notify",
     "server",
 ];
 
@@ -127,6 +132,7 @@ pub(crate) struct FileSettings {
     messages: MessageTemplates,
     comms: CommsSettings,
     guard: guard::FileGuardSettings,
+    notify: NotifySettings,
     server: ServerSettings,
 }
 
@@ -182,6 +188,7 @@ impl SnellSettings {
             messages: messages.with_texts_of(profile),
             comms: merge_files(&files, |file| &file.comms, CommsSettings::merge_over).resolve_paths(home),
             guard: GuardSettings::from_files(guard_files, bases, profile::default_guard_preset(profile)),
+            notify: merge_files(&files, |file| &file.notify, NotifySettings::merge_over).resolve_paths(home),
             server: merge_files(&files, |file| &file.server, ServerSettings::merge_over).resolve_paths(home),
         }
     }
@@ -236,6 +243,7 @@ pub(crate) fn read_settings(reader: &mut ConfigReader<'_>, root: &ObjectFields<'
             .unwrap_or_default(),
         comms: get_user_only(reader, root, "comms").map(|node| comms::read_comms(reader, node)).unwrap_or_default(),
         guard: root.get("guard").map(|node| guard::read_guard(reader, node)).unwrap_or_default(),
+        notify: get_user_only(reader, root, "notify").map(|node| notify::read_notify(reader, node)).unwrap_or_default(),
         server: get_user_only(reader, root, "server").map(|node| server::read_server(reader, node)).unwrap_or_default(),
     };
 }

@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn every_canonical_event_but_none_else_twice_is_a_row() {
         assert_eq!(EVENT_ROWS.len(), 31);
-        for name in EventName::canonical_names() {
+        for name in EventName::canonical_names().filter(|name| !EventName::parse(name).is_derived()) {
             assert_eq!(EVENT_ROWS.iter().filter(|row| row.name == name).count(), 1, "{name}");
         }
     }

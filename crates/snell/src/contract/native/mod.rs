@@ -38,7 +38,7 @@ fn build_envelope(hook: &Hook, event: &Event, scene: &HookContext<'_>) -> Envelo
     let matching = hook.filters.as_ref().map(|filters| filters.find_matching_files(event, scene.filter_scene()));
     let matching = matching.unwrap_or_default();
     let file = matching.first().copied().or_else(|| tool.and_then(|tool| tool.file_path()));
-    EnvelopeBuilder::default()
+    set_derived_variables(EnvelopeBuilder::default(), event)
         .without_vars(&[
             "SNELL_TOOL",
             "SNELL_FILE",
@@ -58,4 +58,27 @@ fn build_envelope(hook: &Hook, event: &Event, scene: &HookContext<'_>) -> Envelo
         .set_var("SNELL_SESSION_ID", event.session_id.as_deref())
         .set_var("SNELL_AGENT", event.platform.as_deref())
         .into_envelope(Some(to_json_line(&event.to_json())))
+}
+
+/// The variables of a derived event, by the field of the event.
+const DERIVED_VARIABLES: &[(&str, &str)] = &[
+    ("SNELL_STATE", "state"),
+    ("SNELL_REASON", "reason"),
+    ("SNELL_QUESTION", "question"),
+    ("SNELL_SINCE", "since"),
+    ("SNELL_AGENT_NUMBER", "agent_number"),
+];
+
+/// Sets what a derived event says about its agent. Other events do not have these variables.
+fn set_derived_variables(builder: EnvelopeBuilder, event: &Event) -> EnvelopeBuilder {
+    let names: Vec<_> = DERIVED_VARIABLES.iter().map(|(variable, _)| *variable).collect();
+    let builder = builder.without_vars(&names);
+    if !event.name.is_derived() {
+        return builder;
+    }
+    DERIVED_VARIABLES.iter().fold(builder, |builder, (variable, field)| {
+        let value =
+            event.wire_field(field).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        builder.set_var(variable, value.as_deref())
+    })
 }

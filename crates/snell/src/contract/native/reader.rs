@@ -125,7 +125,7 @@ fn read_events(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Opti
         let Some(name) = reader.expect_text(item, "event") else {
             continue;
         };
-        events.extend(reader.read_event_name(item.offset, &name, EventVocabulary::Closed));
+        events.extend(reader.read_event_name(item.offset, &name, EventVocabulary::Native));
     }
     if events.is_empty() && names.is_empty() {
         let message = UserMessage::new("\"event\" is an empty list");

@@ -42,7 +42,8 @@ pub(super) const FAULTS: &[ConfigFaultRow] = &[
              \"PostToolUse\"?)",
             "6:9: error: unknown event \"Banana\" (its hooks are ignored) (hint: use one of SessionStart, \
              UserPromptSubmit, PreToolUse, PermissionRequest, PostToolUse, PostToolUseFailure, \
-             Notification, SubagentStart, SubagentStop, Stop, PreCompact, PostCompact, SessionEnd)",
+             Notification, SubagentStart, SubagentStop, Stop, PreCompact, PostCompact, SessionEnd, \
+             NeedsUser, AgentIdle, AgentEnded)",
         ],
     ),
     ("whale:no-event.whale.json", 0, &[r#"1:2: error: a hook has no "event" (hint: add "event": "…")"#]),

@@ -9,9 +9,9 @@ use crate::support::CliSandbox;
 /// The contracts, in the order in which their hooks run.
 pub const CONTRACTS: [&str; 6] = ["snell", "wave", "microai", "claude", "claude-os", "whale"];
 
-/// Every event that has a name of its own.
+/// Every event of agents that has a name of its own.
 pub fn list_event_names() -> Vec<&'static str> {
-    EventName::canonical_names().collect()
+    EventName::canonical_names().filter(|name| !EventName::parse(name).is_derived()).collect()
 }
 
 /// A hook that runs `hook.sh` in the project, which does what the file `does` says.

@@ -53,6 +53,20 @@ pub const SCENES: &[ExampleScene] = &[
         prepare: |sandbox| props::add_first_hook(recordings::freeze_clock_at_noon(sandbox)),
     },
     ExampleScene {
+        page: "docs/guide/notices.md",
+        under: &["Choose where notices go"],
+        project: "/home/me/api",
+        needs: &[],
+        prepare: props::add_notice_target,
+    },
+    ExampleScene {
+        page: "docs/guide/notices.md",
+        under: &["See what was sent"],
+        project: "/home/me/api",
+        needs: &[],
+        prepare: recordings::freeze_clock_at_noon,
+    },
+    ExampleScene {
         page: "docs/guide/use-agents.md",
         under: &["Install it", "Trust a project", "Check that it works", "Work as before", "Remove it"],
         project: "/home/me/api",

@@ -76,3 +76,8 @@ pub fn add_two_hooks(sandbox: CliSandbox) -> CliSandbox {
              when = \"test -f Makefile\"\nrun = \"make check\"\n",
         )
 }
+
+/// A target of notices.
+pub fn add_notice_target(sandbox: CliSandbox) -> CliSandbox {
+    sandbox.home_file(".config/snell/snell.toml", "[notify]\ncommand = \"true\"\n")
+}

@@ -1,0 +1,85 @@
+//! Decides which deliveries a change needs, and whether a delivery that is due is still needed. Pure.
+
+use std::time::Duration;
+
+use snell::{NoticeKind, NotifySettings, Timestamp};
+use snell_store::{DeliveryResult, DispatchView, PlannedDelivery};
+
+use super::targets::DeliveryTarget;
+
+/// Notices are given up after this time.
+const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The pause after the first failure. It doubles each time.
+const FIRST_PAUSE: Duration = Duration::from_secs(5);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10 * 60);
+
+/// Whether any hook reacts to a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HookInterest {
+    Wanted,
+    Unwanted,
+}
+
+/// The deliveries of a change, by the real clock.
+pub(super) fn plan_deliveries(
+    change: &DispatchView,
+    hooks: HookInterest,
+    notify: &NotifySettings,
+    now: Timestamp,
+) -> Vec<PlannedDelivery> {
+    let mut plan = Vec::new();
+    if hooks == HookInterest::Wanted {
+        plan.push(PlannedDelivery { target: DeliveryTarget::Hooks.name(), due_at: now });
+    }
+    let is_old = age_of(change, now) > MAX_AGE;
+    // A wait that may still be open is not old.
+    let is_outdated = is_old && change.kind != NoticeKind::NeedsUser;
+    if !notify.wants(change.kind) || is_outdated || change.is_repetition {
+        return plan;
+    }
+    let pause = match change.kind {
+        NoticeKind::NeedsUser | NoticeKind::Idle => notify.after(),
+        NoticeKind::Blocked | NoticeKind::Ended => Duration::ZERO,
+    };
+    let due_at = change.recorded_at.checked_add(pause).unwrap_or(now);
+    let targets = DeliveryTarget::ALL.iter().filter(|target| target.is_configured(notify));
+    plan.extend(targets.map(|target| PlannedDelivery { target: target.name(), due_at }));
+    plan
+}
+
+/// The circumstances of a notice that is due.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NoticeMoment {
+    /// Whether these are quiet hours.
+    pub(super) is_quiet: bool,
+    /// Whether the agent's terminal is in front, as far as known.
+    pub(super) is_in_front: bool,
+}
+
+/// Why a notice that is due is not sent now; nothing if it is sent.
+pub(super) fn find_obstacle(change: &DispatchView, moment: NoticeMoment) -> Option<DeliveryResult> {
+    let skip = |why: &str| Some(DeliveryResult::Skipped(why.to_owned()));
+    if !change.is_current() {
+        return skip("the agent's state has changed");
+    }
+    match (moment.is_quiet, change.kind) {
+        (true, NoticeKind::NeedsUser) => return Some(DeliveryResult::Held),
+        (true, NoticeKind::Idle | NoticeKind::Blocked | NoticeKind::Ended) => return skip("quiet hours"),
+        (false, _) => {}
+    }
+    if moment.is_in_front { skip("the agent's terminal is in front") } else { None }
+}
+
+/// The result of an attempt that failed for a reason that may go away.
+pub(super) fn plan_retry(change: &DispatchView, attempts: u32, why: String, now: Timestamp) -> DeliveryResult {
+    let pause = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(attempts)).min(LONGEST_PAUSE);
+    match now.checked_add(pause) {
+        Ok(next) if age_of(change, now) < MAX_AGE => DeliveryResult::Retry(why, next),
+        _ => DeliveryResult::Failed(why),
+    }
+}
+
+fn age_of(change: &DispatchView, now: Timestamp) -> Duration {
+    Duration::try_from(now.duration_since(change.recorded_at)).unwrap_or_default()
+}
