@@ -27,12 +27,14 @@ pub(crate) fn plan_audit_preset() -> anyhow::Result<ConfigFileChange> {
         return Err(CommandError::new(problem).with_hint("set preset = \"audit\" there, or leave out --audit").into());
     }
     ConfigFileChange::prepare(&path, |text| {
+        let text = text.unwrap_or_default();
         if matches!(config_edit::find_value(text, PRESET_KEY), Ok(Some(AUDIT))) {
-            return Ok(text.to_owned());
+            return Ok(Some(text.to_owned()));
         }
         // In an inline table there is no room for a comment.
         config_edit::set_key(text, PRESET_KEY, &format!("{AUDIT} {MARK}"))
             .or_else(|_| config_edit::set_key(text, PRESET_KEY, AUDIT))
+            .map(Some)
     })
 }
 
@@ -44,9 +46,12 @@ pub(crate) fn plan_audit_removal() -> anyhow::Result<Option<ConfigFileChange>> {
         return Ok(None);
     }
     let change = ConfigFileChange::prepare(&path, |text| {
-        Ok(config_edit::remove_key(text, PRESET_KEY)?.unwrap_or_else(|| text.to_owned()))
+        let text = text.unwrap_or_default();
+        let removed = config_edit::remove_key(text, PRESET_KEY)?.unwrap_or_else(|| text.to_owned());
+        // A file without content is removed.
+        Ok(Some(removed).filter(|text| !text.trim().is_empty()))
     })?;
-    Ok(Some(change.or_remove_if_blank()))
+    Ok(Some(change))
 }
 
 fn user_settings_path() -> anyhow::Result<PathBuf> {
@@ -57,6 +62,6 @@ fn user_settings_path() -> anyhow::Result<PathBuf> {
 
 /// The text of the file, if it exists.
 fn read_settings(path: &std::path::Path) -> anyhow::Result<Option<String>> {
-    let unchanged = ConfigFileChange::prepare(path, |text| Ok(text.to_owned()))?;
+    let unchanged = ConfigFileChange::prepare(path, |text| Ok(text.map(str::to_owned)))?;
     Ok(unchanged.text_before().map(str::to_owned))
 }

@@ -93,7 +93,7 @@ fn write_audit_preset(args: &Args) -> anyhow::Result<()> {
     } else if change.has_effect() {
         change.write()?;
         if !args.place.json {
-            let verb = if change.is_new_file() { "Created" } else { "Changed" };
+            let verb = if change.text_before().is_none() { "Created" } else { "Changed" };
             output::print_line(&format!("{verb} {}: preset = \"audit\" under [guard].", change.path().display()));
         }
     }
