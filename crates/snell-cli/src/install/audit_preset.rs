@@ -46,6 +46,7 @@ pub(crate) fn plan_audit_removal() -> anyhow::Result<Option<ConfigFileChange>> {
     let change = ConfigFileChange::prepare(&path, |text| {
         let text = text.unwrap_or_default();
         let removed = config_edit::remove_key(text, PRESET_KEY)?.unwrap_or_else(|| text.to_owned());
+        // A file without content is removed.
         Ok(Some(removed).filter(|text| !text.trim().is_empty()))
     })?;
     Ok(Some(change))

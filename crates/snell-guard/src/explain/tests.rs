@@ -156,7 +156,8 @@ fn an_explanation_is_bounded() {
 
 #[test]
 fn an_explanation_can_be_written_as_json() {
-    let told = serde_json::to_value(explain_command("sudo ls")).unwrap();
+    let input = json!({ "command": "sudo ls" });
+    let told = serde_json::to_value(explain_with("Bash", &input, &GuardPolicy::default())).unwrap();
     assert_eq!(told["decision"], Json::Null);
     assert_eq!(told["steps"][0]["words"][0]["text"], "ls");
     assert_eq!(told["steps"][0]["effects"][0]["rules"][0]["source"], "rule");

@@ -57,7 +57,7 @@ fn invalid_entries_are_reported_and_the_others_are_used() {
     let cases = [
         (
             "preset = \"strickt\"",
-            "1:10: error: \"preset\" must be one of \"standard\", \"strict\", \"audit\", not \"strickt\" (it is ignored) \
+            "1:10: error: \"preset\" must be one of \"standard\", \"claude-os\", \"strict\", \"audit\", not \"strickt\" (it is ignored) \
              (hint: did you mean \"strict\"?)",
         ),
         (
