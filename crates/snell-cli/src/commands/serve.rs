@@ -14,7 +14,7 @@ use tracing::level_filters::LevelFilter;
 use super::DONE;
 use crate::env::transcripts::find_transcript_dir;
 use crate::env::{self, ConfigArgs};
-use crate::output::{self, CommandError};
+use crate::output::{self, CommandError, Spinner};
 use crate::process::end_signals::CaughtSignals;
 
 /// The default address of the receiver.
@@ -125,7 +125,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         .enable_all()
         .build()
         .context("cannot start threads")?;
-    let listener = ServerListener::bind(address)?.with_ready_callback(|address| {
+    let spinner = Spinner::start("opening the database");
+    let listener = ServerListener::bind(address)?.with_ready_callback(move |address| {
+        drop(spinner);
         output::print_line(&format!("Snell listens on http://{address}"));
     });
     let served = runtime.block_on(async {
@@ -244,7 +246,7 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 fn start_log(args: &Args) {
-    let log = tracing_subscriber::fmt().with_max_level(args.log).with_target(false).with_writer(std::io::stderr);
+    let log = tracing_subscriber::fmt().with_max_level(args.log).with_target(false).with_writer(output::stderr_writer);
     match args.log_format {
         LogFormat::Text => log.init(),
         LogFormat::Json => log.json().init(),

@@ -12,7 +12,7 @@ use super::{DONE, FAILED};
 use crate::install::agents::InstallAgent;
 use crate::install::apply::{self, InstallReport, InstallRequest};
 use crate::install::handler::InstallMode;
-use crate::output::{self, CommandError};
+use crate::output::{self, CommandError, Spinner};
 pub(crate) use targets::{AgentTargets, InstallTargetArgs};
 
 /// Add Snell to agents' settings, so that their hooks call Snell
@@ -125,9 +125,11 @@ fn ask_user(question: &str) -> anyhow::Result<bool> {
 
 /// Installs in each agent. A failure in one does not keep the others from it.
 fn install_in_agents(args: &Args, request: &InstallRequest, agents: &[AgentTargets]) -> anyhow::Result<u8> {
+    let spinner = Spinner::start("installing");
     let mut reports = Vec::new();
     let mut has_failed = false;
     for one in agents {
+        spinner.set_text(format!("installing in {}", one.agent.title()));
         match apply::install_snell(&one.files, request) {
             Ok(report) => {
                 if !args.place.json {
@@ -142,6 +144,7 @@ fn install_in_agents(args: &Args, request: &InstallRequest, agents: &[AgentTarge
             }
         }
     }
+    drop(spinner);
     match reports.as_slice() {
         [report] if args.place.json && args.place.names_one_agent() => output::print_json(report)?,
         reports if args.place.json => output::print_json(&reports)?,

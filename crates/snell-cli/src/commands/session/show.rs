@@ -52,6 +52,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.json {
         output::print_json(&details)?;
     } else {
+        output::start_paging();
         print_session(&details, now);
     }
     Ok(DONE)
