@@ -7,6 +7,7 @@ use anyhow::Context;
 use clap::ValueEnum;
 use serde::Serialize;
 use snell::{Diagnostic, EventName, RetentionPeriod, Severity, Timestamp, UserMessage};
+use snell_guard::rules::RULES;
 use snell_store::{DecisionAuthor, LogEntry, LogFilter, PruneCounts};
 
 use super::{DONE, repeat_until_signal};
@@ -155,13 +156,21 @@ impl LogFilterArgs {
             event: self.event.as_deref().map(canonical_event_name),
             tool: self.tool.clone(),
             decision: verdict.map(str::to_owned),
-            rule: self.rule.clone(),
+            rule: self.rule.clone().inspect(|rule| note_unknown_rule(rule)),
             since: time::parse_optional_time("--since", self.since.as_deref(), now)?,
             until: time::parse_optional_time("--until", self.until.as_deref(), now)?,
             before_id: self.before,
             after_id: None,
             limit: self.limit.unwrap_or(DEFAULT_LIMIT),
         })
+    }
+}
+
+/// An unknown rule is searched all the same, because an earlier version may have had it.
+fn note_unknown_rule(rule: &str) {
+    if !RULES.iter().any(|known| known.id == rule) {
+        let note = UserMessage::new(format!("unknown rule \"{rule}\""));
+        output::print_note(note.with_hint("`snell guard rules` lists all rules"));
     }
 }
 

@@ -52,27 +52,27 @@ pub(crate) struct Args {
     /// Require the token in this file
     ///
     /// Only the owner of the file may have access to it.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Access")]
     token_file: Option<PathBuf>,
     /// Accept requests to this host name (repeatable)
     ///
     /// The name may have a port.
-    #[arg(long = "allow-host", value_name = "NAME")]
+    #[arg(long = "allow-host", value_name = "NAME", help_heading = "Access")]
     allow_hosts: Vec<String>,
     /// Interval of checks while hook events arrive [default: 60s]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Checks of agents")]
     poll_active: Option<Duration>,
     /// Interval of checks while no hook events arrive [default: 2s]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Checks of agents")]
     poll_silent: Option<Duration>,
     /// Time without hook events before the server checks more often [default: 300s]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Checks of agents")]
     silent_after: Option<Duration>,
     /// Log this much: off, error, warn, info, debug or trace
-    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    #[arg(long, value_name = "LEVEL", default_value = "info", help_heading = "Log")]
     log: LevelFilter,
     /// Use this log format
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Log")]
     log_format: LogFormat,
 }
 

@@ -63,6 +63,19 @@ pub(crate) fn print_text(text: &str) {
     write_stdout(text);
 }
 
+/// The least room for the value of a field. With less, its lines are not wrapped.
+const MIN_FIELD_CELLS: usize = 20;
+
+/// Prints a label of so many cells and a value. On a terminal a long value is wrapped, and its lines are indented.
+pub(crate) fn print_field(label: &str, label_cells: usize, value: &str) {
+    let room = terminal_width().map(|terminal| terminal.saturating_sub(label_cells + 1));
+    let lines = wrap_lines(&escape_invisible(value), room.filter(|room| *room >= MIN_FIELD_CELLS), usize::MAX);
+    let labels = std::iter::once(label).chain(std::iter::repeat(""));
+    for (label, line) in labels.zip(if lines.is_empty() { vec![String::new()] } else { lines }) {
+        write_stdout(&format!("{label:<label_cells$} {line}\n"));
+    }
+}
+
 /// Prints the heading of a part.
 pub(crate) fn print_heading(text: &str) {
     write_stdout(&format!("{}\n", apply_style(text, TextStyle::Bold)));

@@ -16,8 +16,9 @@ const PAGER_VARIABLES: [&str; 2] = ["SNELL_PAGER", "PAGER"];
 /// The pager if no variable is set.
 const DEFAULT_PAGER: &str = "less";
 
-/// Flags for `less`: exit if the text fits on the screen, keep colours, and leave the text on the screen.
-const LESS_DEFAULTS: (&str, &str) = ("LESS", "FRX");
+/// Variables of `less`, unless they are set: its flags (exit if the text fits on the screen, keep colours, and leave the text on the
+/// screen), and the encoding of Snell's output, even in the C locale.
+const LESS_DEFAULTS: [(&str, &str); 2] = [("LESS", "FRX"), ("LESSCHARSET", "utf-8")];
 
 /// The lines of a terminal that does not report its size.
 const DEFAULT_LINES: usize = 24;
@@ -106,9 +107,8 @@ fn build_pager_command() -> Option<Command> {
         }
         None => Command::new(DEFAULT_PAGER),
     };
-    if std::env::var_os(LESS_DEFAULTS.0).is_none() {
-        command.env(LESS_DEFAULTS.0, LESS_DEFAULTS.1);
-    }
+    let unset = LESS_DEFAULTS.iter().filter(|(name, _)| std::env::var_os(name).is_none());
+    command.envs(unset.copied());
     Some(command)
 }
 

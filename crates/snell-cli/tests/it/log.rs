@@ -112,6 +112,8 @@ fn the_rule_and_the_author_of_a_decision_are_named() {
     let ran = sandbox.run_snell(&["log", "--rule", "files.delete-root"], "");
     assert_eq!(ran.stdout.lines().count(), 1, "{ran:?}");
     assert!(ran.stdout.contains("[guard files.delete-root]"), "{ran:?}");
+    let ran = sandbox.run_snell(&["log", "--rule", "files.delete-rot"], "");
+    assert!(ran.stderr.starts_with("note: unknown rule \"files.delete-rot\"\nhint: `snell guard rules`"), "{ran:?}");
 }
 
 #[test]

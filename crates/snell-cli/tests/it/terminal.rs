@@ -75,7 +75,8 @@ fn only_long_text_at_a_terminal_is_shown_in_the_pager() {
     let sandbox = record_prompts(30);
     let paging = [("SNELL_PAGER", "sed s/^/paged:/"), ("PAGER", "sed s/^/wrong:/")];
     // The arguments, the variables, and whether the pager is used.
-    let cases: &[(&str, &[(&str, &str)], bool)] = &[
+    type PagerVariables<'a> = &'a [(&'a str, &'a str)];
+    let cases: &[(&str, PagerVariables<'_>, bool)] = &[
         ("log", &paging, true),
         ("log --limit 3", &paging, false),
         ("log --json", &paging, false),
@@ -135,7 +136,15 @@ fn a_narrow_terminal_shows_the_important_columns_and_no_line_that_is_too_wide() 
         ("list --agents", &["AGENT", "BLOCK", "REASON"]),
         ("guard rules", &["RULE", "DECISION", "REASON"]),
     ];
+    let call = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf / --no-preserve-root"}});
+    sandbox.send_hook_event("04:00:00", "PreToolUse", call);
     for columns in [40, 60, 80, 120] {
+        let Some(shown) = sandbox.run_in_terminal(columns, "guard replay --all") else {
+            return;
+        };
+        let replayed = shown.lines().next().unwrap();
+        assert!(replayed.contains("deny -> deny") && replayed.contains("files.delete-root"), "{columns}: {shown}");
+        assert!(replayed.chars().count() <= columns, "{columns}: {shown}");
         for (args, titles) in cases {
             let Some(shown) = sandbox.run_in_terminal(columns, args) else {
                 return;

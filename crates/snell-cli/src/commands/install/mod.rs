@@ -30,12 +30,12 @@ pub(crate) struct Args {
     /// Only forward events to a receiver (only claude)
     ///
     /// Installs the script notify-headspace.sh for the eight events that a receiver needs. Nothing is judged or recorded here.
-    #[arg(long)]
+    #[arg(long, help_heading = "Forward events")]
     notify: bool,
     /// Forward to this receiver
     ///
     /// [default: $SNELL_URL, else `server.url` of your snell.toml, else http://127.0.0.1:7433]
-    #[arg(long, value_name = "URL", requires = "notify")]
+    #[arg(long, value_name = "URL", requires = "notify", help_heading = "Forward events")]
     url: Option<String>,
     /// Install despite a conflict
     ///

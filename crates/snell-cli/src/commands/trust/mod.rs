@@ -315,6 +315,7 @@ fn list_projects(args: &Args) -> anyhow::Result<u8> {
         output::print_line("No project is trusted.");
         return Ok(DONE);
     }
+    output::start_paging();
     let mut table =
         TextTable::new([TableColumn::new("PROJECT").flexible(), TableColumn::new("FILE"), TableColumn::new("STATE")]);
     for project in &projects {
