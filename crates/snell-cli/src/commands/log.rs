@@ -166,7 +166,7 @@ impl LogFilterArgs {
     }
 }
 
-/// An unknown rule is searched all the same, because an earlier version may have had it.
+/// An unknown rule is still searched, because an earlier version may have had it.
 fn note_unknown_rule(rule: &str) {
     if !RULES.iter().any(|known| known.id == rule) {
         let note = UserMessage::new(format!("unknown rule \"{rule}\""));
