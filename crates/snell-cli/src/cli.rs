@@ -21,8 +21,33 @@ use crate::{manual, output};
       | snell run PreToolUse\n\n\
     Exit codes: 0 success, 1 failure, 2 blocked (run, hook, guard check)")]
 pub(crate) struct Cli {
+    #[command(flatten)]
+    display: DisplayArgs,
     #[command(subcommand)]
     pub(crate) command: CliCommand,
+}
+
+/// How output is shown, for every command.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Display")]
+struct DisplayArgs {
+    /// Show and read times in UTC, not in the local time zone
+    #[arg(long, global = true, hide_short_help = true)]
+    utc: bool,
+    /// Print long output directly, not in a pager
+    #[arg(long, global = true, hide_short_help = true)]
+    no_pager: bool,
+}
+
+impl DisplayArgs {
+    fn apply(&self) {
+        if self.utc {
+            output::time::use_utc();
+        }
+        if self.no_pager {
+            output::pager::disable_pager();
+        }
+    }
 }
 
 /// The subcommands.
@@ -65,7 +90,11 @@ pub(crate) enum CliCommand {
 /// Parses the command line. The exit code of a mistake is 1, never 2, because 2 blocks. It is 0 for `notify`, because some agents
 /// treat any failure of a hook as a block.
 pub(crate) fn parse_command_line() -> Result<CliCommand, u8> {
-    Cli::try_parse().map(|cli| cli.command).map_err(|error| {
+    let parsed = Cli::try_parse().map(|cli| {
+        cli.display.apply();
+        cli.command
+    });
+    parsed.map_err(|error| {
         let is_requested = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
         let is_notify = std::env::args_os().nth(1).is_some_and(|command| command == "notify");
         output::print_clap_message(&expand_help(remove_hidden_suggestions(sanitize_error(error))));

@@ -265,6 +265,13 @@ impl Hook {
         }
     }
 
+    /// Whether a finding is about this hook: it has the hook's position.
+    pub fn has_position_of(&self, found: &Diagnostic) -> bool {
+        let origins = [Some(&self.origin), self.command_origin.as_ref()];
+        let position = (found.path.as_str(), found.line, found.column);
+        origins.into_iter().flatten().any(|at| (at.display_path.as_str(), at.line, at.column) == position)
+    }
+
     /// Its action, in one line for people.
     pub fn command_summary(&self) -> String {
         match &self.action {

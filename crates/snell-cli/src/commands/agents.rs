@@ -7,7 +7,7 @@ use snell_store::{AgentFilter, AgentState, AgentView, ReconcileScope, StateSourc
 
 use super::{DONE, repeat_until_signal};
 use crate::output::time::format_elapsed;
-use crate::output::{self, TextStyle, TextTable};
+use crate::output::{self, TableColumn, TextStyle, TextTable};
 use crate::record::open_store::{self, StoreHandle};
 
 /// The refresh interval of `--watch`.
@@ -59,6 +59,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.json {
         output::print_json(&look.agents)?;
     } else {
+        output::start_paging();
         output::print_text(&render_agents(&look, store_handle.now()));
     }
     Ok(DONE)
@@ -100,6 +101,16 @@ fn load_agents(args: &Args, store_handle: &mut StoreHandle) -> anyhow::Result<Ag
     })
 }
 
+const COLUMNS: [TableColumn; 7] = [
+    TableColumn::new("AGENT"),
+    TableColumn::new("STATE"),
+    TableColumn::new("SINCE").with_drop_rank(2),
+    TableColumn::new("PROJECT").with_drop_rank(4),
+    TableColumn::new("LAST WORDS").flexible(),
+    TableColumn::new("LAST ACTIVE").with_drop_rank(1),
+    TableColumn::new("WHY").with_drop_rank(3).optional(),
+];
+
 fn render_agents(look: &AgentsSnapshot, now: Timestamp) -> String {
     if look.agents.is_empty() {
         let ended = usize::try_from(look.ended).unwrap_or(0);
@@ -111,8 +122,7 @@ fn render_agents(look: &AgentsSnapshot, now: Timestamp) -> String {
             ),
         };
     }
-    let titles = ["AGENT", "STATE", "SINCE", "PROJECT", "LAST WORDS", "LAST ACTIVE", "WHY"];
-    let mut table = TextTable::new(titles, 4).with_optional_column(6);
+    let mut table = TextTable::new(COLUMNS);
     for agent in &look.agents {
         let plain = |text: String| (text, TextStyle::Plain);
         table.add_styled_row([

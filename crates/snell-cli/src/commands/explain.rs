@@ -2,13 +2,13 @@
 
 use anyhow::Context;
 use serde::Serialize;
-use snell::{Diagnostic, Event, EventName, HookExplanation};
+use snell::{Diagnostic, Engine, Event, EventName, HookExplanation};
 
 use super::DONE;
 use super::run::read_event_from_stdin;
 use crate::env::{ConfigArgs, TrustArgs, print_project_note};
-use crate::output;
-use crate::output::hook::{HookJsonView, find_hook_trust};
+use crate::output::hook::{HookJsonView, find_hook_trust, note_own_hooks};
+use crate::output::{self, CommandError};
 
 /// Show which hooks an event would run, and why the others would not
 ///
@@ -26,7 +26,10 @@ pub(crate) struct Args {
     /// Use this tool input (JSON)
     #[arg(long, value_name = "JSON", requires = "tool")]
     input: Option<String>,
-    /// Print JSON
+    /// Include hooks that only call Snell itself
+    #[arg(long)]
+    all: bool,
+    /// Print JSON, with all hooks
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -45,8 +48,9 @@ struct HookExplanationView<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let (event, notes) = read_event(args)?;
     let (engine, mut diagnostics) = args.trust.apply_to_builder(args.around.engine_builder_with_trust()?).load();
+    let standing = find_event_standing(&engine, &args.event)?;
+    let (event, notes) = read_event(args)?;
     diagnostics.extend(notes);
     diagnostics.extend(engine.check_event(&event));
     diagnostics.iter().for_each(output::print_finding);
@@ -61,18 +65,56 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         output::print_json(&views.collect::<Vec<_>>())?;
         return Ok(DONE);
     }
+    output::start_paging();
     print_project_note(&args.around);
+    let (own, explained): (Vec<_>, Vec<_>) = explained.into_iter().partition(|one| one.hook.is_excluded && !args.all);
     let (firing, others): (Vec<_>, Vec<_>) = explained.iter().partition(|one| one.fires);
     let tool = event.tool_name().map(|tool| format!(" on {tool}")).unwrap_or_default();
     output::print_line(&format!(
-        "{}{tool}: {} of {} would run.",
+        "{}{}{tool}: {} of {} would run.",
         event.name,
+        standing.label(),
         firing.len(),
         output::format_count(explained.len(), "hook")
     ));
     print_explanations("Would run, in this order:", &firing);
     print_explanations("Would not run:", &others);
+    let own: Vec<_> = own.iter().map(|one| &one.hook).collect();
+    note_own_hooks(&own, Some("to include them, add --all"));
     Ok(DONE)
+}
+
+/// Whether an event is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum EventStanding {
+    Known,
+    /// No agent has it, but a hook runs on it.
+    Kept,
+}
+
+impl EventStanding {
+    fn label(self) -> &'static str {
+        match self {
+            Self::Known => "",
+            Self::Kept => " (unknown event, kept)",
+        }
+    }
+}
+
+/// Refuses an event that no agent has and that no hook runs on.
+fn find_event_standing(engine: &Engine, name: &str) -> anyhow::Result<EventStanding> {
+    let event = EventName::parse(name);
+    if event.is_known() {
+        return Ok(EventStanding::Known);
+    }
+    if engine.hooks().iter().any(|hook| hook.events.contains(&event)) {
+        return Ok(EventStanding::Kept);
+    }
+    let hint = match EventName::suggest_name(name) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => "to see all events: snell docs events".into(),
+    };
+    Err(CommandError::new(format!("unknown event \"{name}\"")).with_hint(hint).into())
 }
 
 fn read_event(args: &Args) -> anyhow::Result<(Event, Vec<Diagnostic>)> {

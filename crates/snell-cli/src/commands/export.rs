@@ -7,8 +7,9 @@ use anyhow::Context;
 use snell_store::SessionView;
 
 use super::DONE;
+use crate::output::{self, Spinner};
 use crate::record::open_store::StoreHandle;
-use crate::{output, session_arg};
+use crate::session_arg;
 
 /// Write all records of one session as JSON Lines
 ///
@@ -72,6 +73,7 @@ fn escape_for_terminal(line: String) -> String {
 fn write_session_file(session: &SessionView, store_handle: &mut StoreHandle, path: &Path) -> anyhow::Result<usize> {
     let cannot = || format!("cannot write {}", path.display());
     let directory = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
+    let _spinner = Spinner::start("exporting the session");
     let mut file = tempfile::Builder::new().prefix(".snell-export-").tempfile_in(directory).with_context(cannot)?;
     let written = write_session(session, store_handle, &mut BufWriter::new(&mut file), std::convert::identity)?;
     let lines = written.with_context(cannot)?;

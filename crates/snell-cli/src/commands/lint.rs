@@ -9,12 +9,16 @@ use crate::env::{ConfigArgs, print_project_note, read_clock_override};
 use crate::guard::lint_guard_settings;
 use crate::install::found_agents::find_agents_here;
 use crate::output;
+use crate::output::hook::note_own_hooks;
 use crate::record::http_delivery;
 
 /// Check all hook files, and show problems with their positions
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell lint --config whale:hooks.json\n  snell lint --agent qwen")]
 pub(crate) struct Args {
+    /// Include hooks that only call Snell itself
+    #[arg(long)]
+    all: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -53,11 +57,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let guard_findings = lint_guard_settings(&engine.settings(), &args.around.resolve_project()?, now);
     diagnostics.extend(guard_findings.iter().map(|finding| finding.to_diagnostic()));
     diagnostics.extend(check_token_file(&engine.settings().server));
+    let hooks = engine.hooks();
+    let own: Vec<_> = hooks.iter().filter(|hook| hook.is_excluded && !args.all).collect();
+    diagnostics.retain(|found| !own.iter().any(|hook| hook.has_position_of(found)));
     sort_diagnostics(&mut diagnostics);
     let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
     let linted = LintReport {
         files: engine.files().len(),
-        hooks: engine.hooks().len(),
+        hooks: hooks.len() - own.len(),
         errors,
         warnings: diagnostics.len() - errors,
         diagnostics: &diagnostics,
@@ -65,8 +72,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.json {
         output::print_json(&linted)?;
     } else {
+        output::start_paging();
         print_project_note(&args.around);
         print_report(&linted);
+        note_own_hooks(&own, Some("to include them, add --all"));
     }
     Ok(if errors > 0 { FAILED } else { DONE })
 }

@@ -1,17 +1,19 @@
 //! `snell log`: shows events, and removes old ones.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::Context;
 use clap::ValueEnum;
 use serde::Serialize;
 use snell::{Diagnostic, EventName, RetentionPeriod, Severity, Timestamp, UserMessage};
-use snell_store::{LogEntry, LogFilter, PruneCounts};
+use snell_guard::rules::RULES;
+use snell_store::{DecisionAuthor, LogEntry, LogFilter, PruneCounts};
 
 use super::{DONE, repeat_until_signal};
 use crate::env::ConfigArgs;
 use crate::env::once_markers::OnceMarkers;
-use crate::output::{self, CommandError, log, time};
+use crate::output::{self, CommandError, Spinner, log, time};
 use crate::record::open_store::StoreHandle;
 
 /// The default number of entries.
@@ -22,13 +24,15 @@ const DEFAULT_FOLLOW_LIMIT: u32 = 10;
 const FOLLOW_BATCH_SIZE: u32 = 1000;
 /// The pause between queries for new entries.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
+/// The entries whose authors are read at a time.
+const AUTHOR_BATCH_SIZE: usize = 500;
 /// How long markers of messages that users see only once are kept.
 const ONCE_MARKER_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Show events, the newest first
 ///
-/// A line has the time (UTC), the agent, its project, the event, its subject, the decision, and the number of hooks that
-/// reacted.
+/// A line has the local time, the agent, its project, the event, its subject, the decision with its author ([guard RULE] or
+/// [hook FILE:LINE]), and the number of hooks that reacted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell log --tool Bash --since 2h\n  snell log --verdict block --json\n  \
     snell log --follow\n  snell log --prune --keep 7d --dry-run")]
@@ -64,6 +68,9 @@ struct LogFilterArgs {
     /// Show this decision
     #[arg(long, value_name = "VERDICT")]
     verdict: Option<LogVerdictArg>,
+    /// Show verdicts of this rule of the guard
+    #[arg(long, value_name = "ID")]
+    rule: Option<String>,
     /// Start at this age (2h, 3d), date or RFC 3339 time
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
@@ -99,6 +106,15 @@ enum LogVerdictArg {
     Ask,
     #[value(alias = "deny")]
     Block,
+}
+
+/// An entry, as JSON.
+#[derive(Serialize)]
+struct LogEntryView<'a> {
+    #[serde(flatten)]
+    entry: &'a LogEntry,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    authors: Vec<DecisionAuthor>,
 }
 
 /// The removed records, as JSON.
@@ -140,12 +156,21 @@ impl LogFilterArgs {
             event: self.event.as_deref().map(canonical_event_name),
             tool: self.tool.clone(),
             decision: verdict.map(str::to_owned),
+            rule: self.rule.clone().inspect(|rule| note_unknown_rule(rule)),
             since: time::parse_optional_time("--since", self.since.as_deref(), now)?,
             until: time::parse_optional_time("--until", self.until.as_deref(), now)?,
             before_id: self.before,
             after_id: None,
             limit: self.limit.unwrap_or(DEFAULT_LIMIT),
         })
+    }
+}
+
+/// An unknown rule is still searched, because an earlier version may have had it.
+fn note_unknown_rule(rule: &str) {
+    if !RULES.iter().any(|known| known.id == rule) {
+        let note = UserMessage::new(format!("unknown rule \"{rule}\""));
+        output::print_note(note.with_hint("`snell guard rules` lists all rules"));
     }
 }
 
@@ -168,9 +193,10 @@ fn print_entries(args: &Args, filter: &LogFilter, store_handle: &mut StoreHandle
     let limit = usize::try_from(filter.limit)?;
     let more = found.len() > limit;
     found.truncate(limit);
-    for entry in &found {
-        print_entry(args, entry, store_handle.now())?;
+    if !args.json {
+        output::start_paging();
     }
+    print_page(args, &found, store_handle)?;
     if args.json {
         return Ok(());
     }
@@ -186,13 +212,27 @@ fn print_entries(args: &Args, filter: &LogFilter, store_handle: &mut StoreHandle
     Ok(())
 }
 
-fn print_entry(args: &Args, entry: &LogEntry, now: Timestamp) -> anyhow::Result<()> {
-    if args.json {
-        output::print_json_line(entry)
-    } else {
-        output::print_text(&log::render_log_entry(entry, now));
-        Ok(())
+/// Prints entries with the authors of their decisions.
+fn print_page(args: &Args, entries: &[LogEntry], store_handle: &mut StoreHandle) -> anyhow::Result<()> {
+    for chunk in entries.chunks(AUTHOR_BATCH_SIZE) {
+        let decided = chunk.iter().filter(|entry| entry.decision.is_some() || entry.would.is_some());
+        let ids: Vec<_> = decided.map(|entry| entry.id).collect();
+        let mut authors: BTreeMap<i64, Vec<DecisionAuthor>> = BTreeMap::new();
+        if !ids.is_empty() {
+            for (id, author) in store_handle.query(|store| store.list_decision_authors(&ids))? {
+                authors.entry(id).or_default().push(author);
+            }
+        }
+        for entry in chunk {
+            let authors = authors.remove(&entry.id).unwrap_or_default();
+            if args.json {
+                output::print_json_line(&LogEntryView { entry, authors })?;
+            } else {
+                output::print_text(&log::render_log_entry(entry, &authors, store_handle.now()));
+            }
+        }
     }
+    Ok(())
 }
 
 fn follow_log(args: &Args, filter: &LogFilter, store_handle: &mut StoreHandle) -> anyhow::Result<()> {
@@ -226,10 +266,7 @@ fn follow_log(args: &Args, filter: &LogFilter, store_handle: &mut StoreHandle) -
             last_seen_id = Some(if full { newest } else { newest.max(last) });
             Ok(found)
         })?;
-        for entry in &found {
-            print_entry(args, entry, store_handle.now())?;
-        }
-        Ok(())
+        print_page(args, &found, store_handle)
     })
 }
 
@@ -279,16 +316,15 @@ fn remove_old_events(
     before: Timestamp,
     store_handle: &mut StoreHandle,
 ) -> anyhow::Result<PruneCounts> {
+    let spinner = Spinner::start("counting old events");
     if args.dry_run {
         return store_handle.query(|store| store.count_older_than(before));
     }
-    let removed = store_handle.query(|store| {
+    store_handle.query(|store| {
         store.prune(before, &mut |so_far| {
-            output::print_progress(&format!("removed {} …", output::format_count(so_far.events, "event")));
+            spinner.set_text(format!("removed {}", output::format_count(so_far.events, "event")));
         })
-    });
-    output::print_progress("");
-    removed
+    })
 }
 
 fn summarize_pruning(report: &PruneReport) -> String {

@@ -78,6 +78,7 @@ pub(crate) fn run_command(command: CliCommand) -> u8 {
         CliCommand::Daemon(args) => daemon::run(&args),
         CliCommand::Forward(args) => daemon::run(&args.with_forward_job()),
     };
+    output::finish_paging();
     match result {
         Ok(DONE) if output::has_write_failed() => FAILED,
         Ok(code) => code,

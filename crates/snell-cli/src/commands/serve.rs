@@ -16,7 +16,7 @@ use super::DONE;
 use crate::dispatch::{ConnectionLifetime, Dispatcher, PageLink};
 use crate::env::transcripts::find_transcript_dir;
 use crate::env::{self, ConfigArgs};
-use crate::output::{self, CommandError};
+use crate::output::{self, CommandError, Spinner};
 use crate::process::end_signals::CaughtSignals;
 
 /// The default address of the receiver.
@@ -54,27 +54,27 @@ pub(crate) struct Args {
     /// Require the token in this file
     ///
     /// Only the owner of the file may have access to it.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Access")]
     token_file: Option<PathBuf>,
     /// Accept requests to this host name (repeatable)
     ///
     /// The name may have a port.
-    #[arg(long = "allow-host", value_name = "NAME")]
+    #[arg(long = "allow-host", value_name = "NAME", help_heading = "Access")]
     allow_hosts: Vec<String>,
     /// Interval of checks while hook events arrive [default: 60s]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Checks of agents")]
     poll_active: Option<Duration>,
     /// Interval of checks while no hook events arrive [default: 2s]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Checks of agents")]
     poll_silent: Option<Duration>,
     /// Time without hook events before the server checks more often [default: 300s]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Checks of agents")]
     silent_after: Option<Duration>,
     /// Log this much: off, error, warn, info, debug or trace
-    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    #[arg(long, value_name = "LEVEL", default_value = "info", help_heading = "Log")]
     log: LevelFilter,
     /// Use this log format
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Log")]
     log_format: LogFormat,
 }
 
@@ -127,12 +127,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         .enable_all()
         .build()
         .context("cannot start threads")?;
+    let spinner = Spinner::start("opening the database");
     let database = settings.database_path();
     let dispatcher = Arc::new(Mutex::new(None));
     let started = dispatcher.clone();
     let listener = ServerListener::bind(address)?.with_ready_callback(move |address| {
         let running = Dispatcher::start(database, ConnectionLifetime::Kept, PageLink::At(address), Arc::default());
         *started.lock().unwrap_or_else(PoisonError::into_inner) = running.ok();
+        drop(spinner);
         output::print_line(&format!("Snell listens on http://{address}"));
     });
     let served = runtime.block_on(async {
@@ -253,7 +255,7 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 fn start_log(args: &Args) {
-    let log = tracing_subscriber::fmt().with_max_level(args.log).with_target(false).with_writer(std::io::stderr);
+    let log = tracing_subscriber::fmt().with_max_level(args.log).with_target(false).with_writer(output::stderr_writer);
     match args.log_format {
         LogFormat::Text => log.init(),
         LogFormat::Json => log.json().init(),

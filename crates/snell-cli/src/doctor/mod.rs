@@ -19,6 +19,8 @@ mod subject;
 use serde::Serialize;
 pub(crate) use subject::DoctorSubject;
 
+use crate::output::Spinner;
+
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -102,8 +104,10 @@ const CHECKS: &[(&str, DoctorCheck)] = &[
 
 /// Runs all checks, and reports each finding immediately.
 pub(crate) fn run_checks(subject: &DoctorSubject, report: &mut dyn FnMut(&DoctorFinding)) -> Vec<DoctorFinding> {
+    let spinner = Spinner::start("checking");
     let mut findings = Vec::new();
     for (name, run_check) in CHECKS {
+        spinner.set_text(format!("checking: {}", name.to_lowercase()));
         for finding in run_check(subject) {
             let finding = DoctorFinding { check: name, ..finding };
             report(&finding);

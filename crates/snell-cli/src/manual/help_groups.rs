@@ -51,7 +51,7 @@ const ALL_COMMANDS: &str = "commands";
 pub(super) const DOCS_LABEL: &str = "Docs:";
 
 /// The last line of the program's help. A list of options would need more lines than a small terminal has.
-const FOOTER: &str = "Options: -h, --help (with details), -V, --version · Docs: snell docs";
+const FOOTER: &str = "Options: -h, --help (details), --version, --utc, --no-pager · Docs: snell docs";
 
 /// The program, with a help that lists its commands by group.
 pub(super) fn with_groups(root: Command) -> Command {

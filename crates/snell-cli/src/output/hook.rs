@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use snell::{FailurePolicy, Hook, ProjectFile, TrustStatus};
+use snell::{FailurePolicy, Hook, ProjectFile, TrustStatus, UserMessage};
 
 /// The JSON form of a hook in `snell list --json`, `snell explain --json` and `snell trust --json`.
 #[derive(Debug, Serialize)]
@@ -62,5 +62,18 @@ pub(crate) fn trust_status_name(status: TrustStatus) -> &'static str {
         TrustStatus::Trusted => "trusted",
         TrustStatus::Untrusted => "untrusted",
         TrustStatus::Changed => "changed",
+    }
+}
+
+/// Names the files whose hooks only call Snell itself and are not listed: one line per file, because each has an entry for every
+/// event.
+pub(crate) fn note_own_hooks(own: &[&Arc<Hook>], hint: Option<&str>) {
+    let mut files: Vec<&str> = own.iter().map(|hook| hook.origin.display_path.as_str()).collect();
+    files.dedup();
+    for file in files {
+        let number = own.iter().filter(|hook| hook.origin.display_path == file).count();
+        let hooks = super::format_count(number, "hook");
+        let note = UserMessage::new(format!("not listed: {hooks} in {file}, because they only call Snell"));
+        super::print_note(hint.into_iter().fold(note, UserMessage::with_hint));
     }
 }

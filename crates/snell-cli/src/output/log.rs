@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use snell::{Timestamp, ToolCall};
-use snell_store::{GuardOutcome, LogEntry};
+use snell_store::{DecisionAuthor, GuardOutcome, LogEntry};
 
 use crate::output::time;
 use crate::output::{
@@ -21,7 +21,7 @@ const PROJECT_CELLS: usize = 12;
 /// The width of the event column.
 const EVENT_CELLS: usize = 17;
 
-/// The shortest subject with aligned columns. With less room, columns are not aligned.
+/// The subject that columns are dropped for on a narrow terminal.
 const MIN_SUBJECT_CELLS: usize = 12;
 
 /// The subject of an event without a tool: the first of these fields in its payload.
@@ -43,17 +43,42 @@ const MAX_REASON_LINES: usize = 3;
 /// The indent of these lines.
 const INDENT: &str = "    ";
 
-/// The entry as a line. On a terminal the line is cut to the width, and a reason that does not fit goes on its own lines below,
-/// because people look for it. Elsewhere nothing is cut.
-pub(crate) fn render_log_entry(entry: &LogEntry, now: Timestamp) -> String {
-    let shown = LogLineParts::from_entry(entry, now);
-    let (line, below) = match output::terminal_width() {
-        None => (shown.render_line(&shown.subject, &shown.decision_with_reason()), Vec::new()),
-        Some(terminal) => shown.render_within(terminal),
+/// The entry as a line. On a terminal the line is cut to the width, and a reason that does not fit goes on its own lines below with
+/// the author of the decision, because people look for them. Elsewhere nothing is cut.
+pub(crate) fn render_log_entry(entry: &LogEntry, authors: &[DecisionAuthor], now: Timestamp) -> String {
+    render_entry_within(&LogLineParts::from_entry(entry, authors, now), output::terminal_width())
+}
+
+fn render_entry_within(parts: &LogLineParts, terminal: Option<usize>) -> String {
+    let (line, below) = match terminal {
+        None => {
+            let before = parts.render_prefix(PREFIXES[0], usize::MAX);
+            (parts.render_line(&before, &parts.subject, &parts.whole_decision()), Vec::new())
+        }
+        Some(terminal) => parts.render_within(terminal),
     };
-    let below = below.iter().map(|line| format!("{INDENT}{}\n", apply_style(line, shown.style)));
+    let below = below.iter().map(|line| format!("{INDENT}{}\n", apply_style(line, parts.style)));
     format!("{}\n{}", line.trim_end(), below.collect::<String>())
 }
+
+/// A column before the subject.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum PrefixColumn {
+    Time,
+    Agent,
+    Project,
+    Event,
+    /// The event without padding.
+    ShortEvent,
+}
+
+/// The columns before the subject, from wide terminals to narrow ones. The first that leaves enough room is used.
+const PREFIXES: [&[PrefixColumn]; 4] = [
+    &[PrefixColumn::Time, PrefixColumn::Agent, PrefixColumn::Project, PrefixColumn::Event],
+    &[PrefixColumn::Time, PrefixColumn::Agent, PrefixColumn::Event],
+    &[PrefixColumn::Time, PrefixColumn::Agent, PrefixColumn::ShortEvent],
+    &[PrefixColumn::Agent, PrefixColumn::ShortEvent],
+];
 
 /// The parts of a line.
 struct LogLineParts {
@@ -65,6 +90,8 @@ struct LogLineParts {
     /// The decision without the reason.
     decision: String,
     reason: Option<String>,
+    /// The author of the decision: `[guard RULE]`, `[hook FILE:LINE]`; empty if there is none.
+    author: String,
     /// The decision of the guard if its preset were not `audit`.
     would: &'static str,
     style: TextStyle,
@@ -72,7 +99,7 @@ struct LogLineParts {
 }
 
 impl LogLineParts {
-    fn from_entry(entry: &LogEntry, now: Timestamp) -> Self {
+    fn from_entry(entry: &LogEntry, authors: &[DecisionAuthor], now: Timestamp) -> Self {
         let would = entry.unaudited_outcome().map_or("", format_would_outcome);
         let (decision, style) = match entry.decision.as_deref() {
             None => (String::new(), TextStyle::Faint),
@@ -91,58 +118,87 @@ impl LogLineParts {
             subject: sanitize_to_one_line(&describe_subject(entry)),
             decision,
             reason: reason.map(sanitize_to_one_line),
+            author: format_authors(authors),
             would,
             style,
             hooks,
         }
     }
 
-    /// The decision with the reason.
-    fn decision_with_reason(&self) -> String {
-        let reason = self.reason.as_ref().map(|reason| format!(": {reason}"));
-        format!("{}{}{}", self.decision, reason.unwrap_or_default(), self.would)
+    /// The decision with the reason and the author.
+    fn whole_decision(&self) -> String {
+        let reason = self.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        let author = if self.author.is_empty() { String::new() } else { format!("  {}", self.author) };
+        format!("{}{reason}{}{author}", self.decision, self.would)
     }
 
-    /// The columns before the subject.
-    fn render_prefix(&self, project: &str) -> String {
-        let (project, event) = (pad_to_width(project, PROJECT_CELLS), pad_to_width(&self.event, EVENT_CELLS));
-        format!("{}  {:>3}  {project}  {event}  ", self.time, self.agent)
+    /// These columns before the subject, with a project of at most so many cells.
+    fn render_prefix(&self, columns: &[PrefixColumn], project_cells: usize) -> String {
+        let render = |column: &PrefixColumn| match column {
+            PrefixColumn::Time => format!("{}  ", self.time),
+            PrefixColumn::Agent => format!("{:>3}  ", self.agent),
+            PrefixColumn::Project => {
+                format!("{}  ", pad_to_width(&truncate_to_width(&self.project, project_cells), PROJECT_CELLS))
+            }
+            PrefixColumn::Event => format!("{}  ", pad_to_width(&self.event, EVENT_CELLS)),
+            PrefixColumn::ShortEvent => format!("{}  ", self.event),
+        };
+        columns.iter().map(render).collect()
     }
 
-    fn render_line(&self, subject: &str, decided: &str) -> String {
-        let before = self.render_prefix(&self.project);
+    fn render_line(&self, before: &str, subject: &str, decided: &str) -> String {
         format!("{before}{subject}{}{}", apply_style(decided, self.style), apply_style(&self.hooks, TextStyle::Faint))
     }
 
     /// The line in this many cells, and the lines below it.
     fn render_within(&self, terminal: usize) -> (String, Vec<String>) {
-        let before = self.render_prefix(&truncate_to_width(&self.project, PROJECT_CELLS));
+        let before = self.render_prefix(PREFIXES[0], PROJECT_CELLS);
         let subject = truncate_or_empty(&self.subject, MAX_SUBJECT_CELLS);
+        let whole = self.whole_decision();
         let room = terminal.saturating_sub(display_width(&before) + display_width(&self.hooks));
-        let whole = self.decision_with_reason();
-        let fits = display_width(&subject) + display_width(&whole) <= room;
-        let (decided, below) = match &self.reason {
-            Some(reason) if !fits => {
-                let cells = terminal.saturating_sub(INDENT.len()).max(1);
-                (format!("{}{}", self.decision, self.would), wrap_lines(reason, Some(cells), MAX_REASON_LINES))
-            }
-            _ => (whole, Vec::new()),
-        };
-        let hooks = apply_style(&self.hooks, TextStyle::Faint);
-        let is_wide = fits || room >= display_width(&decided) + MIN_SUBJECT_CELLS;
-        let (before, room, hooks) = if is_wide {
-            (before, room, hooks)
-        } else {
-            // No room for aligned columns.
-            let before = format!("{} {} {} {} ", self.time, self.agent, self.project, self.event);
-            let before = truncate_to_width(&before, terminal.saturating_sub(display_width(&decided)));
-            let room = terminal.saturating_sub(display_width(&before));
-            (before, room, String::new())
-        };
+        if display_width(&subject) + display_width(&whole) <= room {
+            return (self.render_line(&before, &subject, &whole), Vec::new());
+        }
+        let decided = format!("{}{}", self.decision, self.would);
+        let wanted = display_width(&decided) + MIN_SUBJECT_CELLS.min(display_width(&subject));
+        let has_room = |before: &String, hooks: &str| display_width(before) + display_width(hooks) + wanted <= terminal;
+        let hooks = if has_room(&before, &self.hooks) { self.hooks.as_str() } else { "" };
+        let mut prefixes = PREFIXES.iter().map(|columns| self.render_prefix(columns, PROJECT_CELLS));
+        let before = prefixes.find(|before| has_room(before, hooks));
+        let before = before.unwrap_or_else(|| self.render_prefix(PREFIXES[PREFIXES.len() - 1], PROJECT_CELLS));
+        let before = truncate_to_width(&before, terminal.saturating_sub(display_width(&decided)));
+        let room = terminal.saturating_sub(display_width(&before) + display_width(hooks));
         let decided = truncate_to_width(&decided, room);
         let subject = truncate_or_empty(&subject, room.saturating_sub(display_width(&decided)));
-        (format!("{before}{subject}{}{hooks}", apply_style(&decided, self.style)), below)
+        let hooks = apply_style(hooks, TextStyle::Faint);
+        (format!("{before}{subject}{}{hooks}", apply_style(&decided, self.style)), self.lines_below(terminal))
     }
+
+    /// The reason, and the author behind it or on a line of its own.
+    fn lines_below(&self, terminal: usize) -> Vec<String> {
+        let cells = terminal.saturating_sub(INDENT.len()).max(1);
+        let mut lines =
+            self.reason.as_ref().map(|reason| wrap_lines(reason, Some(cells), MAX_REASON_LINES)).unwrap_or_default();
+        match lines.last_mut() {
+            _ if self.author.is_empty() => {}
+            Some(last) if display_width(last) + 2 + display_width(&self.author) <= cells => {
+                last.push_str(&format!("  {}", self.author));
+            }
+            _ => lines.push(truncate_to_width(&self.author, cells)),
+        }
+        lines
+    }
+}
+
+/// `[guard RULE, hook FILE:LINE]`; empty if there is none.
+fn format_authors(authors: &[DecisionAuthor]) -> String {
+    let format = |author: &DecisionAuthor| match author {
+        DecisionAuthor::Guard { rule } => format!("guard {rule}"),
+        DecisionAuthor::Hook { source, line, .. } => format!("hook {source}:{line}"),
+        DecisionAuthor::Snell => "snell".into(),
+    };
+    let names: Vec<_> = authors.iter().map(format).collect();
+    if names.is_empty() { String::new() } else { format!("[{}]", escape_invisible(&names.join(", "))) }
 }
 
 /// A text on one line that cannot control a terminal.
@@ -184,5 +240,68 @@ fn format_would_outcome(outcome: GuardOutcome) -> &'static str {
         GuardOutcome::WouldDeny => "  -> would be blocked",
         GuardOutcome::WouldAsk => "  -> would be asked",
         GuardOutcome::Denied | GuardOutcome::Asked | GuardOutcome::Allowed => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build_parts() -> LogLineParts {
+        let rule = DecisionAuthor::Guard { rule: "git-force-push".into() };
+        LogLineParts {
+            time: "10:00:02".into(),
+            agent: "1".into(),
+            project: "snell".into(),
+            event: "PreToolUse".into(),
+            subject: "Bash git push --force origin main".into(),
+            decision: "  -> block".into(),
+            reason: Some("a forced push to main removes commits of others".into()),
+            author: format_authors(&[rule]),
+            would: "",
+            style: TextStyle::Plain,
+            hooks: "  (2 hooks)".into(),
+        }
+    }
+
+    #[test]
+    fn the_decision_its_reason_and_its_author_are_read_on_every_terminal() {
+        let parts = build_parts();
+        let shown = [Some(40), Some(60), Some(80), Some(120), Some(200), None].map(|terminal| {
+            let text = render_entry_within(&parts, terminal);
+            let widest = text.lines().map(display_width).max();
+            assert!(terminal.is_none() || widest <= terminal, "{terminal:?}: {text}");
+            format!("{terminal:?}\n{text}")
+        });
+        insta::assert_snapshot!(shown.concat(), @"
+        Some(40)
+          1  PreToolUse  Bash git pus…  -> block
+            a forced push to main removes
+            commits of others
+            [guard git-force-push]
+        Some(60)
+        10:00:02    1  PreToolUse         Bash git push -…  -> block
+            a forced push to main removes commits of others
+            [guard git-force-push]
+        Some(80)
+        10:00:02    1  snell         PreToolUse         Bash git push --force…  -> block
+            a forced push to main removes commits of others  [guard git-force-push]
+        Some(120)
+        10:00:02    1  snell         PreToolUse         Bash git push --force origin main  -> block  (2 hooks)
+            a forced push to main removes commits of others  [guard git-force-push]
+        Some(200)
+        10:00:02    1  snell         PreToolUse         Bash git push --force origin main  -> block: a forced push to main removes commits of others  [guard git-force-push]  (2 hooks)
+        None
+        10:00:02    1  snell         PreToolUse         Bash git push --force origin main  -> block: a forced push to main removes commits of others  [guard git-force-push]  (2 hooks)
+        ");
+    }
+
+    #[test]
+    fn authors_are_named_by_rule_and_position() {
+        let hook = DecisionAuthor::Hook { contract: "native".into(), source: "snell.toml".into(), line: 3 };
+        let rule = DecisionAuthor::Guard { rule: "delete-root".into() };
+        assert_eq!(format_authors(&[rule, hook]), "[guard delete-root, hook snell.toml:3]");
+        assert_eq!(format_authors(&[DecisionAuthor::Snell]), "[snell]");
+        assert_eq!(format_authors(&[]), "");
     }
 }

@@ -2,7 +2,8 @@
 
 pub(crate) mod hook;
 pub(crate) mod log;
-mod pager;
+pub(crate) mod pager;
+mod spinner;
 mod table;
 mod text_width;
 pub(crate) mod time;
@@ -20,7 +21,9 @@ use snell_server::reconciler::tmux::TmuxError;
 use snell_server::{ServeError, TokenError};
 use snell_store::StoreError;
 
-pub(crate) use table::TextTable;
+pub(crate) use pager::{finish_paging, start_paging};
+pub(crate) use spinner::Spinner;
+pub(crate) use table::{TableColumn, TextTable};
 pub(crate) use text_width::{display_width, pad_to_width, truncate_to_width, wrap_lines};
 
 /// The style of a text on a terminal.
@@ -60,10 +63,16 @@ pub(crate) fn print_text(text: &str) {
     write_stdout(text);
 }
 
-/// Prints a long text unchanged: in a pager on a terminal, if there is one.
-pub(crate) fn print_paged(text: &str) {
-    if !is_terminal() || !pager::show_in_pager(text) {
-        write_stdout(text);
+/// The least room for the value of a field. With less, its lines are not wrapped.
+const MIN_FIELD_CELLS: usize = 20;
+
+/// Prints a label of so many cells and a value. On a terminal a long value is wrapped, and its lines are indented.
+pub(crate) fn print_field(label: &str, label_cells: usize, value: &str) {
+    let room = terminal_width().map(|terminal| terminal.saturating_sub(label_cells + 1));
+    let lines = wrap_lines(&escape_invisible(value), room.filter(|room| *room >= MIN_FIELD_CELLS), usize::MAX);
+    let labels = std::iter::once(label).chain(std::iter::repeat(""));
+    for (label, line) in labels.zip(if lines.is_empty() { vec![String::new()] } else { lines }) {
+        write_stdout(&format!("{label:<label_cells$} {line}\n"));
     }
 }
 
@@ -139,11 +148,20 @@ pub(crate) fn print_json_line(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Standard error, for the log of a server.
+pub(crate) fn stderr_writer() -> impl Write {
+    spinner::erase_spinner();
+    io::stderr()
+}
+
 /// The buffer of [`stdout_writer`].
 const STDOUT_BUFFER_BYTES: usize = 64 * 1024;
 
 /// Standard output, for text that is written in pieces.
 pub(crate) fn stdout_writer() -> impl Write {
+    if is_terminal() {
+        spinner::forbid_spinners();
+    }
     io::BufWriter::with_capacity(STDOUT_BUFFER_BYTES, io::stdout().lock())
 }
 
@@ -184,13 +202,6 @@ pub(crate) fn redraw_screen(text: &str) {
     }
     shown.push_str("\u{1b}[J");
     write_stdout(&shown);
-}
-
-/// Shows progress on a terminal, in place of the last such line.
-pub(crate) fn print_progress(text: &str) {
-    if io::stderr().is_terminal() {
-        write_stderr(&format!("\r{}\u{1b}[K", escape_invisible(text)));
-    }
 }
 
 /// Writes the answer to an agent on one line, and flushes it.
@@ -393,6 +404,10 @@ pub(crate) fn terminal_width() -> Option<usize> {
 }
 
 fn write_stdout(text: &str) {
+    if pager::collect_text(text) {
+        return;
+    }
+    spinner::erase_spinner();
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     match written {
@@ -418,6 +433,10 @@ fn write_stderr(text: &str) {
     if IS_CALLED_BY_AGENT.load(Ordering::Relaxed) {
         return write_stderr_nowait(text);
     }
+    if pager::collect_message(text) {
+        return;
+    }
+    spinner::erase_spinner();
     // A failure to print cannot be reported.
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }

@@ -1,5 +1,6 @@
-//! Times as people read and write them.
+//! Times as people read and write them: in the time zone of the user, or in UTC with `--utc`.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jiff::civil::DateTime;
@@ -37,24 +38,50 @@ pub(crate) fn retention_cutoff(keep: RetentionPeriod, now: Timestamp) -> Option<
     }
 }
 
-/// A time without fractions of a second.
-pub(crate) fn format_time(time: Timestamp) -> String {
-    time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+static IS_UTC: AtomicBool = AtomicBool::new(false);
+
+/// Shows and reads times in UTC.
+pub(crate) fn use_utc() {
+    IS_UTC.store(true, Ordering::Relaxed);
 }
 
-/// A time without its date if that is today.
+/// The time zone in which people read times: that of `TZ`, else of the system.
+fn display_time_zone() -> TimeZone {
+    if IS_UTC.load(Ordering::Relaxed) { TimeZone::UTC } else { TimeZone::system() }
+}
+
+/// A time without fractions of a second, with its offset from UTC: `2026-03-01 11:30:00 +01:00`.
+pub(crate) fn format_time(time: Timestamp) -> String {
+    format_time_in_zone(time, &display_time_zone())
+}
+
+fn format_time_in_zone(time: Timestamp, zone: &TimeZone) -> String {
+    let zoned = time.to_zoned(zone.clone());
+    let form = if zoned.offset().is_zero() { "%Y-%m-%d %H:%M:%S UTC" } else { "%Y-%m-%d %H:%M:%S %:z" };
+    zoned.strftime(form).to_string()
+}
+
+/// A time without its offset, and without its date if that is today.
 pub(crate) fn format_time_short(time: Timestamp, now: Timestamp) -> String {
-    let day = |time: Timestamp| time.to_zoned(TimeZone::UTC).date();
-    let form = if day(time) == day(now) { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" };
+    format_short_in_zone(time, now, &display_time_zone())
+}
+
+fn format_short_in_zone(time: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    let (time, now) = (time.to_zoned(zone.clone()), now.to_zoned(zone.clone()));
+    let form = if time.date() == now.date() { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" };
     time.strftime(form).to_string()
 }
 
-/// Parses a time: an age (`2h`, `3d`), an RFC 3339 time, or a date (midnight UTC).
+/// Parses a time: an age (`2h`, `3d`), an RFC 3339 time, or a date with or without a time in the user's time zone.
 fn parse_time(option: &str, text: &str, now: Timestamp) -> anyhow::Result<Timestamp> {
+    parse_time_in_zone(option, text, now, display_time_zone())
+}
+
+fn parse_time_in_zone(option: &str, text: &str, now: Timestamp, zone: TimeZone) -> anyhow::Result<Timestamp> {
     let written = text.parse().ok();
-    let in_utc = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
+    let in_zone = || text.parse::<DateTime>().ok()?.to_zoned(zone).ok().map(|zoned| zoned.timestamp());
     let before = || now.checked_sub(parse_span(text)?).ok();
-    match written.or_else(in_utc).or_else(before) {
+    match written.or_else(in_zone).or_else(before) {
         Some(time) => Ok(time),
         None => Err(CommandError::new(format!("{option} is not a time: \"{text}\""))
             .with_hint("use an age (2h, 3d), a date (2025-12-31) or an RFC 3339 time (2025-12-31T10:30:00Z)")
@@ -104,6 +131,7 @@ mod tests {
     #[test]
     fn times_are_parsed_in_every_form() {
         let now = parse_timestamp("2026-03-10T12:00:00Z");
+        let parse = |text, zone| parse_time_in_zone("--since", text, now, zone).ok();
         let cases = [
             ("2h", Some("2026-03-10T10:00:00Z")),
             ("2h ago", Some("2026-03-10T10:00:00Z")),
@@ -117,7 +145,33 @@ mod tests {
             ("", None),
         ];
         for (text, expected) in cases {
-            assert_eq!(parse_time("--since", text, now).ok(), expected.map(parse_timestamp), "{text}");
+            assert_eq!(parse(text, TimeZone::UTC), expected.map(parse_timestamp), "{text}");
+        }
+        let east = || TimeZone::fixed(jiff::tz::offset(2));
+        let cases = [
+            ("2h", "2026-03-10T10:00:00Z"),
+            ("2026-03-01", "2026-02-28T22:00:00Z"),
+            ("2026-03-01T10:30", "2026-03-01T08:30:00Z"),
+            ("2026-03-01T10:30:00Z", "2026-03-01T10:30:00Z"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse(text, east()), Some(parse_timestamp(expected)), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_shown_in_the_zone_with_its_offset() {
+        let new_york = TimeZone::posix("EST5EDT,M3.2.0,M11.1.0").unwrap();
+        let now = parse_timestamp("2026-07-02T03:00:00Z");
+        let cases = [
+            (&TimeZone::UTC, "2026-07-02T02:59:59.9Z", "2026-07-02 02:59:59 UTC", "02:59:59"),
+            (&new_york, "2026-07-02T02:59:59Z", "2026-07-01 22:59:59 -04:00", "22:59:59"),
+            (&new_york, "2026-01-02T02:59:59Z", "2026-01-01 21:59:59 -05:00", "2026-01-01 21:59:59"),
+        ];
+        for (zone, time, whole, short) in cases {
+            let time = parse_timestamp(time);
+            assert_eq!(format_time_in_zone(time, zone), whole);
+            assert_eq!(format_short_in_zone(time, now, zone), short);
         }
     }
 

@@ -7,7 +7,7 @@ use snell::Timestamp;
 use snell_store::{AgentState, AgentView, EventRecorder, ReconcileScope, Result, Store, StoreError, daemon};
 
 use crate::env::caller::CallerEnv;
-use crate::output::{self, CommandError};
+use crate::output::{self, CommandError, Spinner};
 use crate::record::record_event::DaemonMode;
 
 /// How long a command retries while another process holds the lock. Each attempt waits for about half a second, and one more may
@@ -77,7 +77,9 @@ impl StoreHandle {
 
     /// Queries the store, after it has stored pending events. Problems with those are printed as a warning.
     pub(crate) fn query<T>(&mut self, question: impl FnOnce(&mut Store) -> Result<T>) -> anyhow::Result<T> {
+        let spinner = Spinner::start("reading the database");
         let (answer, remarks) = self.try_query(question);
+        drop(spinner);
         if !remarks.is_empty() && remarks != self.last_warnings {
             output::print_warning(remarks.join("; "));
             self.last_warnings = remarks;

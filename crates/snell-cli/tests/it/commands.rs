@@ -219,6 +219,46 @@ fn explain_reads_the_event_from_stdin_too_and_runs_nothing() {
     assert!(!sandbox.exists("ran"));
 }
 
+#[test]
+fn explain_names_an_unknown_event_as_such() {
+    let settings = json!({"BrandNew": [{"hooks": [{"type": "command", "command": "true"}]}]});
+    let sandbox = CliSandbox::new().hooks(".claude/settings.json", &settings);
+    // The event, the exit code, the start of what is printed, and of the messages.
+    let cases = [
+        ("PreToolUze", 1, "", "error: unknown event \"PreToolUze\"\nhint: did you mean \"PreToolUse\"?\n"),
+        ("Banana", 1, "", "error: unknown event \"Banana\"\nhint: to see all events: snell docs events\n"),
+        ("BrandNew", 0, "BrandNew (unknown event, kept): 1 of 1 hook would run.", ".claude/settings.json:"),
+        ("AfterAgent", 0, "Stop: 0 of 1 hook would run.", ".claude/settings.json:"),
+        // An event of Cursor.
+        ("afterFileEdit", 0, "afterFileEdit: 0 of 1 hook would run.", ".claude/settings.json:"),
+    ];
+    for (event, code, printed, said) in cases {
+        let ran = sandbox.run_snell(&["explain", event], "{}");
+        assert_eq!(ran.code, code, "{event}: {ran:?}");
+        assert!(ran.stdout.starts_with(printed) && ran.stderr.starts_with(said), "{event}: {ran:?}");
+    }
+}
+
+/// Snell's own entries are the doctor's concern.
+#[test]
+fn lint_leaves_out_hooks_that_only_call_snell() {
+    let entry = |command: &str| json!([{"hooks": [{"type": "command", "command": command}]}]);
+    let settings = json!({"Stop": entry("/nowhere/snell hook"), "SessionEnd": entry("/nowhere/other")});
+    let sandbox = CliSandbox::new().hooks(".claude/settings.json", &settings);
+    let ran = sandbox.run_snell(&["lint"], "");
+    assert!(ran.stdout.contains("/nowhere/other") && !ran.stdout.contains("/nowhere/snell"), "{ran:?}");
+    assert!(ran.stdout.ends_with("0 errors, 1 warning in 1 file (1 hook loaded).\n"), "{ran:?}");
+    assert_eq!(
+        ran.stderr,
+        "note: not listed: 1 hook in .claude/settings.json, because they only call Snell\n\
+         hint: to include them, add --all\n"
+    );
+    let ran = sandbox.run_snell(&["lint", "--all"], "");
+    assert!(ran.stdout.contains("/nowhere/other") && ran.stdout.contains("/nowhere/snell"), "{ran:?}");
+    assert!(ran.stdout.ends_with("0 errors, 2 warnings in 1 file (2 hooks loaded).\n"), "{ran:?}");
+    assert_eq!(ran.stderr, "");
+}
+
 /// Who asks why a hook does not run must hear that its file cannot be read.
 #[test]
 fn explain_says_what_is_wrong_with_the_files() {

@@ -47,7 +47,7 @@ fn people_see_a_line_for_every_event() {
     let ran = record_session().run_snell(&["log"], "");
     insta::assert_snapshot!(ran.stdout, @"
     11:30:00    1  project       Stop               I may not.
-    10:00:02    1  project       PreToolUse         Bash git push origin  -> block: not today  (1 hook)
+    10:00:02    1  project       PreToolUse         Bash git push origin  -> block: not today  [hook ~/.config/snell/snell.toml:1]  (1 hook)
     10:00:01    1  project       PreToolUse         Bash make  (1 hook)
     10:00:00    1  project       UserPromptSubmit   Publish it, please.
     09:00:00    1  project       SessionStart       startup
@@ -73,9 +73,9 @@ fn what_a_guard_that_only_watches_would_have_decided_is_told() {
         sandbox.send_hook_event(time, "PreToolUse", bash);
     }
     insta::assert_snapshot!(sandbox.run_snell(&["log"], "").stdout, @"
-    09:00:03    1  project       PreToolUse         Bash git push --force-with-lease  -> block: no  -> would be asked  (1 hook)
-    09:00:02    1  project       PreToolUse         Bash history -c  -> would be asked  (1 hook)
-    09:00:01    1  project       PreToolUse         Bash rm -rf /  -> would be blocked  (1 hook)
+    09:00:03    1  project       PreToolUse         Bash git push --force-with-lease  -> block: no  -> would be asked  [hook ~/.config/snell/snell.toml:3, guard git.push-with-lease]  (1 hook)
+    09:00:02    1  project       PreToolUse         Bash history -c  -> would be asked  [guard self.cover-tracks]  (1 hook)
+    09:00:01    1  project       PreToolUse         Bash rm -rf /  -> would be blocked  [guard files.delete-root]  (1 hook)
     09:00:00    1  project       PreToolUse         Bash ls  (1 hook)
     ");
     let ran = sandbox.run_snell(&["log", "--json"], "");
@@ -84,6 +84,36 @@ fn what_a_guard_that_only_watches_would_have_decided_is_told() {
         entry.get("would").cloned()
     });
     assert_eq!(would.collect::<Vec<_>>(), [Some(json!("ask")), Some(json!("ask")), Some(json!("deny")), None]);
+}
+
+#[test]
+fn the_rule_and_the_author_of_a_decision_are_named() {
+    let settings = "[[hook]]\nevent = 'PreToolUse'\ntool = 'Read'\nrun = 'echo no >&2; exit 2'\n\
+        [[hook]]\nevent = 'PreToolUse'\ntool = 'Grep'\nrun = 'false'\non_failure = 'block'\n";
+    let sandbox = CliSandbox::with_frozen_clock().home_file(".config/snell/snell.toml", settings);
+    let calls = [
+        ("09:00:00", json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}})),
+        ("09:00:01", json!({"tool_name": "Bash", "tool_input": {"command": "history -c"}})),
+        ("09:00:02", json!({"tool_name": "Read", "tool_input": {"file_path": "a.txt"}})),
+        ("09:00:03", json!({"tool_name": "Grep", "tool_input": {"pattern": "a"}})),
+        ("09:00:04", json!({"tool_name": "Bash", "tool_input": {"command": "ls"}})),
+    ];
+    for (time, call) in calls {
+        sandbox.send_hook_event(time, "PreToolUse", call);
+    }
+    let hook =
+        |line: u32| json!([{"by": "hook", "contract": "snell", "source": "~/.config/snell/snell.toml", "line": line}]);
+    let rule = |rule: &str| json!([{"by": "guard", "rule": rule}]);
+    let entries = parse_json_lines(&sandbox.run_snell(&["log", "--json"], "").stdout);
+    let authors: Vec<_> = entries.iter().map(|entry| entry.get("authors").cloned()).collect();
+    let expected =
+        [None, Some(hook(5)), Some(hook(1)), Some(rule("self.cover-tracks")), Some(rule("files.delete-root"))];
+    assert_eq!(authors, expected);
+    let ran = sandbox.run_snell(&["log", "--rule", "files.delete-root"], "");
+    assert_eq!(ran.stdout.lines().count(), 1, "{ran:?}");
+    assert!(ran.stdout.contains("[guard files.delete-root]"), "{ran:?}");
+    let ran = sandbox.run_snell(&["log", "--rule", "files.delete-rot"], "");
+    assert!(ran.stderr.starts_with("note: unknown rule \"files.delete-rot\"\nhint: `snell guard rules`"), "{ran:?}");
 }
 
 #[test]
@@ -109,7 +139,7 @@ fn at_a_terminal_a_reason_is_read_and_no_line_is_too_wide() {
     let bash = json!({"tool_name": "Bash", "tool_input": {"command": format!("sed -i {}", "s/a/b/ ".repeat(20))}});
     sandbox.send_hook_event("09:00:00", "UserPromptSubmit", json!({"prompt": "long ".repeat(60)}));
     sandbox.send_hook_event("09:00:01", "PreToolUse", bash);
-    for columns in [40, 60, 80, 100, 120, 250] {
+    for columns in [40, 60, 80, 100, 120, 300] {
         let Some(shown) = sandbox.run_in_terminal(columns, "log") else {
             return;
         };
@@ -120,8 +150,9 @@ fn at_a_terminal_a_reason_is_read_and_no_line_is_too_wide() {
         assert!(words.join(" ").contains(why), "{columns}: {shown}");
         let first = shown.lines().next().unwrap();
         assert!(first.contains("-> block"), "{columns}: {shown}");
+        assert!(shown.contains("[hook ~/.config/snell/snell"), "{columns}: {shown}");
         // Where there is room for everything it stands on one line.
-        assert_eq!(first.contains(why), columns == 250, "{columns}: {shown}");
+        assert_eq!(first.contains(why), columns == 300, "{columns}: {shown}");
     }
 }
 
@@ -145,6 +176,7 @@ fn every_filter_finds_what_it_names() {
         (&["--verdict", "block"], &["PreToolUse"]),
         (&["--verdict", "deny"], &["PreToolUse"]),
         (&["--verdict", "ask"], &[]),
+        (&["--rule", "git.force-push"], &[]),
         (&["--since", "1h"], &["UserPromptSubmit", "Stop"]),
         (&["--since", "2026-03-01T10:00:02Z", "--until", "30m"], &["PreToolUse"]),
         (&["--until", "2026-03-01T09:30"], &["SessionStart"]),

@@ -39,6 +39,7 @@ mod special_files;
 mod status;
 mod statusline;
 mod subdirectory;
+mod terminal;
 mod trust;
 mod wake;
 mod wave;

@@ -128,7 +128,7 @@ impl CliSandbox {
         let mut command = self.shell(&line, &[]);
         command.env("TERM", "xterm").env("NO_COLOR", "1").env("PAGER", "cat");
         let output = spawn_with_stdin(&mut command, "").wait_with_output().unwrap();
-        let shown = String::from_utf8(output.stdout).unwrap().replace('\r', "");
+        let shown = remove_spinner(&String::from_utf8(output.stdout).unwrap()).replace('\r', "");
         Some((shown, output.status.success()))
     }
 
@@ -141,6 +141,7 @@ impl CliSandbox {
             .env("PATH", std::env::var_os("PATH").unwrap())
             .env("HOME", self.home())
             .env("SNELL_HOME", self.data())
+            .env("TZ", "UTC")
             .envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
@@ -218,4 +219,16 @@ impl CliSandbox {
             complete.then(|| parse_json_lines(&text))
         })
     }
+}
+
+/// What a terminal shows after the lines of spinners are erased, which slow machines see.
+fn remove_spinner(shown: &str) -> String {
+    let mut kept = String::new();
+    let mut parts = shown.split("\r\u{1b}[K");
+    kept.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let is_frame = |c: char| ('\u{2800}'..='\u{28ff}').contains(&c);
+        kept.push_str(if part.starts_with(is_frame) { "" } else { part });
+    }
+    kept
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::views::query_types::{GuardVerdictView, HookRunView, LogEntry, LogFilter};
+use crate::views::query_types::{DecisionAuthor, GuardVerdictView, HookRunView, LogEntry, LogFilter};
 
 /// The largest number of events and bytes of one search. Events of one project or one kind are scattered, so each costs
 /// several times more.
@@ -133,6 +133,47 @@ fn contains_ignoring_case(text: &[u8], wanted: &[u8]) -> bool {
     false
 }
 
+/// A verdict of the guard: its decision, its decision if it did not only audit, and its rule.
+pub(crate) type RuleVerdict<'a> = (&'a str, Option<&'a str>, &'a str);
+
+/// The authors of a decision: rules of the guard with this decision, and hooks that blocked. Without either, a block is by the hooks
+/// that failed, because a hook may block when it fails; else by Snell itself. A question without a rule is by the only hook. Rules
+/// that only audit follow.
+pub(crate) fn find_decision_authors(
+    decision: Option<&str>,
+    verdicts: &[RuleVerdict<'_>],
+    runs: &[(&str, DecisionAuthor)],
+) -> Vec<DecisionAuthor> {
+    let rules = |is_wanted: &dyn Fn(&RuleVerdict<'_>) -> bool| -> Vec<_> {
+        let rules = verdicts.iter().filter(|verdict| is_wanted(verdict));
+        rules.map(|(.., rule)| DecisionAuthor::Guard { rule: (*rule).to_owned() }).collect()
+    };
+    let hooks = |wanted: &[&str]| -> Vec<_> {
+        runs.iter().filter(|(status, _)| wanted.contains(status)).map(|(_, author)| author.clone()).collect()
+    };
+    let mut authors = match decision {
+        Some("ask") => rules(&|verdict| verdict.0 == "ask"),
+        Some("block") => rules(&|verdict| verdict.0 == "deny"),
+        _ => Vec::new(),
+    };
+    match (decision, runs) {
+        (Some("block"), _) => {
+            authors.extend(hooks(&["blocked"]));
+            if authors.is_empty() {
+                authors = hooks(&["failed", "timed_out"]);
+            }
+            if authors.is_empty() {
+                authors.push(DecisionAuthor::Snell);
+            }
+        }
+        (Some("ask"), [(_, only)]) if authors.is_empty() => authors.push(only.clone()),
+        _ => {}
+    }
+    authors.extend(rules(&|verdict| verdict.0 == "allow" && verdict.1.is_some()));
+    authors.dedup();
+    authors
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,6 +204,33 @@ mod tests {
         let payload = json!({"command": "echo \"a\\b\"\n\tö"}).to_string();
         for wanted in ["\"a\\b\"", "\"\n\tö", "ECHO"] {
             assert!(SearchText::new(wanted).is_in_json(&payload), "{wanted:?} in {payload}");
+        }
+    }
+
+    #[test]
+    fn the_author_of_a_decision_is_found_by_verdicts_and_hook_runs() {
+        let hook = |line: i64| DecisionAuthor::Hook { contract: "native".into(), source: "snell.toml".into(), line };
+        let rule = |rule: &str| DecisionAuthor::Guard { rule: rule.into() };
+        type Runs<'a> = &'a [(&'a str, i64)];
+        let cases: [(&str, &[RuleVerdict<'_>], Runs<'_>, Vec<DecisionAuthor>); 10] = [
+            ("block", &[("deny", None, "a"), ("deny", None, "a"), ("ask", None, "b")], &[("ok", 1)], vec![rule("a")]),
+            ("block", &[("deny", Some("ask"), "a")], &[("ok", 1), ("blocked", 2)], vec![rule("a"), hook(2)]),
+            ("block", &[("allow", None, "a")], &[("blocked", 2), ("blocked", 3)], vec![hook(2), hook(3)]),
+            ("block", &[("allow", Some("ask"), "a")], &[("blocked", 2)], vec![hook(2), rule("a")]),
+            ("block", &[], &[("ok", 1), ("timed_out", 2)], vec![hook(2)]),
+            ("block", &[], &[("ok", 1)], vec![DecisionAuthor::Snell]),
+            ("ask", &[("ask", None, "b")], &[("ok", 1)], vec![rule("b")]),
+            ("ask", &[], &[("ok", 1)], vec![hook(1)]),
+            ("ask", &[], &[("ok", 1), ("ok", 2)], vec![]),
+            ("allow", &[("allow", Some("deny"), "a")], &[("ok", 1)], vec![rule("a")]),
+        ];
+        for (decision, verdicts, runs, expected) in cases {
+            let runs: Vec<_> = runs.iter().map(|(status, line)| (*status, hook(*line))).collect();
+            assert_eq!(
+                find_decision_authors(Some(decision), verdicts, &runs),
+                expected,
+                "{decision} {verdicts:?} {runs:?}"
+            );
         }
     }
 }

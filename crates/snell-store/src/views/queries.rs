@@ -10,8 +10,8 @@ use crate::db::workers::SessionWorker;
 use crate::error::Result;
 use crate::views::log_search::{EventDetails, LogSearchResult, ProjectView};
 use crate::views::query_types::{
-    AgentFilter, AgentView, EventActivity, ExportLine, GuardFilter, GuardLogEntry, GuardVerdictView, HookStats,
-    LogEntry, LogFilter, PruneCounts, SessionView, StoreTotals, TurnFilter, TurnView,
+    AgentFilter, AgentView, DecisionAuthor, EventActivity, ExportLine, GuardFilter, GuardLogEntry, GuardVerdictView,
+    HookStats, LogEntry, LogFilter, PruneCounts, SessionView, StoreTotals, TurnFilter, TurnView,
 };
 use crate::views::rollups::{GuardHour, HookHour};
 use crate::views::sessions::{MissionView, SessionFilter, SessionRow};
@@ -43,6 +43,8 @@ pub trait LogQueries {
     /// Events for people, in the same order. With a text, only those that contain it in their payload, summary or
     /// reason; ASCII case is ignored. Then the number of scanned events is limited, and the result has the last one.
     fn search_log(&mut self, filter: &LogFilter, text: Option<&str>) -> Result<LogSearchResult>;
+    /// The authors of the decisions about these events to ask or to block, or of what an auditing guard would decide.
+    fn list_decision_authors(&mut self, event_rows: &[i64]) -> Result<Vec<(i64, DecisionAuthor)>>;
     /// One event in full.
     fn find_event(&mut self, id: i64) -> Result<Option<EventDetails>>;
     /// The id of the newest event; 0 if there is none. Ids start again after all events were removed.

@@ -105,6 +105,8 @@ pub struct LogFilter {
     pub tool: Option<String>,
     /// Events with this decision: `allow`, `ask` or `block`.
     pub decision: Option<String>,
+    /// Events with a verdict of this rule of the guard.
+    pub rule: Option<String>,
     /// Events at this time or later.
     pub since: Option<Timestamp>,
     /// Events before this time.
@@ -175,6 +177,28 @@ impl LogEntry {
         let would = self.would.as_deref()?;
         Some(GuardOutcome::from_decision(GuardOutcome::Allowed.as_str(), Some(would)))
     }
+}
+
+/// The author of a decision to ask or to block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "by")]
+pub enum DecisionAuthor {
+    /// A rule of the guard.
+    Guard {
+        /// The id of the rule.
+        rule: String,
+    },
+    /// A hook.
+    Hook {
+        /// Its contract.
+        contract: String,
+        /// Its file.
+        source: String,
+        /// Its line in the file.
+        line: i64,
+    },
+    /// Snell itself, by its rules for messages or because it could not deliver an answer.
+    Snell,
 }
 
 /// A session.

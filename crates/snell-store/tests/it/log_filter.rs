@@ -61,6 +61,7 @@ fn every_combination_of_filters_gives_the_same_result_as_a_full_scan() {
             event: on(3).then(|| "PreToolUse".to_owned()),
             tool: on(4).then(|| "Bash".to_owned()),
             decision: on(5).then(|| "block".to_owned()),
+            rule: None,
             since: on(6).then(|| make_timestamp(if on(8) { 10 } else { 70 })),
             until: on(7).then(|| make_timestamp(if on(6) { 90 } else { 30 })),
             before_id: on(8).then_some(100),

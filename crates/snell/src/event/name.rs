@@ -102,6 +102,18 @@ impl EventName {
         EVENT_NAME_ROWS.iter().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))
     }
 
+    /// Whether this is a canonical event, or an event of some agent or contract.
+    pub fn is_known(&self) -> bool {
+        match self {
+            Self::Other(name) => {
+                let name = name.as_str();
+                crate::contract::is_known_event(name)
+                    || crate::agents::AgentProduct::all().iter().any(|agent| agent.events.contains(&name))
+            }
+            _ => true,
+        }
+    }
+
     /// The known name that is nearest to an unknown one.
     pub fn suggest_name(name: &str) -> Option<&'static str> {
         if crate::contract::is_known_event(name) {

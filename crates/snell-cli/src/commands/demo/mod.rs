@@ -21,7 +21,7 @@ use std::time::Duration;
 use anyhow::Context;
 
 use super::DONE;
-use crate::output;
+use crate::output::{self, Spinner};
 use cleanup::exit_watcher::{self, DemoExitWatcher};
 use client::DemoClient;
 use player::{DemoPace, DemoPlayer};
@@ -67,10 +67,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let ended = runtime.block_on(async {
         // From here on, a signal leads to the cleanup below.
         let mut exits = DemoExitWatcher::new()?;
+        let spinner = Spinner::start("preparing the demo");
         cleanup::directories::remove_dead_demos(&std::env::temp_dir()).await;
         let stage = DemoStage::set_up()?;
+        drop(spinner);
         let code = play_on_stage(args, &stage, &mut exits).await;
         let code = code.map_err(|error| stage.add_disk_full_context(error));
+        let _spinner = Spinner::start("cleaning up");
         cleanup::processes::end_processes(stage.data_dir()).await;
         let removed = stage.remove().await;
         code.and_then(|code| removed.map(|()| code))
@@ -83,7 +86,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 /// Starts the receiver, plays the script, and shuts the receiver down. Returns the exit code.
 async fn play_on_stage(args: &Args, stage: &DemoStage, exits: &mut DemoExitWatcher) -> anyhow::Result<u8> {
     let pace = if args.fast { DemoPace::Fast } else { DemoPace::Normal };
+    let spinner = Spinner::start("starting the receiver");
     let receiver = DemoReceiver::start(stage.data_dir(), pace.poll_interval()).await?;
+    drop(spinner);
     let played = tokio::select! {
         played = play_script(args, stage, &receiver, pace) => played,
         code = exits.wait_for_exit() => {

@@ -13,7 +13,8 @@ use super::player::{DemoPlayer, DemoStep};
 use super::stage::DemoStage;
 use super::terminal;
 use crate::output::{
-    self, TextStyle, TextTable, apply_style, format_count, shorten_to_one_line, truncate_to_width, wrap_lines,
+    self, TableColumn, TextStyle, TextTable, apply_style, format_count, shorten_to_one_line, truncate_to_width,
+    wrap_lines,
 };
 
 /// The parts of Snell that can block a call.
@@ -114,9 +115,17 @@ fn print_answers(player: &DemoPlayer<'_>, blocks: &BlockersByCall) {
     }
 }
 
+const COST_COLUMNS: [TableColumn; 6] = [
+    TableColumn::new("CONTRACT").with_drop_rank(1),
+    TableColumn::new("HOOK").flexible(),
+    TableColumn::new("RUNS"),
+    TableColumn::new("BLOCKED").with_drop_rank(2),
+    TableColumn::new("MEDIAN"),
+    TableColumn::new("SLOWEST"),
+];
+
 fn build_cost_table(hooks: &[HookStats]) -> TextTable<6> {
-    let mut table = TextTable::new(["CONTRACT", "HOOK", "RUNS", "BLOCKED", "MEDIAN", "SLOWEST"], 1)
-        .with_dispensable_columns(&[0, 3]);
+    let mut table = TextTable::new(COST_COLUMNS);
     for hook in hooks {
         table.add_row([
             hook.contract.clone(),

@@ -9,14 +9,14 @@ use snell::did_you_mean;
 
 use super::DONE;
 use crate::install::notify_script::shell_quote;
-use crate::output::{self, CommandError, TextTable};
+use crate::output::{self, CommandError, TableColumn, TextTable};
 
 /// The width of a terminal that does not report one.
 const DEFAULT_WIDTH: usize = 80;
 
 /// Show the documentation
 ///
-/// On a terminal a page is formatted and shown in $PAGER, else in less. Elsewhere it is printed as Markdown.
+/// On a terminal a page is formatted, and shown in a pager if it is long. Elsewhere it is printed as Markdown.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  snell docs\n  snell docs contracts\n  snell docs conf --raw > configuration.md\n  \
@@ -160,7 +160,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     match (&args.search, page) {
         (Some(wanted), page) => search_pages(wanted, page)?,
         (None, Some(page)) => show_page(page, args.raw),
-        (None, None) => print_topics(),
+        (None, None) => {
+            output::start_paging();
+            print_topics();
+        }
     }
     Ok(DONE)
 }
@@ -212,11 +215,14 @@ fn find_page(topic: &str) -> anyhow::Result<&'static DocsPage> {
 fn show_page(page: &DocsPage, raw: bool) {
     if raw || !output::is_terminal() {
         output::print_text(page.text);
-    } else if page.is_prose() {
+        return;
+    }
+    output::start_paging();
+    if page.is_prose() {
         let width = output::terminal_width().unwrap_or(DEFAULT_WIDTH);
-        output::print_paged(&render::render_page(page.text, width));
+        output::print_text(&render::render_page(page.text, width));
     } else {
-        output::print_paged(page.text);
+        output::print_text(page.text);
     }
 }
 
@@ -237,9 +243,14 @@ fn search_pages(wanted: &str, page: Option<&'static DocsPage>) -> anyhow::Result
         bail!("cannot find \"{wanted}\" in {pages}");
     }
     if output::is_terminal() {
-        output::print_paged(&render::render_hits(&found, output::terminal_width().unwrap_or(DEFAULT_WIDTH)));
+        output::start_paging();
+        output::print_text(&render::render_hits(&found, output::terminal_width().unwrap_or(DEFAULT_WIDTH)));
     } else {
-        let mut table = TextTable::new(["TOPIC", "SECTION", "TEXT"], 2);
+        let mut table = TextTable::new([
+            TableColumn::new("TOPIC"),
+            TableColumn::new("SECTION"),
+            TableColumn::new("TEXT").flexible(),
+        ]);
         for (topic, hit) in found {
             table.add_row([topic.to_owned(), hit.section, hit.text]);
         }

@@ -42,6 +42,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.json {
         output::print_json(&GuardExplanationWire::from_explanation(&explanation))?;
     } else {
+        output::start_paging();
         output::print_text(&render_explanation(&call, &explanation));
     }
     Ok(DONE)

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use snell::{GuardChoice, GuardEntry, GuardSettings, ProtectedPath, Timestamp};
 
-use crate::output::{self, TextTable};
+use crate::output::{self, TableColumn, TextTable};
 
 /// The lists as JSON.
 #[derive(Debug, Serialize)]
@@ -82,11 +82,16 @@ impl GuardListsView {
     }
 }
 
-fn print_entry_table(title: &str, entries: &[GuardEntryView]) {
+fn print_entry_table(title: &'static str, entries: &[GuardEntryView]) {
     if entries.is_empty() {
         return;
     }
-    let mut table = TextTable::new([title, "REASON", "UNTIL", "FROM"], 1).with_optional_column(2);
+    let mut table = TextTable::new([
+        TableColumn::new(title),
+        TableColumn::new("REASON").flexible(),
+        TableColumn::new("UNTIL").with_drop_rank(2).optional(),
+        TableColumn::new("FROM").with_drop_rank(1),
+    ]);
     for entry in entries {
         let until = entry.until.clone().unwrap_or_default();
         let expired = if entry.expired { " (expired)" } else { "" };
@@ -101,11 +106,11 @@ fn print_entry_table(title: &str, entries: &[GuardEntryView]) {
     table.print();
 }
 
-fn print_path_table(title: &str, places: &[ProtectedPathView]) {
+fn print_path_table(title: &'static str, places: &[ProtectedPathView]) {
     if places.is_empty() {
         return;
     }
-    let mut table = TextTable::new([title, "FROM"], 0);
+    let mut table = TextTable::new([TableColumn::new(title).flexible(), TableColumn::new("FROM").with_drop_rank(1)]);
     for place in places {
         table.add_row([place.path.clone(), place.origin.clone()]);
     }

@@ -15,7 +15,7 @@ use super::render;
 use crate::commands::DONE;
 use crate::env;
 use crate::guard::choice_from_decision;
-use crate::output::{self, CommandError, TextStyle, TextTable, apply_style};
+use crate::output::{self, CommandError, TableColumn, TextStyle, TextTable, apply_style};
 
 /// List the rules and their decisions here
 ///
@@ -122,6 +122,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         })?;
         return Ok(DONE);
     }
+    output::start_paging();
     print_rules(&listed);
     if word.is_none() && args.tier.is_none() {
         output::print_line("");
@@ -219,8 +220,17 @@ fn generalize_reason(reason: &str) -> String {
     first.unwrap_or_default() + letters.as_str()
 }
 
+const COLUMNS: [TableColumn; 6] = [
+    TableColumn::new("RULE"),
+    TableColumn::new("TIER").with_drop_rank(3),
+    TableColumn::new("DECISION"),
+    TableColumn::new("FROM").with_drop_rank(2),
+    TableColumn::new("LOCKED").with_drop_rank(1),
+    TableColumn::new("REASON").flexible(),
+];
+
 fn print_rules(listed: &[GuardRuleView]) {
-    let mut table = TextTable::new(["RULE", "TIER", "DECISION", "FROM", "LOCKED", "REASON"], 5);
+    let mut table = TextTable::new(COLUMNS);
     for view in listed {
         let plain = |text: &str| (text.to_owned(), TextStyle::Plain);
         table.add_styled_row([
@@ -246,6 +256,7 @@ fn print_rule(view: &GuardRuleView, json: bool) -> anyhow::Result<u8> {
         output::print_json(&whole)?;
         return Ok(DONE);
     }
+    output::start_paging();
     output::print_heading(view.id);
     output::print_line(&view.reason);
     output::print_line("");

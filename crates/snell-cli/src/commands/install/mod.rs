@@ -16,7 +16,7 @@ use crate::install::apply::{self, InstallReport, InstallRequest};
 use crate::install::audit_preset;
 use crate::install::handler::InstallMode;
 use crate::install::profile::{self, ProfileReport};
-use crate::output::{self, CommandError};
+use crate::output::{self, CommandError, Spinner};
 pub(crate) use targets::{AgentTargets, InstallTargetArgs};
 
 /// Add Snell to agents' settings, so that their hooks call Snell
@@ -35,12 +35,12 @@ pub(crate) struct Args {
     /// Only forward events to a receiver (only claude)
     ///
     /// Installs the script notify-headspace.sh for the eight events that a receiver needs. Nothing is judged or recorded here.
-    #[arg(long)]
+    #[arg(long, help_heading = "Forward events")]
     notify: bool,
     /// Forward to this receiver
     ///
     /// [default: $SNELL_URL, else `server.url` of your snell.toml, else http://127.0.0.1:7433]
-    #[arg(long, value_name = "URL", requires = "notify")]
+    #[arg(long, value_name = "URL", requires = "notify", help_heading = "Forward events")]
     url: Option<String>,
     /// Also switch on a way of working: `profile` in your own snell.toml
     ///
@@ -181,9 +181,11 @@ fn install_in_agents(
     agents: &[AgentTargets],
     profile: Option<&ConfigFileChange>,
 ) -> anyhow::Result<u8> {
+    let spinner = Spinner::start("installing");
     let mut reports = Vec::new();
     let mut has_failed = false;
     for one in agents {
+        spinner.set_text(format!("installing in {}", one.agent.title()));
         match apply::install_snell(&one.files, request) {
             Ok(report) => {
                 if !args.place.json {
@@ -198,6 +200,7 @@ fn install_in_agents(
             }
         }
     }
+    drop(spinner);
     if let Some(change) = profile
         && let (Some(report), Some(target)) = (reports.first_mut(), agents.iter().find_map(|one| one.files.first()))
     {

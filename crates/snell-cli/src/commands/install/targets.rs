@@ -18,10 +18,10 @@ pub(crate) struct InstallTargetArgs {
     #[arg(long)]
     pub(crate) all: bool,
     /// Use the settings of a project [default: the current directory]
-    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".", help_heading = "Which settings")]
     project: Option<PathBuf>,
     /// Use the project's local settings (settings.local.json)
-    #[arg(long)]
+    #[arg(long, help_heading = "Which settings")]
     local: bool,
     /// Only show the changes
     #[arg(long)]

@@ -7,11 +7,22 @@ use serde::Serialize;
 use snell::{AgentCapabilities, AgentProduct, EvidenceLevel, HookCapability};
 
 use crate::install::found_agents::find_agents_here;
-use crate::output::{self, TextTable};
+use crate::output::{self, TableColumn, TextTable};
 
-/// The titles of the columns: the agent, whether it is here and was run, and the capabilities.
-const TITLES: [&str; 11] =
-    ["AGENT", "HERE", "SEEN", "BLOCK", "REASON", "ASK", "INPUT", "OUTPUT", "CONTEXT", "STOP", "FAIL CLOSED"];
+/// The columns: the agent, whether it is here and was run, and the capabilities.
+const COLUMNS: [TableColumn; 11] = [
+    TableColumn::new("AGENT"),
+    TableColumn::new("HERE").with_drop_rank(2),
+    TableColumn::new("SEEN").with_drop_rank(1),
+    TableColumn::new("BLOCK"),
+    TableColumn::new("REASON"),
+    TableColumn::new("ASK").with_drop_rank(8),
+    TableColumn::new("INPUT").with_drop_rank(7),
+    TableColumn::new("OUTPUT").with_drop_rank(5),
+    TableColumn::new("CONTEXT").with_drop_rank(6),
+    TableColumn::new("STOP").with_drop_rank(4),
+    TableColumn::new("FAIL CLOSED").with_drop_rank(3),
+];
 
 /// An agent as JSON.
 #[derive(Serialize)]
@@ -36,7 +47,7 @@ struct ListedAgent {
 
 pub(super) fn print_agents(home: Option<&Path>) {
     let agents = list_agents(home);
-    let mut table = TextTable::new(TITLES, 0).with_dispensable_columns(&[2, 1]);
+    let mut table = TextTable::new(COLUMNS);
     for agent in &agents {
         let [block, reason, ask, input, out, context, stop, closed] =
             HookCapability::ALL.map(|capability| agent.accepted.support(capability).to_string());

@@ -2,14 +2,12 @@
 
 mod agents;
 
-use std::sync::Arc;
-
-use snell::{Hook, ProjectFile, Severity, TrustStatus, UserMessage};
+use snell::{ProjectFile, Severity, TrustStatus, UserMessage};
 
 use super::DONE;
 use crate::env::{ConfigArgs, TrustArgs, format_lint_command, print_project_note};
-use crate::output::hook::{HookJsonView, find_hook_trust};
-use crate::output::{self, TextTable};
+use crate::output::hook::{HookJsonView, find_hook_trust, note_own_hooks};
+use crate::output::{self, TableColumn, TextTable};
 
 /// List the hooks of this project, in the order in which they run
 #[derive(Debug, clap::Args)]
@@ -27,6 +25,14 @@ pub(crate) struct Args {
     around: ConfigArgs,
 }
 
+const COLUMNS: [TableColumn; 5] = [
+    TableColumn::new("EVENT"),
+    TableColumn::new("MATCHER").with_drop_rank(3),
+    TableColumn::new("COMMAND").flexible(),
+    TableColumn::new("CONTRACT").with_drop_rank(1),
+    TableColumn::new("SOURCE").with_drop_rank(2),
+];
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.agents {
         return list_agents(args);
@@ -39,13 +45,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         output::print_json(&views)?;
         return Ok(DONE);
     }
+    output::start_paging();
     print_project_note(&args.around);
     let (own, others): (Vec<_>, Vec<_>) = hooks.iter().partition(|hook| hook.is_excluded);
     let listed: Vec<_> = others.into_iter().map(|hook| HookJsonView::new(hook, None)).collect();
     if listed.is_empty() {
         output::print_line("No hooks here. To add some: snell docs write-hooks");
     } else {
-        let mut table = TextTable::new(["EVENT", "MATCHER", "COMMAND", "CONTRACT", "SOURCE"], 2);
+        let mut table = TextTable::new(COLUMNS);
         for hook in &listed {
             let mut command = hook.command.clone();
             if let Some(why) = hook.disabled {
@@ -61,7 +68,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         }
         table.print();
     }
-    note_own_entries(&own);
+    note_own_hooks(&own, None);
     let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
     if errors > 0 {
         let warning = UserMessage::new(format!("{} in the configuration", output::format_count(errors, "error")));
@@ -78,20 +85,10 @@ fn list_agents(args: &Args) -> anyhow::Result<u8> {
     if args.json {
         agents::print_agents_as_json(home.as_deref())?;
     } else {
+        output::start_paging();
         agents::print_agents(home.as_deref());
     }
     Ok(DONE)
-}
-
-/// Names the files that call Snell itself: one line per file, because each has an entry for every event.
-fn note_own_entries(own: &[&Arc<Hook>]) {
-    let mut files: Vec<&str> = own.iter().map(|hook| hook.origin.display_path.as_str()).collect();
-    files.dedup();
-    for file in files {
-        let number = own.iter().filter(|hook| hook.origin.display_path == file).count();
-        let hooks = output::format_count(number, "hook");
-        output::print_note(format!("not listed: {hooks} in {file}, because they only call Snell"));
-    }
 }
 
 /// Names the files of the project that are ignored where trust is required, even if it is not required here.

@@ -4,7 +4,7 @@ use snell_store::DeliveryView;
 
 use crate::commands::DONE;
 use crate::output::time::format_time_short;
-use crate::output::{self, TextTable};
+use crate::output::{self, TableColumn, TextTable};
 use crate::record::open_store::StoreHandle;
 
 /// How many deliveries are shown by default.
@@ -43,7 +43,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 fn build_table(deliveries: &[DeliveryView], store_handle: &StoreHandle) -> TextTable<6> {
-    let mut table = TextTable::new(["TIME", "AGENT", "KIND", "TARGET", "STATUS", "ABOUT"], 5);
+    let mut table = TextTable::new([
+        TableColumn::new("TIME").with_drop_rank(1),
+        TableColumn::new("AGENT").with_drop_rank(2),
+        TableColumn::new("KIND"),
+        TableColumn::new("TARGET").with_drop_rank(3),
+        TableColumn::new("STATUS"),
+        TableColumn::new("ABOUT").flexible(),
+    ]);
     for delivery in deliveries {
         let status = match &delivery.detail {
             Some(detail) => format!("{} ({detail})", delivery.status),

@@ -5,7 +5,7 @@ use snell_store::{ReconcileScope, SessionFilter, SessionRow};
 
 use crate::commands::DONE;
 use crate::output::time::format_elapsed;
-use crate::output::{self, TextTable};
+use crate::output::{self, TableColumn, TextTable};
 use crate::record::open_store::{self, StoreHandle};
 use crate::session_arg::project_name;
 
@@ -37,6 +37,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     } else if sessions.is_empty() {
         output::print_line(explain_empty_list(args, &mut store_handle)?);
     } else {
+        output::start_paging();
         build_session_table(&sessions, store_handle.now()).print();
     }
     Ok(DONE)
@@ -67,12 +68,19 @@ fn explain_empty_list(args: &Args, store_handle: &mut StoreHandle) -> anyhow::Re
     })
 }
 
-/// The columns that a narrow terminal drops, in this order: mode, role, context, project.
-const DISPENSABLE_COLUMNS: &[usize] = &[3, 2, 6, 1];
+const COLUMNS: [TableColumn; 8] = [
+    TableColumn::new("SESSION"),
+    TableColumn::new("PROJECT").with_drop_rank(4),
+    TableColumn::new("ROLE").with_drop_rank(2),
+    TableColumn::new("MODE").with_drop_rank(1),
+    TableColumn::new("STATE"),
+    TableColumn::new("STATUS").flexible(),
+    TableColumn::new("CONTEXT").with_drop_rank(3),
+    TableColumn::new("LAST SEEN"),
+];
 
 fn build_session_table(sessions: &[SessionRow], now: Timestamp) -> TextTable<8> {
-    let titles = ["SESSION", "PROJECT", "ROLE", "MODE", "STATE", "STATUS", "CONTEXT", "LAST SEEN"];
-    let mut table = TextTable::new(titles, 5).with_dispensable_columns(DISPENSABLE_COLUMNS);
+    let mut table = TextTable::new(COLUMNS);
     for session in sessions {
         let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".into());
         table.add_row([

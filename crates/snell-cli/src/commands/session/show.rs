@@ -52,10 +52,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.json {
         output::print_json(&details)?;
     } else {
+        output::start_paging();
         print_session(&details, now);
     }
     Ok(DONE)
 }
+
+/// The width of the labels.
+const LABEL_CELLS: usize = 12;
 
 fn print_session(details: &SessionDetailView, now: Timestamp) {
     let session = &details.session;
@@ -95,7 +99,7 @@ fn print_session(details: &SessionDetailView, now: Timestamp) {
     ];
     for (name, value) in lines {
         if let Some(value) = value {
-            output::print_line(&format!("{name:<12} {value}"));
+            output::print_field(name, LABEL_CELLS, &value);
         }
     }
     if !details.workers.is_empty() {

@@ -113,6 +113,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.json {
         output::print_json(&status)?;
     } else {
+        output::start_paging();
         render::print_status(&status, store_handle.now());
     }
     Ok(if status.attention.is_empty() { DONE } else { FAILED })

@@ -9,16 +9,19 @@ use crate::output::time;
 use crate::output::{self, TextStyle};
 use crate::record::record_event::find_daemon_variable;
 
+/// The width of the labels.
+const LABEL_CELLS: usize = 14;
+
 /// Prints the status.
 pub(super) fn print_status(status: &StatusReport, now: Timestamp) {
     for (label, text) in build_status_lines(status, now) {
-        output::print_line(&format!("{label:<14} {text}"));
+        output::print_field(label, LABEL_CELLS, &text);
     }
     for agent in &status.waiting_agents {
         let since = time::format_elapsed(agent.state_since, now);
         let why = output::shorten_to_one_line(&agent.why, 80);
         let text = format!("agent {} in {}, since {since}: {why}", agent.agent_id, agent.project);
-        let label = output::apply_style(&format!("{:<14}", "Waits for you"), TextStyle::Urgent);
+        let label = output::apply_style(&format!("{:<LABEL_CELLS$}", "Waits for you"), TextStyle::Urgent);
         output::print_text(&format!("{label} {}\n", output::escape_invisible(&text)));
     }
     if status.attention.is_empty() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use snell::ProjectFile;
 
-use crate::output::{self, TextTable};
+use crate::output::{self, TableColumn, TextTable};
 
 /// A key of `[context]` in a project's file.
 #[derive(Debug, Serialize)]
@@ -21,7 +21,8 @@ pub(super) fn collect_context_requests(file: &ProjectFile) -> Vec<ProjectContext
 }
 
 pub(super) fn print_context_requests(files: &[ProjectFile]) {
-    let mut table = TextTable::new(["CONTEXT", "VALUE", "SOURCE"], 1);
+    let mut table =
+        TextTable::new([TableColumn::new("CONTEXT"), TableColumn::new("VALUE"), TableColumn::new("SOURCE")]);
     for file in files {
         for request in collect_context_requests(file) {
             table.add_row([request.key.to_owned(), request.value, file.display_path.clone()]);

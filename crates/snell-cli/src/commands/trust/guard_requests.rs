@@ -3,7 +3,7 @@
 use serde::Serialize;
 use snell::{GuardAuthor, GuardSettings, ProjectFile, SourceLocation};
 
-use crate::output::TextTable;
+use crate::output::{TableColumn, TextTable};
 
 /// A setting of the guard in a project's file.
 #[derive(Debug, Serialize)]
@@ -78,7 +78,12 @@ pub(super) fn collect_guard_requests<'a>(
 }
 
 pub(super) fn print_guard_requests(requests: &[ProjectGuardRequest<'_>]) {
-    let mut table = TextTable::new(["GUARD", "RULE, COMMAND OR PATH", "REASON", "SOURCE"], 1);
+    let mut table = TextTable::new([
+        TableColumn::new("GUARD"),
+        TableColumn::new("RULE, COMMAND OR PATH"),
+        TableColumn::new("REASON"),
+        TableColumn::new("SOURCE"),
+    ]);
     for request in requests {
         let until = request.until.as_ref().map(|until| format!(" (until {until})"));
         table.add_row([

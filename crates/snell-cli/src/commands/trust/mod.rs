@@ -14,7 +14,7 @@ use super::{DONE, FAILED};
 use crate::env::ConfigArgs;
 use crate::handlers::find_project_context_files;
 use crate::output::hook::{HookJsonView, trust_status_name};
-use crate::output::{self, CommandError, TextTable};
+use crate::output::{self, CommandError, Spinner, TableColumn, TextTable};
 use crate::trust_file::TrustUpdate;
 
 /// A larger file is not a hook file, so it cannot be trusted.
@@ -162,7 +162,9 @@ fn trust_project(args: &Args) -> anyhow::Result<u8> {
     let directory = around.resolve_project()?;
     let builder = around.engine_builder_with_trust()?;
     let builder = if args.all { builder.survey_all() } else { builder.survey() };
+    let spinner = Spinner::start("reading hook files");
     let (engine, diagnostics) = builder.load();
+    drop(spinner);
     // The content that is shown is pinned, even if the files change meanwhile.
     let files = engine.project_files();
     let settings = engine.settings();
@@ -226,7 +228,12 @@ fn print_trusted(directory: &Path, files: &[ProjectFile], requests: &[ProjectGua
     if files.is_empty() {
         return;
     }
-    let mut table = TextTable::new(["EVENT", "MATCHER", "COMMAND", "SOURCE"], 2);
+    let mut table = TextTable::new([
+        TableColumn::new("EVENT"),
+        TableColumn::new("MATCHER"),
+        TableColumn::new("COMMAND"),
+        TableColumn::new("SOURCE"),
+    ]);
     for hook in files.iter().flat_map(|file| &file.hooks) {
         let trusted = TrustedHookView::from_hook(hook);
         table.add_row([
@@ -322,7 +329,9 @@ fn list_projects(args: &Args) -> anyhow::Result<u8> {
         output::print_line("No project is trusted.");
         return Ok(DONE);
     }
-    let mut table = TextTable::new(["PROJECT", "FILE", "STATE"], 0);
+    output::start_paging();
+    let mut table =
+        TextTable::new([TableColumn::new("PROJECT").flexible(), TableColumn::new("FILE"), TableColumn::new("STATE")]);
     for project in &projects {
         if project.files.is_empty() {
             table.add_row([project.directory.display().to_string(), "-".to_owned(), "context files".to_owned()]);

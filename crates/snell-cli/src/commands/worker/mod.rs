@@ -12,7 +12,7 @@ use super::DONE;
 use crate::env::caller::CallerEnv;
 use crate::handlers::SessionMode;
 use crate::output::time::format_elapsed;
-use crate::output::{self, CommandError, TextStyle, TextTable};
+use crate::output::{self, CommandError, TableColumn, TextStyle, TextTable};
 use crate::record::open_store::StoreHandle;
 use crate::session_arg::SessionSelector;
 use crate::tmux_wake;
@@ -159,6 +159,7 @@ fn list_workers(args: &WorkerListArgs) -> anyhow::Result<u8> {
     } else if workers.is_empty() {
         output::print_line(&format!("{} has no workers.", session.session_id));
     } else {
+        output::start_paging();
         build_worker_table(&workers, store_handle.now()).print();
     }
     Ok(DONE)
@@ -206,9 +207,18 @@ fn check_worker_name(name: &str) -> anyhow::Result<&str> {
     Ok(name)
 }
 
+const COLUMNS: [TableColumn; 6] = [
+    TableColumn::new("WORKER"),
+    TableColumn::new("KIND").with_drop_rank(2),
+    TableColumn::new("STATUS"),
+    TableColumn::new("TIME").with_drop_rank(3),
+    TableColumn::new("REPORTED").with_drop_rank(1),
+    TableColumn::new("ABOUT").flexible(),
+];
+
 /// The workers as a table.
 pub(super) fn build_worker_table(workers: &[SessionWorker], now: Timestamp) -> TextTable<6> {
-    let mut table = TextTable::new(["WORKER", "KIND", "STATUS", "TIME", "REPORTED", "ABOUT"], 5);
+    let mut table = TextTable::new(COLUMNS);
     for worker in workers {
         let plain = |text: String| (text, TextStyle::Plain);
         let about = [&worker.label, &worker.summary];

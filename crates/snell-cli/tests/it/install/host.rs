@@ -25,10 +25,19 @@ fn a_host_does_not_run_what_an_agent_is_told_to_call() {
         let notes = listed.stderr.lines().filter(|line| line.starts_with(note)).count();
         assert_eq!(notes, 1, "{way:?}: {listed:?}");
 
-        let explained = sandbox.run_snell(&["explain", "PreToolUse", "--tool", "Read"], "").stdout;
-        assert!(explained.contains(": 1 of "), "{way:?}: {explained}");
         let why = "it calls Snell itself, so only Claude Code runs it";
-        assert_eq!(explained.matches(why).count(), 1, "{way:?}: {explained}");
+        let explain = ["explain", "PreToolUse", "--tool", "Read"];
+        let explained = sandbox.run_snell(&explain, "");
+        assert!(explained.stdout.contains(": 1 of 1 hook would run"), "{way:?}: {explained:?}");
+        assert!(!explained.stdout.contains(why), "{way:?}: {explained:?}");
+        let hint = "hint: to include them, add --all";
+        assert!(explained.stderr.contains(note) && explained.stderr.contains(hint), "{way:?}: {explained:?}");
+        let explained = sandbox.run_snell(&[&explain[..], &["--all"]].concat(), "");
+        assert_eq!(explained.stdout.matches(why).count(), 1, "{way:?}: {explained:?}");
+        assert!(!explained.stderr.contains(note), "{way:?}: {explained:?}");
+        // Programs get all of them.
+        let explained = sandbox.run_snell(&[&explain[..], &["--json"]].concat(), "").stdout;
+        assert!(explained.contains(why), "{way:?}: {explained}");
     }
 }
 

@@ -90,6 +90,7 @@ impl SqliteDatabase {
         only("name = ?", text(&filter.event));
         only(&format!("{TOOL_COLUMN} = ?"), text(&filter.tool));
         only("decision = ?", text(&filter.decision));
+        only("id IN (SELECT id FROM guard_verdicts WHERE rule = ?)", text(&filter.rule));
         // The list is in the order of ids, so an index by time does not help.
         only("+at >= ?", when(filter.since));
         only("+at < ?", when(filter.until));

@@ -5,13 +5,14 @@ use serde_json::{Value, json};
 
 use super::SqliteDatabase;
 use super::columns::{ConnectionExt, SelectedRow};
+use super::log::join_ids;
 use crate::error::Result;
 use crate::views::log_search::{
     EVENT_TEXT_FIELDS, EventDetails, LogLine, LogSearchResult, MAX_SCANNED_BYTES, SearchText, extract_event_text,
-    max_events_to_scan,
+    find_decision_authors, max_events_to_scan,
 };
 use crate::views::queries::LogQueries;
-use crate::views::query_types::{LogEntry, LogFilter};
+use crate::views::query_types::{DecisionAuthor, LogEntry, LogFilter};
 
 /// How many events are scanned at a time.
 const SCAN_BATCH_SIZE: usize = 500;
@@ -39,6 +40,34 @@ impl LogQueries for SqliteDatabase {
         let places = vec!["?"; ids.len()].join(", ");
         let lines = self.fetch_lines(&format!("WHERE e.id IN ({places}) ORDER BY e.id {order}"), ids)?;
         Ok(LogSearchResult { lines, last_scanned_id })
+    }
+
+    fn list_decision_authors(&mut self, event_rows: &[i64]) -> Result<Vec<(i64, DecisionAuthor)>> {
+        let ids = join_ids(event_rows);
+        let sql = format!("SELECT id, decision FROM events WHERE id IN ({ids}) ORDER BY id");
+        let decided: Vec<(i64, Option<String>)> = self.connection.query_all_uncached(&sql, [])?;
+        let sql = format!(
+            "SELECT id, decision, would, rule FROM guard_verdicts WHERE id IN ({ids}) ORDER BY guard_verdict_id"
+        );
+        let verdicts: Vec<(i64, String, Option<String>, String)> = self.connection.query_all_uncached(&sql, [])?;
+        let sql = format!(
+            "SELECT id, status, contract, source, line FROM hook_runs WHERE id IN ({ids}) ORDER BY hook_run_id"
+        );
+        let runs: Vec<(i64, String, String, String, i64)> = self.connection.query_all_uncached(&sql, [])?;
+        let mut authors = Vec::new();
+        for (id, decision) in decided {
+            let verdicts = verdicts.iter().filter(|(row, ..)| *row == id);
+            let verdicts =
+                verdicts.map(|(_, decision, would, rule)| (decision.as_str(), would.as_deref(), rule.as_str()));
+            let verdicts: Vec<_> = verdicts.collect();
+            let runs = runs.iter().filter(|(row, ..)| *row == id).map(|(_, status, contract, source, line)| {
+                let (contract, source) = (contract.clone(), source.clone());
+                (status.as_str(), DecisionAuthor::Hook { contract, source, line: *line })
+            });
+            let found = find_decision_authors(decision.as_deref(), &verdicts, &runs.collect::<Vec<_>>());
+            authors.extend(found.into_iter().map(|author| (id, author)));
+        }
+        Ok(authors)
     }
 
     fn find_event(&mut self, id: i64) -> Result<Option<EventDetails>> {

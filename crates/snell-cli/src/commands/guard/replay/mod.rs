@@ -5,7 +5,6 @@ mod replayed_call;
 mod summary;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use serde_json::Value;
@@ -16,8 +15,7 @@ use snell_store::{LogFilter, Redactions};
 
 use super::project_guards::{GuardPolicyArgs, GuardedProjectCache};
 use crate::commands::DONE;
-use crate::output;
-use crate::output::time;
+use crate::output::{self, Spinner, time};
 use crate::record::open_store::StoreHandle;
 use recorded_call::{AgentProjectCache, RecordedCall};
 use replayed_call::ReplayedCall;
@@ -25,10 +23,6 @@ use summary::ReplaySummary;
 
 /// How many calls are in memory at a time.
 const PAGE_SIZE: u32 = 200;
-
-/// When progress is first shown, and how often it is updated.
-const PROGRESS_DELAY: Duration = Duration::from_secs(1);
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Judge recorded calls by the current settings, and show what would change
 ///
@@ -105,6 +99,9 @@ impl ReplayFilterArgs {
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut store_handle = StoreHandle::open()?;
     let mut tally = ReplaySummary::default();
+    if !args.json {
+        output::start_paging();
+    }
     // Check the filter even if nothing is recorded.
     let mut filter = args.which.to_log_filter(store_handle.now())?;
     if store_handle.has_no_records() {
@@ -132,7 +129,7 @@ fn replay_calls(
     // Only the user's own file can turn the guard off, so any project will do.
     guards.get_or_load(Path::new("/"))?.warn_if_off();
     let mut projects = AgentProjectCache::default();
-    let mut progress = ReplayProgress::new();
+    let spinner = Spinner::start("judging recorded calls");
     loop {
         let page = store_handle.query(|store| RecordedCall::load_page(store, &filter, &mut projects))?;
         let Some(last) = page.last() else {
@@ -143,11 +140,10 @@ fn replay_calls(
             let change = rejudge_call(call, &mut guards)?;
             tally.add(&change);
             if args.all || change.is_changed() {
-                progress.clear();
                 print_replayed_call(args, &change, store_handle.now())?;
             }
         }
-        progress.update(tally.calls());
+        spinner.set_text(format!("judged {}", output::format_count(tally.calls(), "call")));
         if !output::is_stdout_open() {
             break;
         }
@@ -180,30 +176,4 @@ fn print_replayed_call(args: &Args, change: &ReplayedCall<'_>, now: Timestamp) -
     }
     output::print_text(&change.render_line(now));
     Ok(())
-}
-
-/// Shows progress while the user waits.
-struct ReplayProgress {
-    began: Instant,
-    last_shown: Option<Instant>,
-}
-
-impl ReplayProgress {
-    fn new() -> Self {
-        Self { began: Instant::now(), last_shown: None }
-    }
-
-    fn update(&mut self, calls: usize) {
-        let is_due = self.last_shown.is_none_or(|shown| shown.elapsed() >= PROGRESS_INTERVAL);
-        if is_due && self.began.elapsed() >= PROGRESS_DELAY {
-            output::print_progress(&format!("judged {} …", output::format_count(calls, "call")));
-            self.last_shown = Some(Instant::now());
-        }
-    }
-
-    fn clear(&mut self) {
-        if self.last_shown.take().is_some() {
-            output::print_progress("");
-        }
-    }
 }

@@ -108,26 +108,47 @@ impl<'a> ReplayedCall<'a> {
 
     /// One line: time, agent, project, decisions, rule, call.
     pub(super) fn render_line(&self, now: Timestamp) -> String {
+        self.render_within(output::terminal_width(), now)
+    }
+
+    fn render_within(&self, terminal: Option<usize>, now: Timestamp) -> String {
         let entry = &self.recorded.entry;
         let (was, is) = self.decisions();
-        let before = format!(
-            "{}  {:>3}  {}  ",
-            time::format_time_short(entry.at, now),
-            entry.agent_id,
-            pad_to_width(&truncate_to_width(&escape_invisible(&entry.project), PROJECT_SHOWN), PROJECT_SHOWN),
-        );
         let turn = format!("{:>5} -> {:<5}", was.name(), is.name());
-        let rule = format!("  {:<24}  ", escape_invisible(self.rule()));
+        let mut rule = format!("  {:<24}  ", escape_invisible(self.rule()));
         let note = describe_redactions(self.redactions);
-        let room = output::terminal_width().map_or(TEXT_SHOWN, |terminal| {
-            let taken = display_width(&before) + display_width(&turn) + display_width(&rule) + display_width(note);
-            terminal.saturating_sub(taken).max(LEAST_SHOWN)
-        });
+        let mut before = self.list_prefixes(now);
+        let mut room = TEXT_SHOWN;
+        if let Some(terminal) = terminal {
+            let measure = |before: &[String], rule: &str| {
+                let taken = display_width(&before.concat()) + display_width(&turn) + display_width(rule);
+                terminal.saturating_sub(taken + display_width(note))
+            };
+            // A narrow terminal drops the project, the agent and the time, and cuts the rule.
+            while measure(&before, &rule) < LEAST_SHOWN && before.pop().is_some() {}
+            if measure(&before, &rule) < LEAST_SHOWN {
+                let cells = terminal.saturating_sub(display_width(&turn) + display_width(note) + 4);
+                rule = format!("  {}  ", truncate_to_width(rule.trim(), cells));
+            }
+            room = measure(&before, &rule);
+        }
         let about = call_args::summarize_call(entry.tool.as_deref().unwrap_or_default(), self.recorded.input());
-        let about = truncate_to_width(&escape_invisible(&shorten_to_one_line(&about, room)), room);
+        let about = escape_invisible(&shorten_to_one_line(&about, room));
+        let about = if room < 2 { String::new() } else { truncate_to_width(&about, room) };
         let style = if was == is { TextStyle::Faint } else { render::decision_style(is) };
-        let line = format!("{before}{}{rule}{about}{}", apply_style(&turn, style), apply_style(note, TextStyle::Faint));
-        format!("{}\n", line.trim_end())
+        let (before, turn, note) = (before.concat(), apply_style(&turn, style), apply_style(note, TextStyle::Faint));
+        format!("{}\n", format!("{before}{turn}{rule}{about}{note}").trim_end())
+    }
+
+    /// The columns before the decisions, the most important first.
+    fn list_prefixes(&self, now: Timestamp) -> Vec<String> {
+        let entry = &self.recorded.entry;
+        let project = truncate_to_width(&escape_invisible(&entry.project), PROJECT_SHOWN);
+        vec![
+            format!("{}  ", time::format_time_short(entry.at, now)),
+            format!("{:>3}  ", entry.agent_id),
+            format!("{}  ", pad_to_width(&project, PROJECT_SHOWN)),
+        ]
     }
 }
 
