@@ -2,6 +2,7 @@
 
 mod cli;
 mod commands;
+mod config_edit;
 mod doctor;
 mod env;
 mod guard;

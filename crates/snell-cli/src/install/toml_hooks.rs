@@ -9,6 +9,7 @@ use super::jsonc::{self, SettingsFault};
 use super::plan::{self, DesiredRegistration, InstallPlan, PriorContent};
 use super::recognize::EntryRecognizer;
 use super::scan::{HOOKS, RegisteredHandler};
+use crate::config_edit::quote_toml_string;
 
 /// The line before a table.
 const TABLE_HEADER: &str = "[[hooks]]";
@@ -131,20 +132,15 @@ fn render_table(form: &TomlRegistration, entry: &HandlerEntry) -> Vec<String> {
     let HandlerCommand::Shell { command } = &entry.call else {
         return Vec::new();
     };
-    let name = form.name_key.map(|key| format!("{key} = {}", toml_string(&format!("snell-{}", entry.event))));
+    let name = form.name_key.map(|key| format!("{key} = {}", quote_toml_string(&format!("snell-{}", entry.event))));
     let others = form.members.iter().filter(|(event, _)| *event == entry.event).map(|(_, line)| (*line).to_owned());
     let mut lines = vec![TABLE_HEADER.to_owned()];
     lines.extend(name);
-    lines.push(format!("{} = {}", form.event_key, toml_string(entry.event)));
-    lines.push(format!("command = {}", toml_string(command)));
+    lines.push(format!("{} = {}", form.event_key, quote_toml_string(entry.event)));
+    lines.push(format!("command = {}", quote_toml_string(command)));
     lines.extend(entry.timeout.map(|seconds| format!("timeout = {seconds}")));
     lines.extend(others);
     lines
-}
-
-/// A basic string, which escapes as JSON does.
-fn toml_string(text: &str) -> String {
-    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
 /// The text without the tables of Snell.

@@ -154,13 +154,13 @@ impl InstallTarget {
 }
 
 /// A problem in a file, as `path:line:column: problem`.
-fn fault_to_error(seen: &FileSnapshot, fault: &SettingsFault) -> anyhow::Error {
+pub(crate) fn fault_to_error(seen: &FileSnapshot, fault: &SettingsFault) -> anyhow::Error {
     let (line, column) = jsonc::line_and_column(seen.text.as_deref().unwrap_or_default(), fault.at);
     anyhow!("{}:{line}:{column}: {}", seen.path.display(), fault.message)
 }
 
 /// The change of a file as a unified diff; empty if there is none.
-fn unified_diff(path: &Path, old: Option<&str>, new: Option<&str>) -> String {
+pub(crate) fn unified_diff(path: &Path, old: Option<&str>, new: Option<&str>) -> String {
     let shown = path.display().to_string();
     // A tab marks the end of a name with blanks.
     let end = if shown.contains(' ') { "\t" } else { "" };
