@@ -7,7 +7,7 @@ mod place;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use snell::{NodeValue, SpannedNode};
 
@@ -68,29 +68,24 @@ pub(crate) struct ConfigFileChange {
 }
 
 impl ConfigFileChange {
-    /// Reads the file, which may be missing, and applies the edit. A fault has the form `path:line:column: problem`.
+    /// Reads the file and applies the edit: it gets the text, if the file exists, and returns the new one, if the file is to stay.
+    /// A fault has the form `path:line:column: problem`.
     pub(crate) fn prepare(
         path: &Path,
-        edit: impl FnOnce(&str) -> Result<String, SettingsFault>,
+        edit: impl FnOnce(Option<&str>) -> Result<Option<String>, SettingsFault>,
     ) -> anyhow::Result<Self> {
         let seen = FileSnapshot::load(path)?;
-        let after = edit(seen.text.as_deref().unwrap_or_default()).map_err(|fault| fault_to_error(&seen, &fault))?;
-        Ok(Self { seen, after: Some(after) })
+        let after = edit(seen.text.as_deref()).map_err(|fault| fault_to_error(&seen, &fault))?;
+        Ok(Self { seen, after })
     }
 
-    /// The same, but a file without content is removed instead.
-    pub(crate) fn or_remove_if_blank(self) -> Self {
-        Self { after: self.after.filter(|text| !text.trim().is_empty()), ..self }
-    }
-
-    /// The file.
     pub(crate) fn path(&self) -> &Path {
         &self.seen.path
     }
 
-    /// Whether the file does not exist yet.
-    pub(crate) fn is_new_file(&self) -> bool {
-        !self.seen.exists()
+    /// The directories that must be created for the file, the outermost first.
+    pub(crate) fn missing_directories(&self) -> Vec<PathBuf> {
+        self.seen.missing_directories()
     }
 
     /// The text before the change.

@@ -54,7 +54,9 @@ fn a_key_that_was_added_is_removed_without_a_trace() {
             let lines: Vec<_> = text.lines().filter(|line| !line.is_empty()).collect();
             lines.join("\n").replace("{ }", "{}")
         };
-        if !was_there {
+        // An empty table that was there goes too.
+        let is_empty_table = text.starts_with('[') && !text.contains('=');
+        if !was_there && !is_empty_table {
             let removed = remove_key(edited, &split_path(path)).unwrap().unwrap();
             assert_eq!(squeeze(&removed), squeeze(text), "{path} in {edited:?}");
         }

@@ -2,10 +2,8 @@
 
 mod targets;
 
-use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
 
-use anyhow::Context;
 use snell::normalize_receiver_url;
 
 use super::{DONE, FAILED};
@@ -13,6 +11,7 @@ use crate::install::agents::InstallAgent;
 use crate::install::apply::{self, InstallReport, InstallRequest};
 use crate::install::handler::InstallMode;
 use crate::output::{self, CommandError};
+use crate::process::question;
 pub(crate) use targets::{AgentTargets, InstallTargetArgs};
 
 /// Add Snell to agents' settings, so that their hooks call Snell
@@ -42,6 +41,11 @@ pub(crate) struct Args {
     /// A conflict is another file of the agent that already calls Snell, or a script of that name that Snell did not write.
     #[arg(long)]
     force: bool,
+}
+
+/// Installs in the named agents, as `snell install NAME…` does.
+pub(crate) fn install_named_agents(place: InstallTargetArgs) -> anyhow::Result<u8> {
+    run(&Args { place, notify: false, url: None, force: false })
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
@@ -81,7 +85,7 @@ fn choose_agents(args: &Args, request: &InstallRequest) -> anyhow::Result<Option
     if args.place.all || args.place.dry_run {
         return Ok(Some(found));
     }
-    if !io::stdin().is_terminal() || args.place.json {
+    if !question::can_ask() || args.place.json {
         let names: Vec<_> = found.iter().map(|one| one.agent.name).collect();
         let problem = "no agent is named, and there is no terminal to ask";
         let hint = format!("run `snell install {}`, or pass --all", names.join(" "));
@@ -102,7 +106,7 @@ fn choose_agents(args: &Args, request: &InstallRequest) -> anyhow::Result<Option
         }
     }
     let count = output::format_count(chosen.len(), "agent");
-    let is_wanted = !chosen.is_empty() && ask_user(&format!("Install Snell in {count}? [y/N] "))?;
+    let is_wanted = !chosen.is_empty() && question::ask_yes_or_no(&format!("Install Snell in {count}?"))?;
     Ok(is_wanted.then_some(chosen))
 }
 
@@ -113,14 +117,6 @@ fn describe_change(report: &InstallReport) -> String {
     };
     let verb = if report.created { "create" } else { "change" };
     format!("would {verb} {place}, to call Snell on {}", output::format_count(report.events.len(), "event"))
-}
-
-/// Asks a question that is answered with yes or no.
-fn ask_user(question: &str) -> anyhow::Result<bool> {
-    output::print_text(question);
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).context("cannot read the answer")?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// Installs in each agent. A failure in one does not keep the others from it.
