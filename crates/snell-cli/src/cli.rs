@@ -5,8 +5,9 @@ use clap::{CommandFactory, Parser, Subcommand};
 use snell::UserMessage;
 
 use crate::commands::{
-    DONE, FAILED, agents, completions, daemon, demo, docs, doctor, explain, export, guard, hook, install, lint, list,
-    log, man, notices, notify, run, serve, session, status, statusline, supervise, trust, uninstall, wake, worker,
+    DONE, FAILED, agents, completions, config, daemon, demo, docs, doctor, explain, export, guard, hook, init, install,
+    lint, list, log, man, notices, notify, run, serve, service, session, status, statusline, supervise, trust,
+    uninstall, wake, worker,
 };
 use crate::{manual, output};
 
@@ -57,6 +58,8 @@ pub(crate) enum CliCommand {
     Hook(hook::Args),
     Notify(notify::Args),
     Notices(notices::Args),
+    Init(init::Args),
+    Config(config::Args),
     Install(install::Args),
     Uninstall(uninstall::Args),
     Doctor(doctor::Args),
@@ -66,6 +69,7 @@ pub(crate) enum CliCommand {
     Guard(guard::Args),
     Trust(trust::Args),
     Serve(serve::Args),
+    Service(service::Args),
     Agents(agents::Args),
     Status(status::Args),
     Session(session::Args),

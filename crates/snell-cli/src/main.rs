@@ -15,6 +15,7 @@ mod payload;
 mod process;
 mod record;
 mod session_arg;
+mod settings_file;
 mod tmux_wake;
 mod trust_file;
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod agents;
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod daemon;
 pub(crate) mod demo;
 pub(crate) mod docs;
@@ -10,6 +11,7 @@ pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod guard;
 pub(crate) mod hook;
+pub(crate) mod init;
 pub(crate) mod install;
 pub(crate) mod lint;
 pub(crate) mod list;
@@ -19,6 +21,7 @@ pub(crate) mod notices;
 pub(crate) mod notify;
 pub(crate) mod run;
 pub(crate) mod serve;
+pub(crate) mod service;
 pub(crate) mod session;
 pub(crate) mod status;
 pub(crate) mod statusline;
@@ -53,6 +56,8 @@ pub(crate) fn run_command(command: CliCommand) -> u8 {
         CliCommand::Hook(args) => Ok(hook::run(&args)),
         CliCommand::Notify(args) => return notify::run(args),
         CliCommand::Notices(args) => notices::run(&args),
+        CliCommand::Init(args) => init::run(&args),
+        CliCommand::Config(args) => config::run(&args),
         CliCommand::Install(args) => install::run(&args),
         CliCommand::Uninstall(args) => uninstall::run(&args),
         CliCommand::Doctor(args) => doctor::run(&args),
@@ -62,6 +67,7 @@ pub(crate) fn run_command(command: CliCommand) -> u8 {
         CliCommand::Guard(args) => guard::run(&args),
         CliCommand::Trust(args) => trust::run(&args),
         CliCommand::Serve(args) => serve::run(&args),
+        CliCommand::Service(args) => service::run(&args),
         CliCommand::Agents(args) => agents::run(&args),
         CliCommand::Status(args) => status::run(&args),
         CliCommand::Session(args) => session::run(&args),

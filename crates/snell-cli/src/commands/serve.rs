@@ -1,6 +1,6 @@
 //! `snell serve`: the receiver.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,14 +9,16 @@ use anyhow::Context;
 use jiff::{Span, SpanRelativeTo};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use snell::{AgentProduct, Diagnostic, RetentionPeriod, ServerSettings, Severity, TranscriptFormat, is_postgres_url};
-use snell_server::{AccessToken, PollSchedule, ServeSettings, ServerListener, UnknownSenderPolicy, serve};
+use snell_server::{AccessToken, PollSchedule, ServeError, ServeSettings, ServerListener, UnknownSenderPolicy, serve};
 use tracing::level_filters::LevelFilter;
 
 use super::DONE;
 use crate::dispatch::{ConnectionLifetime, Dispatcher, PageLink};
+use crate::doctor::is_snell_receiver;
 use crate::env::transcripts::find_transcript_dir;
 use crate::env::{self, ConfigArgs};
 use crate::output::{self, CommandError, Spinner};
+use crate::process::browser;
 use crate::process::end_signals::CaughtSignals;
 
 /// The default address of the receiver.
@@ -36,7 +38,7 @@ const MAX_BLOCKING_THREADS: usize = 8;
 /// By default it listens on this machine only. Any other address needs a token. Options override `[server]` in your own
 /// snell.toml. On SIGTERM or SIGINT it stores the events that it accepted, then ends.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  snell serve\n  \
+#[command(after_help = "Examples:\n  snell serve\n  snell serve --port 0 --open\n  \
     curl -d '{\"session_id\":\"s1\",\"cwd\":\"'$PWD'\"}' \\\n    \
       -H 'Content-Type: application/json' http://127.0.0.1:7433/hook/session-start\n  \
     curl -N http://127.0.0.1:7433/api/events/stream\n  \
@@ -46,6 +48,12 @@ pub(crate) struct Args {
     /// Listen on this address (port 0: any free port) [default: 127.0.0.1:7433]
     #[arg(long, value_name = "IP:PORT")]
     addr: Option<String>,
+    /// Listen on 127.0.0.1 and this port (0: any free port)
+    #[arg(long, value_name = "N", conflicts_with = "addr")]
+    port: Option<u16>,
+    /// Open the page in a browser when it is ready
+    #[arg(long)]
+    open: bool,
     /// Use this database [default: the one of `snell hook`]
     ///
     /// Either sqlite:PATH or a path.
@@ -82,7 +90,7 @@ impl Args {
     /// The option that overrides a key of `[server]`, and whether it is given.
     fn option_for_key(&self, key: &str) -> Option<(&'static str, bool)> {
         let options = [
-            ("addr", "--addr", self.addr.is_some()),
+            ("addr", "--addr", self.addr.is_some() || self.port.is_some()),
             ("db", "--db", self.db.is_some()),
             ("token_file", "--token-file", self.token_file.is_some()),
             ("allow_hosts", "--allow-host", !self.allow_hosts.is_empty()),
@@ -118,7 +126,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
             option => return Err(refuse_config(found, option.map(|(option, _)| option)).into()),
         }
     }
-    let address = resolve_address(args.addr.as_deref().or(configured.server.addr.as_deref()))?;
+    let address = match args.port {
+        Some(port) => (Ipv4Addr::LOCALHOST, port).into(),
+        None => resolve_address(args.addr.as_deref().or(configured.server.addr.as_deref()))?,
+    };
     let settings = build_settings(args, &configured.server, configured.keep)?;
     raise_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -127,15 +138,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         .enable_all()
         .build()
         .context("cannot start threads")?;
+    let is_page_wanted = args.open;
     let spinner = Spinner::start("opening the database");
     let database = settings.database_path();
     let dispatcher = Arc::new(Mutex::new(None));
     let started = dispatcher.clone();
-    let listener = ServerListener::bind(address)?.with_ready_callback(move |address| {
+    let listener = bind_address(address)?.with_ready_callback(move |address| {
         let running = Dispatcher::start(database, ConnectionLifetime::Kept, PageLink::At(address), Arc::default());
         *started.lock().unwrap_or_else(PoisonError::into_inner) = running.ok();
         drop(spinner);
         output::print_line(&format!("Snell listens on http://{address}"));
+        if is_page_wanted {
+            browser::open_url(&format_page_url(address));
+        }
     });
     let served = runtime.block_on(async {
         let mut requests = CaughtSignals::end_requests()?;
@@ -149,6 +164,31 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     // Tasks that have not ended by now are cancelled.
     runtime.shutdown_background();
     served.map(|()| DONE)
+}
+
+/// Listens on an address. If another Snell does, the error names its page.
+fn bind_address(address: SocketAddr) -> anyhow::Result<ServerListener> {
+    let error = match ServerListener::bind(address) {
+        Ok(listener) => return Ok(listener),
+        Err(error) => error,
+    };
+    let url = format_page_url(address);
+    if !matches!(error, ServeError::AddressInUse { .. }) || !is_snell_receiver(&url) {
+        return Err(error.into());
+    }
+    let problem = format!("another Snell already listens on {url}");
+    let hint = format!("open {url} in a browser, or end the other one first (`snell service status`)");
+    Err(CommandError::new(problem).with_hint(hint).into())
+}
+
+/// The address of the page for a browser on this machine.
+pub(super) fn format_page_url(address: SocketAddr) -> String {
+    let host = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    format!("http://{}", SocketAddr::new(host, address.port()))
 }
 
 /// The error about a faulty configuration, and the option that can replace it.
@@ -196,7 +236,8 @@ fn find_transcript_dirs() -> Vec<PathBuf> {
     AgentProduct::all().iter().filter(is_searched).filter_map(|product| find_transcript_dir(product)).collect()
 }
 
-fn resolve_address(written: Option<&str>) -> anyhow::Result<SocketAddr> {
+/// The address in the form IP:PORT or HOST:PORT, or the default.
+pub(super) fn resolve_address(written: Option<&str>) -> anyhow::Result<SocketAddr> {
     let text = written.unwrap_or(DEFAULT_ADDRESS);
     let found = text.to_socket_addrs().ok().and_then(|mut found| found.next());
     found.with_context(|| {

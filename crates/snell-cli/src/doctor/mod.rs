@@ -16,6 +16,7 @@ mod receiver;
 mod self_test;
 mod subject;
 
+pub(crate) use receiver::is_snell_receiver;
 use serde::Serialize;
 pub(crate) use subject::DoctorSubject;
 

@@ -143,6 +143,12 @@ impl ReceiverHealth {
     }
 }
 
+/// Whether `snell serve` answers at this address, with a token or without.
+pub(crate) fn is_snell_receiver(url: &str) -> bool {
+    let is_healthy = matches!(http_get(&format!("{url}/healthz"), None), Ok((200, body)) if body.trim() == "ok");
+    is_healthy && !matches!(query_health(url, None), Err(ReceiverCheckError::Other(_)))
+}
+
 /// Queries the status of a receiver.
 fn query_health(url: &str, token: Option<&str>) -> Result<ReceiverHealth, ReceiverCheckError> {
     let not_snell = |what: &str| Err(ReceiverCheckError::Other(format!("{what}, so it is not a receiver of Snell")));

@@ -187,7 +187,7 @@ const HOME_PREFIXES: &[(&str, bool)] = &[("~/", false), ("$HOME/", true), ("${HO
 
 /// The words of a simple shell command: a program and its arguments, plain or quoted. Of all expansions, only the home directory at
 /// the beginning of a word is supported.
-pub(super) fn split_shell_words(line: &str, home: &str) -> Option<Vec<String>> {
+pub(crate) fn split_shell_words(line: &str, home: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -217,6 +217,8 @@ pub(super) fn split_shell_words(line: &str, home: &str) -> Option<Vec<String>> {
                 rest = &rest[escaped.len_utf8()..];
             }
             (None, ' ' | '\t') => words.extend(word.take()),
+            // In the first word it would set a variable.
+            (None, '=') if !words.is_empty() => word.get_or_insert_default().push('='),
             (None, c) if is_plain_char(c) => word.get_or_insert_default().push(c),
             (None, _) => return None,
         }

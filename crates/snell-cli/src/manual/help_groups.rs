@@ -7,6 +7,8 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
     (
         "Set up",
         &[
+            ("init", "start"),
+            ("config", "configuration"),
             ("install", "use-agents"),
             ("uninstall", "use-agents"),
             ("doctor", "troubleshoot"),
@@ -37,10 +39,9 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
             ("export", "records"),
             ("notices", "notices"),
             ("statusline", "lifecycle"),
-            ("serve", "http"),
-            ("notify", "run-a-receiver"),
         ],
     ),
+    ("Receiver", &[("serve", "http"), ("service", "run-a-receiver"), ("notify", "run-a-receiver")]),
     ("Help", &[("docs", "glossary"), ("man", ALL_COMMANDS), ("completions", ALL_COMMANDS)]),
 ];
 
@@ -65,8 +66,9 @@ pub(super) fn with_groups(root: Command) -> Command {
             let about = root.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
             groups.push_str(&format!("  {name:width$}  {}\n", about.unwrap_or_default()));
         }
-        groups.push('\n');
     }
+    // Blank lines between the groups would not fit on a screen.
+    groups.push('\n');
     root.help_template(format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{FOOTER}{{after-help}}"))
 }
 

@@ -20,6 +20,7 @@ mod doctor;
 mod documentation;
 mod events;
 mod export;
+mod first_steps;
 mod guard;
 mod guard_commands;
 mod hook;

@@ -162,7 +162,7 @@ fn a_page_that_is_not_there_is_refused() {
     let cases: &[(&[&str], &str)] = &[
         (&["man", "rum"], "error: unknown command \"rum\"\nhint: did you mean \"run\"?\n"),
         (&["man", "guard", "cheek"], "error: unknown command \"guard cheek\"\nhint: did you mean \"guard check\"?\n"),
-        (&["man", "supervise"], "error: unknown command \"supervise\"\nhint: `snell --help` lists all commands\n"),
+        (&["man", "forward"], "error: unknown command \"forward\"\nhint: `snell --help` lists all commands\n"),
         (&["man", "--dir", "/dev/null/man"], "error: cannot create /dev/null/man"),
         (&["man", "run", "--dir", "man"], "error: "),
     ];

@@ -4,7 +4,6 @@
 //! `snell hook`, `snell run` and the receiver.
 
 mod answer;
-mod browser;
 mod cast;
 mod cleanup;
 mod client;
@@ -22,6 +21,7 @@ use anyhow::Context;
 
 use super::DONE;
 use crate::output::{self, Spinner};
+use crate::process::browser;
 use cleanup::exit_watcher::{self, DemoExitWatcher};
 use client::DemoClient;
 use player::{DemoPace, DemoPlayer};

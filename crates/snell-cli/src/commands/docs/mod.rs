@@ -137,6 +137,11 @@ const PAGES: &[DocsPage] = &[
     page!(Schemas, "schema-run", "JSON Schema of what `snell run` prints", "schema/run-result.json"),
 ];
 
+/// The JSON Schema of `snell.toml`.
+pub(crate) fn config_schema() -> &'static str {
+    PAGES.iter().find(|page| page.topic == "schema-config").map_or("{}", |page| page.text)
+}
+
 /// Topics by their names in version 0.1.0, which still work.
 const FORMER_TOPICS: &[(&str, &str)] = &[
     ("getting-started", "start"),

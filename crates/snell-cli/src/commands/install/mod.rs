@@ -3,10 +3,10 @@
 mod guard_preview;
 mod targets;
 
-use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
 
 use anyhow::Context;
+use snell::normalize_receiver_url;
 use snell::{WorkProfile, normalize_receiver_url};
 
 use super::{DONE, FAILED};
@@ -16,7 +16,9 @@ use crate::install::apply::{self, InstallReport, InstallRequest};
 use crate::install::audit_preset;
 use crate::install::handler::InstallMode;
 use crate::install::profile::{self, ProfileReport};
+use crate::output::{self, CommandError};
 use crate::output::{self, CommandError, Spinner};
+use crate::process::question;
 pub(crate) use targets::{AgentTargets, InstallTargetArgs};
 
 /// Add Snell to agents' settings, so that their hooks call Snell
@@ -62,6 +64,11 @@ pub(crate) struct Args {
 
 fn profile_names() -> clap::builder::PossibleValuesParser {
     WorkProfile::names().collect::<Vec<_>>().into()
+}
+
+/// Installs in the named agents, as `snell install NAME…` does.
+pub(crate) fn install_named_agents(place: InstallTargetArgs) -> anyhow::Result<u8> {
+    run(&Args { place, notify: false, url: None, profile: None, audit: false, force: false })
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
@@ -129,7 +136,7 @@ fn choose_agents(args: &Args, request: &InstallRequest) -> anyhow::Result<Option
     if args.place.all || args.place.dry_run {
         return Ok(Some(found));
     }
-    if !io::stdin().is_terminal() || args.place.json {
+    if !question::can_ask() || args.place.json {
         let names: Vec<_> = found.iter().map(|one| one.agent.name).collect();
         let problem = "no agent is named, and there is no terminal to ask";
         let hint = format!("run `snell install {}`, or pass --all", names.join(" "));
@@ -153,7 +160,7 @@ fn choose_agents(args: &Args, request: &InstallRequest) -> anyhow::Result<Option
         guard_preview::print_guard_preview()?;
     }
     let count = output::format_count(chosen.len(), "agent");
-    let is_wanted = !chosen.is_empty() && ask_user(&format!("Install Snell in {count}? [y/N] "))?;
+    let is_wanted = !chosen.is_empty() && question::ask_yes_or_no(&format!("Install Snell in {count}?"))?;
     Ok(is_wanted.then_some(chosen))
 }
 
@@ -164,14 +171,6 @@ fn describe_change(report: &InstallReport) -> String {
     };
     let verb = if report.created { "create" } else { "change" };
     format!("would {verb} {place}, to call Snell on {}", output::format_count(report.events.len(), "event"))
-}
-
-/// Asks a question that is answered with yes or no.
-fn ask_user(question: &str) -> anyhow::Result<bool> {
-    output::print_text(question);
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).context("cannot read the answer")?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// Installs in each agent. A failure in one does not keep the others from it.

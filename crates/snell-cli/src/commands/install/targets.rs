@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use crate::env::ConfigArgs;
 use crate::install::agents::{InstallAgent, SettingsScope};
-use crate::install::apply::{self, InstallTarget};
+use crate::install::apply::{self, ChangeMode, InstallTarget};
 use crate::install::exe_path::{ExeLocator, is_runnable};
 use crate::output::CommandError;
 
 /// The agents and their files.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct InstallTargetArgs {
     /// Names of agents: claude, codex, gemini …
     #[arg(value_name = "AGENT", conflicts_with = "all")]
@@ -40,6 +40,16 @@ pub(crate) struct AgentTargets {
 }
 
 impl InstallTargetArgs {
+    /// The files of no agent yet, in a project's settings or the user's.
+    pub(crate) fn in_scope(project: Option<PathBuf>) -> Self {
+        Self { project, ..Self::default() }
+    }
+
+    /// The same with these agents.
+    pub(crate) fn with_agents(self, agent: Vec<String>, mode: ChangeMode) -> Self {
+        Self { agent, dry_run: mode == ChangeMode::DryRun, ..self }
+    }
+
     /// Whether exactly one agent is named: then the report is one object.
     pub(crate) fn names_one_agent(&self) -> bool {
         self.agent.len() == 1

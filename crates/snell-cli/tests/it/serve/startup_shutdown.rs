@@ -6,7 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 
 use rustix::process::Signal;
 use serde_json::json;
-use snell_test_support::files::set_file_mode;
+use snell_test_support::files::{set_file_mode, write_script};
+use snell_test_support::wait::wait_until;
 
 use super::start_server;
 use crate::support::CliSandbox;
@@ -25,6 +26,58 @@ fn it_says_where_it_listens_and_ends_when_it_is_told() {
         assert!(!sandbox.data().join("snell.sock").exists());
         assert_eq!(sandbox.run_snell(&["agents", "--json"], "").json()[0]["session_id"], "s1");
     }
+}
+
+#[test]
+fn a_port_is_short_for_an_address_of_this_machine() {
+    let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", "[server]\naddr = \"nowhere\"\n");
+    let receiver = start_server(&sandbox, &["--port", "0"]);
+    assert!(receiver.address.starts_with("127.0.0.1:") && receiver.port() != 0, "{}", receiver.address);
+    let both = sandbox.run_snell(&["serve", "--port", "0", "--addr", "127.0.0.1:0"], "");
+    assert!(both.code == 1 && both.stderr.contains("cannot be used with"), "{both:?}");
+}
+
+#[test]
+fn another_snell_at_the_address_is_named() {
+    let (first, second) = (CliSandbox::new(), CliSandbox::new());
+    let token = first.home().join("token");
+    fs::write(&token, "secret").unwrap();
+    set_file_mode(&token, 0o600);
+    for args in [&["--port", "0"][..], &["--port", "0", "--token-file", token.to_str().unwrap()]] {
+        let receiver = start_server(&first, args);
+        let refused = second.run_snell(&["serve", "--port", &receiver.port().to_string(), "--open"], "");
+        let url = format!("http://{}", receiver.address);
+        let expected = format!("error: another Snell already listens on {url}\nhint: open {url} in a browser, or ");
+        assert!(refused.code == 1 && refused.stderr.contains(&expected), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_browser_is_opened_only_on_request_and_without_one_it_serves_too() {
+    for (args, opened) in [(&["--port", "0"][..], false), (&["--port", "0", "--open"], true)] {
+        let sandbox = CliSandbox::new();
+        let bin = sandbox.home().join("bin");
+        for name in ["xdg-open", "open"] {
+            write_script(
+                &bin.join(name),
+                "echo \"$1\" > \"$HOME/opened.new\"; mv \"$HOME/opened.new\" \"$HOME/opened\"",
+            );
+        }
+        let page = sandbox.home().join("opened");
+        let sandbox = sandbox.env("PATH", &format!("{}:/usr/bin:/bin", bin.display()));
+        let receiver = start_server(&sandbox, args);
+        if opened {
+            let url = wait_until(|| fs::read_to_string(&page).ok());
+            assert_eq!(url, format!("http://{}\n", receiver.address));
+        }
+        receiver.stop_with_signal(Signal::TERM);
+        assert_eq!(page.exists(), opened);
+    }
+    let sandbox = CliSandbox::new().env("PATH", "/nowhere");
+    let receiver = start_server(&sandbox, &["--port", "0", "--open"]);
+    receiver.hook_status();
+    let (code, said) = receiver.stop_with_signal(Signal::TERM);
+    assert!(code == Some(0) && said.contains("cannot open a browser with "), "{said}");
 }
 
 #[test]

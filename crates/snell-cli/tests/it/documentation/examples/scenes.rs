@@ -110,6 +110,13 @@ pub const SCENES: &[ExampleScene] = &[
     },
     ExampleScene {
         page: "docs/reference/commands.md",
+        under: &["snell config"],
+        project: "/home/me/api",
+        needs: &[],
+        prepare: |sandbox| sandbox,
+    },
+    ExampleScene {
+        page: "docs/reference/commands.md",
         under: &["snell notify"],
         project: "/home/me/api",
         needs: &[SceneRequirement::Silence],
