@@ -10,7 +10,8 @@ mod local_file_system;
 mod policy;
 mod report;
 
-use std::path::Path;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use serde_json::{Value, json};
@@ -31,6 +32,7 @@ const READ_TOOL: &str = "Read";
 #[derive(Clone, Debug)]
 pub(crate) struct ProjectGuard {
     guard: Guard,
+    project: PathBuf,
 }
 
 impl ProjectGuard {
@@ -38,19 +40,19 @@ impl ProjectGuard {
     pub(crate) fn from_settings(settings: &SnellSettings, project: &Path, now: Timestamp) -> Self {
         let policy = policy::build_policy(&settings.guard, now);
         let context = judge_context::build_judge_context(settings, project);
-        Self { guard: Guard::new(policy, context, Rc::new(LocalFileSystem)) }
+        Self { guard: Guard::new(policy, context, Rc::new(LocalFileSystem)), project: project.to_owned() }
     }
 
     /// The same, for calls of the agent with this process.
     #[must_use]
     pub(crate) fn with_agent_process(self, pid: Option<u32>) -> Self {
-        Self { guard: self.guard.with_agent_process(pid) }
+        Self { guard: self.guard.with_agent_process(pid), ..self }
     }
 
     /// The same with another policy.
     #[must_use]
     pub(crate) fn with_policy(self, policy: GuardPolicy) -> Self {
-        Self { guard: self.guard.with_policy(policy) }
+        Self { guard: self.guard.with_policy(policy), ..self }
     }
 
     pub(crate) fn policy(&self) -> &GuardPolicy {
@@ -61,14 +63,23 @@ impl ProjectGuard {
     pub(crate) fn judge(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> GuardJudgement {
         let input = unpack_json_object(input);
         let call = GuardToolCall { tool, input: &input };
-        self.catch_failure(tool, || self.guard.judge(&call, cwd), |failed| failed)
+        self.catch_failure(tool, || self.guard_for_call(&call).judge(&call, cwd), |failed| failed)
     }
 
     /// The same, with the analysis.
     pub(crate) fn explain(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> GuardExplanation {
         let input = unpack_json_object(input);
         let call = GuardToolCall { tool, input: &input };
-        self.catch_failure(tool, || self.guard.explain(&call, cwd), GuardExplanation::from_judgement)
+        self.catch_failure(tool, || self.guard_for_call(&call).explain(&call, cwd), GuardExplanation::from_judgement)
+    }
+
+    /// The guard that knows enough about the project to judge this call. Only a call that writes a whole file takes reading
+    /// the settings of agents there.
+    fn guard_for_call(&self, call: &GuardToolCall<'_>) -> Cow<'_, Guard> {
+        if !call.writes_whole_file() {
+            return Cow::Borrowed(&self.guard);
+        }
+        Cow::Owned(self.guard.clone().with_registrations(&judge_context::find_project_registrations(&self.project)))
     }
 
     /// The rule that would stop an agent from reading a file, if any.

@@ -15,7 +15,7 @@ fn build_guard(policy: GuardPolicy) -> ProjectGuard {
         ignores_case: false,
         agent_pid: None,
     };
-    ProjectGuard { guard: Guard::new(policy, world, Rc::new(LocalFileSystem)) }
+    ProjectGuard { guard: Guard::new(policy, world, Rc::new(LocalFileSystem)), project: "/".into() }
 }
 
 #[test]
