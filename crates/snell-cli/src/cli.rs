@@ -13,8 +13,8 @@ use crate::{manual, output};
 
 /// One hooks system for every coding agent
 ///
-/// Snell reads the hook files of Wave, Claude Code, whale, the flat specification and its own snell.toml, and runs each hook
-/// by the rules of its format.
+/// Snell runs the hook files of Claude Code, Codex, Gemini CLI and other agents, and its own snell.toml, each hook by the rules
+/// of its format and under every agent. `snell list --agents` shows what each agent supports.
 #[derive(Debug, Parser)]
 #[command(name = "snell", version, arg_required_else_help = true, max_term_width = 100)]
 #[command(after_long_help = "Example:\n  \

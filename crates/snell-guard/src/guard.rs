@@ -12,6 +12,8 @@ use crate::explain::{GuardExplanation, explain_call};
 use crate::file_system::FileSystem;
 use crate::git_repository::read_push_branches;
 use crate::judge::context::JudgeContext;
+use crate::judge::context::{JudgeContext, SelfFile};
+use crate::judge::{GuardJudgement, GuardToolCall, judge_with_affected_paths};
 use crate::judge::{GuardJudgement, GuardToolCall, judge_with_affected_paths, matches_only_entry};
 use crate::paths::normalize_path;
 use crate::policy::{GuardPolicy, PolicyEntry};
@@ -36,6 +38,16 @@ impl Guard {
     #[must_use]
     pub fn with_agent_process(mut self, pid: Option<u32>) -> Self {
         self.context.agent_pid = pid;
+        self
+    }
+
+    /// The same, with Snell registered in these settings of agents, which [`SelfFile::Settings`] lists.
+    #[must_use]
+    pub fn with_registrations(mut self, registered: &[String]) -> Self {
+        let settings = self.context.self_paths.iter_mut().filter(|own| own.kind == SelfFile::Settings);
+        for own in settings.filter(|own| registered.contains(&own.path)) {
+            own.kind = SelfFile::Registration;
+        }
         self
     }
 
@@ -71,6 +83,7 @@ impl Guard {
 
     /// The gravest judgement of a call, and the form of the call that led to it: as written, or with symlinks resolved.
     fn judge_resolved(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> (GuardJudgement, ResolvedCall<'_>) {
+        self.resolved_paths.forget_missing_paths();
         self.judge_in_context(call, self.context_at_cwd(cwd))
     }
 

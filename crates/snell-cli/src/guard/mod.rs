@@ -13,12 +13,12 @@ mod policy;
 mod report;
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use serde_json::{Value, json};
 use snell::{GuardEntry, SnellSettings, Timestamp, ToolCall, UserMessage, unpack_json_object};
-use snell_guard::{Guard, GuardDecision, GuardExplanation, GuardJudgement, GuardPolicy, GuardToolCall};
+use snell_guard::{Guard, GuardDecision, GuardExplanation, GuardJudgement, GuardPolicy, GuardToolCall, PolicyEntry};
 
 pub(crate) use guard_run::GuardRun;
 pub(crate) use lint::{lint_guard_settings, lint_unreadable_config};
@@ -38,6 +38,7 @@ pub(crate) struct ProjectGuard {
     /// All entries of the settings, if some of them are for certain tools or agents.
     entries: Rc<[GuardEntry]>,
     caller: GuardCaller,
+    project: PathBuf,
 }
 
 /// Who makes a call, beyond the call itself.
@@ -64,11 +65,8 @@ impl ProjectGuard {
             Rc::new([])
         };
         let context = judge_context::build_judge_context(settings, project);
-        Self::with_guard(Guard::new(policy, context, Rc::new(LocalFileSystem)), entries)
-    }
-
-    fn with_guard(guard: Guard, entries: Rc<[GuardEntry]>) -> Self {
-        Self { guard, entries, caller: GuardCaller::default() }
+        let guard = Guard::new(policy, context, Rc::new(LocalFileSystem));
+        Self { guard, entries, caller: GuardCaller::default(), project: project.to_owned() }
     }
 
     /// The same, for calls of this agent.
@@ -98,17 +96,26 @@ impl ProjectGuard {
         Self { guard: self.guard.with_policy(policy), entries: Rc::new([]), ..self }
     }
 
-    /// The guard with the entries for this tool and the caller's agent.
-    fn guard_for_tool(&self, tool: &str) -> Cow<'_, Guard> {
-        if self.entries.is_empty() {
-            return Cow::Borrowed(&self.guard);
+    /// The guard with the entries for this tool and the caller's agent, and with enough knowledge of the project. Only a call
+    /// that writes a whole file takes reading the settings of agents there.
+    fn guard_for_call(&self, call: &GuardToolCall<'_>) -> Cow<'_, Guard> {
+        let mut guard = Cow::Borrowed(&self.guard);
+        if !self.entries.is_empty() {
+            let policy = GuardPolicy { entries: self.select_entries(call.tool), ..self.guard.policy().clone() };
+            guard = Cow::Owned(guard.into_owned().with_policy(policy));
         }
+        if call.writes_whole_file() {
+            let registrations = judge_context::find_project_registrations(&self.project);
+            guard = Cow::Owned(guard.into_owned().with_registrations(&registrations));
+        }
+        guard
+    }
+
+    fn select_entries(&self, tool: &str) -> Vec<PolicyEntry> {
         let native_name = self.caller.native_tool.clone();
         let call = ToolCall { name: tool.to_owned(), native_name, ..ToolCall::default() };
         let applies = |entry: &&GuardEntry| entry.applies_to(&call, self.caller.agent.as_deref());
-        let entries = self.entries.iter().filter(applies).map(to_policy_entry).collect();
-        let policy = GuardPolicy { entries, ..self.guard.policy().clone() };
-        Cow::Owned(self.guard.clone().with_policy(policy))
+        self.entries.iter().filter(applies).map(to_policy_entry).collect()
     }
 
     pub(crate) fn policy(&self) -> &GuardPolicy {
@@ -119,14 +126,14 @@ impl ProjectGuard {
     pub(crate) fn judge(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> GuardJudgement {
         let input = unpack_json_object(input);
         let call = GuardToolCall { tool, input: &input };
-        self.catch_failure(tool, || self.guard_for_tool(tool).judge(&call, cwd), |failed| failed)
+        self.catch_failure(tool, || self.guard_for_call(&call).judge(&call, cwd), |failed| failed)
     }
 
     /// The same, with the analysis.
     pub(crate) fn explain(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> GuardExplanation {
         let input = unpack_json_object(input);
         let call = GuardToolCall { tool, input: &input };
-        self.catch_failure(tool, || self.guard_for_tool(tool).explain(&call, cwd), GuardExplanation::from_judgement)
+        self.catch_failure(tool, || self.guard_for_call(&call).explain(&call, cwd), GuardExplanation::from_judgement)
     }
 
     /// Whether a call matches the conditions of an entry on commands, paths and hosts.

@@ -18,7 +18,8 @@ fn build_guard(policy: GuardPolicy) -> ProjectGuard {
         ignores_case: false,
         agent_pid: None,
     };
-    ProjectGuard::with_guard(Guard::new(policy, world, Rc::new(LocalFileSystem)), Rc::new([]))
+    let guard = Guard::new(policy, world, Rc::new(LocalFileSystem));
+    ProjectGuard { guard, entries: Rc::new([]), caller: GuardCaller::default(), project: "/".into() }
 }
 
 #[test]

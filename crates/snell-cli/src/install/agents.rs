@@ -1,5 +1,6 @@
 //! Agents in which Snell can be installed: the products with an install recipe.
 
+use std::borrow::Cow;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +10,7 @@ use snell::{
     TrustRecord, read_text_file,
 };
 
+use super::notify_script::{SCRIPT_DIR, SCRIPT_NAME};
 use crate::output::CommandError;
 
 /// A larger file is not read. Claude Code keeps its history in the same file as trust.
@@ -108,45 +110,52 @@ impl InstallAgent {
         around.home.join(self.directory.default)
     }
 
+    /// The directory of its files in this scope.
+    fn scope_dir(&self, scope: SettingsScope, around: &AgentDirs) -> PathBuf {
+        match scope {
+            SettingsScope::User => self.config_dir(around),
+            SettingsScope::Project | SettingsScope::Local => around.project.clone(),
+            SettingsScope::Managed => PathBuf::from("/"),
+        }
+    }
+
     /// The path of one of its files.
     pub(crate) fn settings_path(&self, file: &AgentSettingsFile, around: &AgentDirs) -> PathBuf {
-        match file.scope {
-            SettingsScope::User => self.config_dir(around).join(file.path),
-            SettingsScope::Project | SettingsScope::Local => around.project.join(file.path),
-            SettingsScope::Managed => PathBuf::from(file.path),
-        }
+        self.scope_dir(file.scope, around).join(file.path)
     }
 
     /// All its files, including those in `.d` directories.
     pub(crate) fn all_settings_files(&self, around: &AgentDirs) -> Vec<RegistrationFile> {
         let mut files = Vec::new();
         for file in self.files {
-            let path = self.settings_path(file, around);
-            if !file.path.ends_with(".d") {
-                files.extend(self.expand_events(file.scope, &path));
-                continue;
+            if is_directory_of_files(file) {
+                let inside = list_json_files(&self.settings_path(file, around)).into_iter();
+                let events = || self.events().collect();
+                files.extend(inside.map(|path| RegistrationFile { scope: file.scope, path, events: events() }));
+            } else {
+                files.extend(self.expand_file(file, around));
             }
-            let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
-            let mut inside: Vec<_> = entries.map(|entry| entry.path()).collect();
-            inside.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-            inside.sort();
-            files.extend(inside.into_iter().flat_map(|path| self.expand_events(file.scope, &path)));
         }
         files
     }
 
     /// The file for all events, or one file for each.
-    fn expand_events(&self, scope: SettingsScope, path: &Path) -> Vec<RegistrationFile> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if !name.contains(EVENT_PLACE) {
-            return vec![RegistrationFile { scope, path: path.to_owned(), events: self.events().collect() }];
-        }
-        let for_event = |event: &'static str| RegistrationFile {
-            scope,
-            path: path.with_file_name(name.replace(EVENT_PLACE, event)),
-            events: vec![event],
+    fn expand_file(&self, file: &AgentSettingsFile, around: &AgentDirs) -> Vec<RegistrationFile> {
+        let directory = self.scope_dir(file.scope, around);
+        let with_events = |(path, event): (Cow<'static, str>, Option<&'static str>)| RegistrationFile {
+            scope: file.scope,
+            path: directory.join(&*path),
+            events: event.map_or_else(|| self.events().collect(), |event| vec![event]),
         };
-        self.events().map(for_event).collect()
+        self.expand_events(file).into_iter().map(with_events).collect()
+    }
+
+    /// The path of the file for all events, or one path for each event, in the directory of the scope.
+    pub(crate) fn expand_events(&self, file: &AgentSettingsFile) -> Vec<(Cow<'static, str>, Option<&'static str>)> {
+        if !file.path.contains(EVENT_PLACE) {
+            return vec![(file.path.into(), None)];
+        }
+        self.events().map(|event| (file.path.replace(EVENT_PLACE, event).into(), Some(event))).collect()
     }
 
     /// The notes for its user after an installation in this scope.
@@ -157,7 +166,7 @@ impl InstallAgent {
     /// Its files in this scope into which Snell is installed.
     pub(crate) fn files_in_scope(&self, scope: SettingsScope, around: &AgentDirs) -> Vec<RegistrationFile> {
         let file = self.files.iter().find(|file| file.scope == scope);
-        file.map_or_else(Vec::new, |file| self.expand_events(scope, &self.settings_path(file, around)))
+        file.map_or_else(Vec::new, |file| self.expand_file(file, around))
     }
 
     /// Whether it reads hooks of this scope.
@@ -167,7 +176,7 @@ impl InstallAgent {
 
     /// The notify script of a machine that only forwards events.
     pub(crate) fn script_path(&self, around: &AgentDirs) -> PathBuf {
-        self.config_dir(around).join("hooks").join(super::notify_script::SCRIPT_NAME)
+        self.config_dir(around).join(SCRIPT_DIR).join(SCRIPT_NAME)
     }
 
     /// The events on which `snell hook` is registered.
@@ -215,6 +224,20 @@ impl InstallAgent {
         };
         Some(states.unwrap_or_default().iter().filter(is_trusted).map(|state| state.key.clone()).collect())
     }
+}
+
+/// Whether the entry is a directory of JSON files.
+pub(crate) fn is_directory_of_files(file: &AgentSettingsFile) -> bool {
+    file.path.ends_with(".d")
+}
+
+/// The JSON files of a directory.
+pub(crate) fn list_json_files(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    files
 }
 
 #[cfg(test)]

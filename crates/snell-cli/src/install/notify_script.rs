@@ -5,6 +5,9 @@ use std::path::Path;
 /// The name of the script.
 pub(crate) const SCRIPT_NAME: &str = "notify-headspace.sh";
 
+/// Its directory in that of the agent.
+pub(crate) const SCRIPT_DIR: &str = "hooks";
+
 const TEMPLATE: &str = include_str!("notify-headspace.sh");
 
 /// Identifies a script of Snell, of any version.

@@ -30,6 +30,19 @@ pub struct GuardToolCall<'a> {
     pub input: &'a Json,
 }
 
+impl GuardToolCall<'_> {
+    /// Whether the input is the whole new text of a file. Only for such calls it matters whether the settings of an agent are
+    /// [`SelfFile::Settings`](context::SelfFile::Settings) or have Snell registered.
+    pub fn writes_whole_file(&self) -> bool {
+        find_whole_text(self.input).is_some()
+    }
+}
+
+/// The whole new text of a file, in the input of a call.
+pub(crate) fn find_whole_text(input: &Json) -> Option<&str> {
+    input.get("content").and_then(Json::as_str)
+}
+
 /// The decision about a call, and its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardJudgement {

@@ -88,6 +88,11 @@ impl ResolvedPathCache {
         self.file_system.clone()
     }
 
+    /// Forgets which paths do not exist.
+    pub(crate) fn forget_missing_paths(&self) {
+        self.links.borrow_mut().forget_missing_paths();
+    }
+
     /// The same call with real paths for everything that is guarded, and whether there are any.
     pub(crate) fn with_resolved_roots<'a>(
         &self,

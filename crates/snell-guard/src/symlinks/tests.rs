@@ -114,3 +114,32 @@ fn only_paths_of_a_call_are_followed() {
         [json!({"path": format!("{root}/key")}), json!({"path": real})]
     );
 }
+
+#[test]
+fn a_resolver_that_knows_a_directory_still_follows_the_links_in_it() {
+    let (_room, root) = create_linked_dir(&[("work/up", "../home"), ("home/key", "ROOT/home/secret")]);
+    let mut links = make_resolver();
+    let mut resolve = |path: &str| links.resolve(&format!("{root}/{path}")).map(|real| real.replace(&root, "ROOT"));
+    for (path, expected) in [
+        ("work/src/main.rs", None),
+        ("work/src/main.rs", None),
+        ("work/none/deeper", None),
+        ("work/none/other", None),
+        ("work/none/../up/secret", Some("ROOT/home/secret")),
+        ("work/up/key", Some("ROOT/home/secret")),
+        ("work/up", Some("ROOT/home")),
+        ("work/src/../up/none", Some("ROOT/home/none")),
+    ] {
+        assert_eq!(resolve(path).as_deref(), expected, "{path}");
+    }
+}
+
+#[test]
+fn a_symlink_that_appears_between_two_calls_is_followed() {
+    let (_room, root) = create_linked_dir(&[]);
+    let mut links = make_resolver();
+    assert_eq!(links.resolve(&format!("{root}/work/new/key")), None);
+    symlink("../home", format!("{root}/work/new")).unwrap();
+    links.forget_missing_paths();
+    assert_eq!(links.resolve(&format!("{root}/work/new/key")), Some(format!("{root}/home/key")));
+}

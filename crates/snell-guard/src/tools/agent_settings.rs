@@ -6,8 +6,8 @@ use serde_json::Value as Json;
 
 use super::build_file_effect;
 use crate::effects::{Effect, EffectKind, PathAction};
-use crate::judge::CallAnalysis;
 use crate::judge::context::{JudgeContext, SelfFile};
+use crate::judge::{CallAnalysis, find_whole_text};
 use crate::paths::{PathClass, is_within_directory};
 
 /// The rule for a change that the user decides about.
@@ -63,9 +63,8 @@ fn is_harmless_edit(input: &Json) -> bool {
 
 /// Whether a whole new file does not affect Snell.
 fn is_harmless_write(input: &Json) -> bool {
-    let content = input.get("content").and_then(Json::as_str);
     let is_settings = |text: &str| serde_json::from_str::<Json>(text).is_ok_and(|json| json.is_object());
-    content.is_some_and(|text| !is_hook_related(text) && is_settings(text))
+    find_whole_text(input).is_some_and(|text| !is_hook_related(text) && is_settings(text))
 }
 
 fn is_hook_related(text: &str) -> bool {

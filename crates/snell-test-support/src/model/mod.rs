@@ -21,13 +21,14 @@ use std::io::{BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::agents::RealAgent;
 use crate::model::answer::{AnswerPause, ModelAnswer};
 use crate::stub_server::StubRequest;
-use crate::wait::wait_until;
+use crate::wait::wait_until_within;
 
 /// A protocol that agents and models speak.
 struct ModelProtocol {
@@ -39,6 +40,9 @@ struct ModelProtocol {
     /// The text after the last event.
     stream_end: &'static str,
 }
+
+/// So long may an agent take until it asks the model, on a busy machine.
+const REQUEST_LIMIT: Duration = Duration::from_secs(180);
 
 const PROTOCOLS: &[ModelProtocol] = &[
     ModelProtocol {
@@ -146,7 +150,8 @@ impl ScriptedModel {
     /// Waits until this many answers paused since the start.
     #[track_caller]
     pub fn wait_for_held_answers(&self, count: usize) {
-        wait_until(|| (self.state.gate.lock().unwrap().held >= count).then_some(()));
+        let is_held = || (self.state.gate.lock().unwrap().held >= count).then_some(());
+        wait_until_within(REQUEST_LIMIT, is_held).expect("no request to hold");
     }
 
     /// Lets the answers that pause go on.

@@ -5,7 +5,7 @@ use super::install_recipe::{
 };
 use super::tool_dialect::{McpNameForm, ToolDialect, renamed_keys, same_input};
 use super::unknown::BASE_PRODUCT;
-use super::{AgentEventRow, AgentProduct, AgentVariables};
+use super::{AgentEventRow, AgentProduct, AgentVariables, NotificationKinds};
 
 pub(super) static AUGMENT: AgentProduct = AgentProduct {
     name: "augment",
@@ -16,6 +16,7 @@ pub(super) static AUGMENT: AgentProduct = AgentProduct {
     tools: &TOOLS,
     variables: AgentVariables { project_dir: Some("AUGMENT_PROJECT_DIR"), ..BASE_PRODUCT.variables },
     install: Some(INSTALL),
+    notifications: NotificationKinds::CLAUDE_LIKE,
     ..BASE_PRODUCT
 };
 

@@ -11,9 +11,7 @@ use super::install_recipe::{
 };
 use super::reply::{ContextEffect, EMPTY_ROW, OutputForm, ReplyDialect, ReplyForm, ReplyRow, ReplyValue};
 use super::unknown::BASE_PRODUCT;
-use super::{
-    AgentProduct, AgentVariables, EvidenceLevel, NotificationKinds, QuestionForm, QuestionTool, TranscriptFormat,
-};
+use super::{AgentProduct, AgentVariables, EvidenceLevel, NotificationKinds, TranscriptFormat};
 use crate::contract::{CLAUDE, CLAUDE_EVENTS};
 
 pub(super) static CLAUDE_CODE: AgentProduct = AgentProduct {
@@ -27,8 +25,7 @@ pub(super) static CLAUDE_CODE: AgentProduct = AgentProduct {
     events: CLAUDE_EVENTS,
     reply: &REPLIES,
     variables: VARIABLES,
-    notifications: NOTIFICATIONS,
-    question_tools: QUESTION_TOOLS,
+    notifications: NotificationKinds::CLAUDE_LIKE,
     transcript: TRANSCRIPT,
     contract: Some(CLAUDE.name),
     install: Some(INSTALL),
@@ -46,20 +43,6 @@ pub(super) const VARIABLES: AgentVariables = AgentVariables {
     // Print mode denies every call that needs an approval.
     unattended: &[("CLAUDE_CODE_SESSION_ATTENDED", "0"), ("CLAUDE_CODE_ENTRYPOINT", "sdk-cli")],
 };
-
-pub(super) const NOTIFICATIONS: NotificationKinds = NotificationKinds {
-    needs_input: &["permission_prompt", "elicitation_dialog", "elicitation_url_dialog", "agent_needs_input"],
-    permission: &["permission_prompt"],
-    input_given: &["elicitation_complete", "elicitation_response"],
-    idle: &["idle_prompt"],
-    // Earlier versions gave no type.
-    permission_phrases: &["needs your permission", "needs your approval"],
-};
-
-pub(super) const QUESTION_TOOLS: &[QuestionTool] = &[
-    QuestionTool { name: "AskUserQuestion", form: QuestionForm::List { key: "questions", text: "question" } },
-    QuestionTool { name: "ExitPlanMode", form: QuestionForm::Text("plan") },
-];
 
 const TRANSCRIPT: TranscriptFormat = TranscriptFormat::ClaudeJsonl;
 

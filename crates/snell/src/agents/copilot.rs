@@ -16,7 +16,7 @@ use super::tool_dialect::{McpNameForm, ToolDialect, renamed_keys, same_input};
 use super::unknown::BASE_PRODUCT;
 use super::{
     AgentEventRow, AgentProduct, AgentVariables, CapabilitySupport, EventShape, EvidenceLevel, HookCapability,
-    TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation,
+    NotificationKinds, TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation,
 };
 
 pub(super) static COPILOT: AgentProduct = AgentProduct {
@@ -24,10 +24,11 @@ pub(super) static COPILOT: AgentProduct = AgentProduct {
     title: "Copilot",
     evidence: EvidenceLevel::Run,
     payload_marks: &[
-        Keys(&["sessionId", "timestamp", "cwd"]),
+        // Grok Build has names of events besides.
+        KeysWithout(&["sessionId", "timestamp", "cwd"], &["hook_event_name", "hookEventName"]),
         Keys(&["sessionId", "toolArgs"]),
         // Claude Code sends no time.
-        KeysWithout(&["hook_event_name", "session_id", "timestamp"], &["transcript_path", "event"]),
+        KeysWithout(&["hook_event_name", "session_id", "timestamp"], &["transcript_path", "event", "sessionId"]),
         super::fingerprint::PayloadMark::Contains("transcript_path", "/.copilot/"),
     ],
     env_marks: &["COPILOT_CLI"],
@@ -66,6 +67,9 @@ pub(super) static COPILOT: AgentProduct = AgentProduct {
         EventShape::new(&["sessionId", "toolResult"], "postToolUse"),
         EventShape::new(&["sessionId", "toolArgs", "error"], "postToolUseFailure"),
         EventShape::new(&["sessionId", "toolArgs"], "preToolUse"),
+        EventShape::new(&["sessionId", "toolName", "error"], "postToolUseFailure"),
+        // A call whose arguments have another name is judged, too.
+        EventShape::new(&["sessionId", "toolName"], "preToolUse"),
         EventShape::new(&["sessionId", "notificationType"], "notification"),
         EventShape::new(&["sessionId", "transformedPrompt"], "userPromptTransformed"),
         EventShape::new(&["sessionId", "source"], "sessionStart"),
@@ -88,6 +92,7 @@ pub(super) static COPILOT: AgentProduct = AgentProduct {
     variables: AgentVariables { project_dir: Some("COPILOT_PROJECT_DIR"), ..BASE_PRODUCT.variables },
     transcript: TranscriptFormat::JsonLines(&TRANSCRIPT),
     install: Some(INSTALL),
+    notifications: NotificationKinds::CLAUDE_LIKE,
     ..BASE_PRODUCT
 };
 

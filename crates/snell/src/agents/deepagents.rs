@@ -1,6 +1,5 @@
 //! Deep Agents Code. Its payloads and answers are Claude Code's, also the names of its tools.
 
-use super::AgentProduct;
 use super::claude_replies::{
     ADDITIONAL_CONTEXT, CLAUDE_LIKE, NO_CONTEXT, PERMISSION_ASK, PERMISSION_DENY, UPDATED_INPUT, block_row, context_row,
 };
@@ -8,6 +7,7 @@ use super::fingerprint::PayloadMark::Contains;
 use super::install_recipe::{AgentDirectory, AgentSettingsFile, DenialProof, InstallRecipe, SettingsScope};
 use super::reply::{EMPTY_ROW, ReplyDialect, ReplyRow};
 use super::unknown::BASE_PRODUCT;
+use super::{AgentProduct, NotificationKinds};
 
 pub(super) static DEEPAGENTS: AgentProduct = AgentProduct {
     name: "deepagents",
@@ -29,6 +29,7 @@ pub(super) static DEEPAGENTS: AgentProduct = AgentProduct {
     ],
     reply: &REPLIES,
     install: Some(INSTALL),
+    notifications: NotificationKinds::CLAUDE_LIKE,
     ..BASE_PRODUCT
 };
 

@@ -8,7 +8,7 @@ use super::install_recipe::{AgentDirectory, AgentSettingsFile, DenialProof, Inst
 use super::reply::{EMPTY_ROW, InputPolicy, ReplyDialect, ReplyRow};
 use super::tool_dialect::{McpNameForm, ToolDialect, same_input};
 use super::unknown::BASE_PRODUCT;
-use super::{AgentProduct, AgentVariables};
+use super::{AgentProduct, AgentVariables, NotificationKinds};
 
 pub(super) static DROID: AgentProduct = AgentProduct {
     name: "droid",
@@ -34,6 +34,7 @@ pub(super) static DROID: AgentProduct = AgentProduct {
     contract: Some("droid"),
     variables: AgentVariables { project_dir: Some("FACTORY_PROJECT_DIR"), ..BASE_PRODUCT.variables },
     install: Some(INSTALL),
+    notifications: NotificationKinds::CLAUDE_LIKE,
     ..BASE_PRODUCT
 };
 

@@ -99,6 +99,22 @@ pub struct NotificationKinds {
     pub permission_phrases: &'static [&'static str],
 }
 
+impl NotificationKinds {
+    /// No notification changes the state.
+    pub(super) const NONE: Self =
+        Self { needs_input: &[], permission: &[], input_given: &[], idle: &[], permission_phrases: &[] };
+
+    /// Claude Code's types, which several products took over.
+    pub(super) const CLAUDE_LIKE: Self = Self {
+        needs_input: &["permission_prompt", "elicitation_dialog", "elicitation_url_dialog", "agent_needs_input"],
+        permission: &["permission_prompt"],
+        input_given: &["elicitation_complete", "elicitation_response"],
+        idle: &["idle_prompt"],
+        // Earlier versions gave no type.
+        permission_phrases: &["needs your permission", "needs your approval"],
+    };
+}
+
 /// A tool with which a product asks its user something.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -107,6 +123,14 @@ pub struct QuestionTool {
     pub name: &'static str,
     /// Where the question is in its input.
     pub form: QuestionForm,
+}
+
+impl QuestionTool {
+    /// The canonical tools: decoded calls of every product have their names.
+    pub(super) const CANONICAL: &'static [Self] = &[
+        Self { name: "AskUserQuestion", form: QuestionForm::List { key: "questions", text: "question" } },
+        Self { name: "ExitPlanMode", form: QuestionForm::Text("plan") },
+    ];
 }
 
 /// Where the question is in the input of a tool.

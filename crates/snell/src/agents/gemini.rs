@@ -63,7 +63,7 @@ pub(super) static GEMINI: AgentProduct = AgentProduct {
     notifications: NotificationKinds {
         needs_input: &["ToolPermission"],
         permission: &["ToolPermission"],
-        ..BASE_PRODUCT.notifications
+        ..NotificationKinds::NONE
     },
     install: Some(INSTALL),
     ..BASE_PRODUCT

@@ -9,7 +9,8 @@ use super::reply::{ContextEffect, EMPTY_ROW, ReplyDialect, ReplyRow};
 use super::tool_dialect::{McpNameForm, ToolDialect, renamed_keys, same_input};
 use super::unknown::BASE_PRODUCT;
 use super::{
-    AgentEventRow, AgentProduct, AgentVariables, CapabilitySupport, EvidenceLevel, HookCapability, SubagentSessions,
+    AgentEventRow, AgentProduct, AgentVariables, CapabilitySupport, EvidenceLevel, HookCapability, NotificationKinds,
+    SubagentSessions,
 };
 
 pub(super) static GROK: AgentProduct = AgentProduct {
@@ -64,6 +65,7 @@ pub(super) static GROK: AgentProduct = AgentProduct {
     contract: Some("grok"),
     variables: AgentVariables { session_id: Some("GROK_SESSION_ID"), ..BASE_PRODUCT.variables },
     install: Some(INSTALL),
+    notifications: NotificationKinds::CLAUDE_LIKE,
     ..BASE_PRODUCT
 };
 

@@ -12,8 +12,8 @@ use super::reply::{EMPTY_DIALECT, EMPTY_ROW, ReplyDialect, ReplyForm, ReplyRow};
 use super::tool_dialect::{McpNameForm, ToolDialect, renamed_keys, same_input};
 use super::unknown::{BASE_PRODUCT, exit_code_row};
 use super::{
-    AgentProduct, EvidenceLevel, TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines,
-    TranscriptLocation,
+    AgentProduct, EvidenceLevel, NotificationKinds, TranscriptFormat, TranscriptLineKind, TranscriptLineRow,
+    TranscriptLines, TranscriptLocation,
 };
 
 pub(super) static KIMI: AgentProduct = AgentProduct {
@@ -50,6 +50,7 @@ pub(super) static KIMI: AgentProduct = AgentProduct {
     transcript: TranscriptFormat::JsonLines(&TRANSCRIPT),
     install: Some(INSTALL),
     contract: Some("kimi"),
+    notifications: NotificationKinds::CLAUDE_LIKE,
     ..BASE_PRODUCT
 };
 

@@ -27,8 +27,15 @@ pub(super) static OPENCODE: AgentProduct = AgentProduct {
     ..BASE_PRODUCT
 };
 
-pub(super) const NOTIFICATIONS: NotificationKinds =
-    NotificationKinds { input_given: &["permission_replied"], ..BASE_PRODUCT.notifications };
+/// The types that `adapt` gives its permission events.
+pub(super) const NOTIFICATIONS: NotificationKinds = NotificationKinds {
+    needs_input: &[PERMISSION_ASKED],
+    permission: &[PERMISSION_ASKED],
+    input_given: &[PERMISSION_REPLIED],
+    ..NotificationKinds::NONE
+};
+const PERMISSION_ASKED: &str = "permission_prompt";
+const PERMISSION_REPLIED: &str = "permission_replied";
 
 /// Its events, which Kilo has too.
 pub(super) const EVENTS: &[&str] = &[
@@ -80,11 +87,11 @@ pub(crate) static TOOLS: ToolDialect = ToolDialect {
 const FILE_KEYS: &[(&str, &str)] =
     &[("filePath", "file_path"), ("oldString", "old_string"), ("newString", "new_string")];
 
-/// Its permission events become notifications of Claude Code's types.
+/// Its permission events become notifications.
 pub(super) fn adapt(payload: &mut Map<String, Value>) {
     let kind = match payload.get("hook_event_name").and_then(Value::as_str) {
-        Some("permission.asked") => "permission_prompt",
-        Some("permission.replied") => "permission_replied",
+        Some("permission.asked") => PERMISSION_ASKED,
+        Some("permission.replied") => PERMISSION_REPLIED,
         _ => return,
     };
     payload.insert("notification_type".into(), kind.into());

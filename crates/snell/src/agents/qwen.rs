@@ -13,7 +13,7 @@ use super::install_recipe::{
 use super::reply::{EMPTY_ROW, ReplyDialect, ReplyRow};
 use super::tool_dialect::{McpNameForm, ToolDialect, renamed_keys, same_input};
 use super::unknown::BASE_PRODUCT;
-use super::{AgentProduct, AgentVariables, EvidenceLevel};
+use super::{AgentProduct, AgentVariables, EvidenceLevel, NotificationKinds};
 
 pub(super) static QWEN: AgentProduct = AgentProduct {
     name: "qwen",
@@ -54,6 +54,7 @@ pub(super) static QWEN: AgentProduct = AgentProduct {
         ..BASE_PRODUCT.variables
     },
     install: Some(INSTALL),
+    notifications: NotificationKinds::CLAUDE_LIKE,
     ..BASE_PRODUCT
 };
 

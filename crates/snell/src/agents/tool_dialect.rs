@@ -158,7 +158,7 @@ fn join_commands(input: Value, key: &str) -> Value {
         Value::Object(fields) => {
             let items = match fields.get(key) {
                 Some(Value::Array(items)) => Some(items.clone()),
-                Some(one @ Value::String(_)) => Some(vec![one.clone()]),
+                Some(Value::String(text)) => Some(read_command_list(text)),
                 _ if fields.contains_key("args") => Some(vec![Value::Object(fields.clone())]),
                 _ => None,
             };
@@ -179,6 +179,11 @@ fn join_commands(input: Value, key: &str) -> Value {
     };
     fields.insert("command".into(), command.into());
     Value::Object(fields)
+}
+
+/// A command, or a list of commands as JSON.
+fn read_command_list(text: &str) -> Vec<Value> {
+    serde_json::from_str(text).unwrap_or_else(|_| vec![text.into()])
 }
 
 /// A line of shell, or a program and its arguments.
@@ -298,6 +303,9 @@ mod tests {
             (json!({"commands": [{"command": "find", "args": ["/a b", "-delete"]}]}), "'find' '/a b' '-delete'"),
             (json!({"command": "find", "args": ["/", "-delete"]}), "'find' '/' '-delete'"),
             (json!(["ls"]), "ls"),
+            (json!({"commands": "rm -rf ~"}), "rm -rf ~"),
+            (json!({"commands": "[\"exit 0\", \"rm -rf ~\"]"}), "sh -c 'exit 0'\nsh -c 'rm -rf ~'"),
+            (json!({"commands": "[ -f a ] && rm -rf ~"}), "[ -f a ] && rm -rf ~"),
         ];
         for (input, command) in cases {
             let canonical = SHARK.to_canonical(call("many", input.clone()));

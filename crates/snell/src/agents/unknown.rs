@@ -4,7 +4,8 @@ use super::claude_replies::NO_CONTEXT;
 use super::reply::{EMPTY_DIALECT, EMPTY_ROW, ReplyDialect, ReplyForm, ReplyRow};
 use super::tool_dialect::CANONICAL_TOOLS;
 use super::{
-    AgentProduct, AgentVariables, EvidenceLevel, StderrUse, SubagentSessions, SupportLevel, TranscriptFormat, claude,
+    AgentProduct, AgentVariables, EvidenceLevel, NotificationKinds, QuestionTool, StderrUse, SubagentSessions,
+    SupportLevel, TranscriptFormat, claude,
 };
 
 /// Exit code 2, which blocks a tool call in nearly every product.
@@ -42,9 +43,8 @@ pub(super) const BASE_PRODUCT: AgentProduct = AgentProduct {
         stop_block_cap: None,
         unattended: &[],
     },
-    // Several products use Claude Code's types of notifications, and canonical tools have its names.
-    notifications: claude::NOTIFICATIONS,
-    question_tools: claude::QUESTION_TOOLS,
+    notifications: NotificationKinds::NONE,
+    question_tools: QuestionTool::CANONICAL,
     transcript: TranscriptFormat::Unsupported,
     contract: None,
     install: None,
@@ -55,6 +55,8 @@ pub(super) static UNKNOWN: AgentProduct = AgentProduct {
     name: "unknown",
     title: "an unknown agent",
     support: SupportLevel::DenyOnly,
+    // Most new products start from Claude Code's hooks.
     variables: claude::VARIABLES,
+    notifications: NotificationKinds::CLAUDE_LIKE,
     ..BASE_PRODUCT
 };

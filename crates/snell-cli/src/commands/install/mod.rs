@@ -5,8 +5,6 @@ mod targets;
 
 use std::path::PathBuf;
 
-use anyhow::Context;
-use snell::normalize_receiver_url;
 use snell::{WorkProfile, normalize_receiver_url};
 
 use super::{DONE, FAILED};
@@ -16,7 +14,6 @@ use crate::install::apply::{self, InstallReport, InstallRequest};
 use crate::install::audit_preset;
 use crate::install::handler::InstallMode;
 use crate::install::profile::{self, ProfileReport};
-use crate::output::{self, CommandError};
 use crate::output::{self, CommandError, Spinner};
 use crate::process::question;
 pub(crate) use targets::{AgentTargets, InstallTargetArgs};

@@ -1,9 +1,10 @@
 //! Snell's own files, as they are on disk.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use snell::{AgentProduct, InstallRecipe, SettingsScope};
 
 use super::{create_configured_sandbox, judge_bash, judge_call};
 use crate::support::CliSandbox;
@@ -63,6 +64,72 @@ fn places_are_found_by_the_variables_that_name_them() {
     assert_eq!(judge_edit(&sandbox, &sandbox.home().join(".config/snell/snell.toml")), "deny");
     let told = judge_bash(&sandbox, "echo x > $XDG_CONFIG_HOME/snell/snell.toml");
     assert_eq!(told.decision.as_deref(), Some("deny"), "{told:?}");
+}
+
+/// The paths of a product's settings files in the directories of two scopes.
+fn list_settings_files(product: &AgentProduct, recipe: &InstallRecipe, user: &Path, project: &Path) -> Vec<PathBuf> {
+    let is_registered = |event: &&&str| recipe.left_out.iter().all(|(left_out, _)| left_out != *event);
+    let mut files = Vec::new();
+    for file in recipe.files {
+        let directory = match file.scope {
+            SettingsScope::User => user,
+            SettingsScope::Project | SettingsScope::Local => project,
+            SettingsScope::Managed => continue,
+        };
+        if file.path.contains("{event}") {
+            let events = product.events.iter().filter(is_registered);
+            files.extend(events.map(|event| directory.join(file.path.replace("{event}", event))));
+        } else {
+            files.push(directory.join(file.path));
+        }
+    }
+    files
+}
+
+#[test]
+fn the_settings_of_every_agent_are_snells_own_in_each_of_its_directories() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let recipes = || AgentProduct::all().iter().filter_map(|product| Some((product, product.install.as_ref()?)));
+    let mut sandbox = CliSandbox::with_frozen_clock();
+    for variable in recipes().filter_map(|(_, recipe)| recipe.directory.variable) {
+        sandbox = sandbox.env(variable, elsewhere.path().join(variable).to_str().unwrap());
+    }
+    for (product, recipe) in recipes() {
+        let directory = recipe.directory;
+        let named = directory.variable.map(|variable| elsewhere.path().join(variable).join(directory.below));
+        for user in named.into_iter().chain([sandbox.home().join(directory.default)]) {
+            for path in list_settings_files(product, recipe, &user, &sandbox.project()) {
+                let told = judge_bash(&sandbox, &format!("echo x > {}", path.display()));
+                assert_eq!(told.decision.as_deref(), Some("deny"), "{}: {told:?}", path.display());
+                assert!(told.message.contains("rule self."), "{}: {told:?}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn settings_without_snell_may_be_written_anew_if_the_user_agrees_and_those_with_it_may_not() {
+    let write = |sandbox: &CliSandbox, path: &str| {
+        judge_call(sandbox, "Write", json!({"file_path": path, "content": "{\"theme\": \"dark\"}"})).summarize()
+    };
+    for path in [
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".codex/hooks.json",
+        ".gemini/settings.json",
+        ".qwen/settings.json",
+        ".clinerules/hooks/PreToolUse.sh",
+        "crush.json",
+    ] {
+        let sandbox = CliSandbox::with_frozen_clock().file(".git/HEAD", "");
+        assert_eq!(write(&sandbox, path), "ask self.settings", "no file: {path}");
+        let sandbox = sandbox.file(path, "{}");
+        assert_eq!(write(&sandbox, path), "ask self.settings", "without Snell: {path}");
+        let sandbox = sandbox.file(path, "{\"command\": \"/usr/bin/snell hook\"}");
+        assert_eq!(write(&sandbox, path), "deny self.change", "with Snell: {path}");
+        std::os::unix::fs::symlink(path, sandbox.project().join("link.json")).unwrap();
+        assert_eq!(write(&sandbox, "link.json"), "deny self.change", "by a symlink: {path}");
+    }
 }
 
 #[test]

@@ -204,12 +204,21 @@ fn all_calls() -> Vec<AgentCall> {
 
 impl AgentCall {
     fn run(&self, watched: &HookSandbox, arguments: &[&str], command: &str) -> CommandOutput {
+        self.run_payload(watched, arguments, &self.with_command(command))
+    }
+
+    /// The payload of a call of this command.
+    fn with_command(&self, command: &str) -> Value {
         let mut payload = self.payload.clone();
         *payload.pointer_mut(self.command).unwrap() = command.into();
         // Cline has the parameters a second time, as text.
         if let Some(parameters) = payload.pointer_mut("/preToolUse/parameters/commands") {
             *parameters = json!([command]).to_string().into();
         }
+        payload
+    }
+
+    fn run_payload(&self, watched: &HookSandbox, arguments: &[&str], payload: &Value) -> CommandOutput {
         let mut started = watched.sandbox.command(arguments);
         started.envs(self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         run_with_stdin(&mut started, payload.to_string())
@@ -257,6 +266,40 @@ fn a_dangerous_call_of_every_agent_is_denied_in_its_own_words() {
             );
         }
     }
+}
+
+/// The fields without which a call cannot be judged.
+const CALL_FIELDS: &[&str] = &["tool_name", "toolName", "tool_input", "toolArgs"];
+
+#[test]
+fn a_call_of_another_version_that_lacks_a_field_is_denied_in_the_same_words() {
+    let watched = HookSandbox::new(RecordingMode::Alone);
+    for call in RECORDED.iter().map(read_recorded_call) {
+        let fields: Vec<_> = call.payload.as_object().unwrap().keys().cloned().collect();
+        // Only its name tells a permission request of Copilot from another call.
+        let is_needed = |field: &&String| {
+            CALL_FIELDS.contains(&field.as_str()) || (call.agent, field.as_str()) == ("copilot", "hookName")
+        };
+        for field in fields.iter().filter(|field| !is_needed(field)) {
+            let mut payload = call.with_command("rm -rf ~");
+            payload.as_object_mut().unwrap().remove(field);
+            let is_judged = payload.pointer(call.command).is_some() || payload.get("preToolUse").is_some();
+            if is_judged {
+                let denied = call.run_payload(&watched, &["hook", "--agent", call.agent], &payload);
+                assert!(call.expect_denial(&denied).contains("home"), "{} without {field}: {denied:?}", call.agent);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_nameless_call_of_copilot_whose_arguments_have_another_name_is_asked_about() {
+    let watched = HookSandbox::new(RecordingMode::Alone);
+    let call = read_recorded_call(&("copilot", "preToolUse.json", "/toolArgs", TOP, Asks));
+    let mut payload = call.payload.clone();
+    payload["arguments"] = payload.as_object_mut().unwrap().remove("toolArgs").unwrap();
+    let asked = call.run_payload(&watched, &["hook", "--agent", "copilot"], &payload);
+    assert_eq!(asked.json()["permissionDecision"], "ask", "{asked:?}");
 }
 
 /// Calls of other tools and in other forms: the agent, the recorded file, members that replace those of the payload, and whether
