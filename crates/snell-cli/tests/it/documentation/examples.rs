@@ -48,7 +48,7 @@ pub fn list_code_blocks(text: &str, language: &str) -> Vec<String> {
 }
 
 /// The same, each with the heading under which it stands.
-fn list_headed_blocks(text: &str, language: &str) -> impl Iterator<Item = (String, String)> {
+pub(super) fn list_headed_blocks(text: &str, language: &str) -> impl Iterator<Item = (String, String)> {
     let open = format!("```{language}");
     let (mut heading, mut block) = (String::new(), None::<(bool, String)>);
     text.lines().filter_map(move |line| match (&mut block, line.starts_with("```")) {

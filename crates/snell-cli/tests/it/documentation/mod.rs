@@ -2,6 +2,7 @@
 //! and tests that are named are there.
 
 mod capability_tables;
+mod cookbook;
 mod data_dir_files;
 mod examples;
 mod links;
