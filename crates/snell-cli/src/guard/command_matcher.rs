@@ -36,6 +36,7 @@ impl CommandMatcher for UnwrappedCommandMatcher {
             agent_pid: None,
             variables: Vec::new(),
             links: Vec::new(),
+            current_push: None,
         };
         // A hook that runs too often is better than one that is missing.
         catch_panic::catch_panic(|| pattern.matches_script(line, &context)).unwrap_or(true)

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::DONE;
 use crate::config_edit::{ConfigFileChange, quote_toml_string, remove_key, set_key};
 use crate::install::apply::ChangeMode;
-use crate::output::{self, CommandError, TextTable};
+use crate::output::{self, CommandError, TableColumn, TextTable};
 use crate::settings_file::check::refuse_new_findings;
 use crate::settings_file::schema::{SettingKey, SettingSchema};
 use crate::settings_file::{ProjectFileArgs, SnellToml, SnellTomlScope};
@@ -158,7 +158,11 @@ fn list_settings(args: &ListArgs) -> anyhow::Result<u8> {
         output::print_json(&reports)?;
         return Ok(DONE);
     }
-    let mut table = TextTable::new(["KEY", "VALUE", "SET IN"], 1);
+    let mut table = TextTable::new([
+        TableColumn::new("KEY"),
+        TableColumn::new("VALUE").flexible(),
+        TableColumn::new("SET IN").with_drop_rank(1),
+    ]);
     for row in rows {
         table.add_row([row.key.clone(), row.value.clone().unwrap_or_else(|| "–".into()), row.origin.describe()]);
     }

@@ -119,10 +119,7 @@ const PLAYS: &[(&str, fn(&RecipeSandbox))] = &[
         ]);
     }),
     ("Allow one command", |home| {
-        home.check_commands(&[
-            ("sudo systemctl restart nginx", "none"),
-            ("sudo systemctl restart postgresql", "ask"),
-        ]);
+        home.check_commands(&[("sudo systemctl restart nginx", "none"), ("sudo systemctl restart postgresql", "ask")]);
     }),
     ("Protect a directory", |home| {
         home.check_commands(&[("rm ~/notes/todo.md", "deny"), ("cat ~/notes/todo.md", "none")]);
@@ -308,12 +305,14 @@ fn play_phone(home: &RecipeSandbox) {
 fn send_permission_request(home: &RecipeSandbox) {
     home.send_event("SessionStart", &json!({"source": "startup"}));
     home.send_event("UserPromptSubmit", &json!({"prompt": "Go."}));
-    let waits = json!({"notification_type": "permission_prompt", "message": "Claude needs your permission to use Bash"});
+    let waits =
+        json!({"notification_type": "permission_prompt", "message": "Claude needs your permission to use Bash"});
     home.send_event("Notification", &waits);
 }
 
 fn has_file(directory: &Path) -> bool {
-    fs::read_dir(directory).is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(|entry| entry.path().is_file())))
+    fs::read_dir(directory)
+        .is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(|entry| entry.path().is_file())))
 }
 
 /// The recipes of the page: heading and settings.

@@ -148,7 +148,7 @@ fn replay_calls(
             break;
         }
     }
-    progress.clear();
+    drop(spinner);
     tally.is_audit = guards.has_audit();
     Ok(())
 }
