@@ -101,8 +101,10 @@ impl RecipeSandbox {
     }
 }
 
+type RecipePlay = fn(&RecipeSandbox);
+
 /// Each recipe by its heading, and how it is played.
-const PLAYS: &[(&str, fn(&RecipeSandbox))] = &[
+const PLAYS: &[(&str, RecipePlay)] = &[
     ("Block every force-push", play_force_push),
     ("Protect more branches", |home| {
         home.check_commands(&[
@@ -233,7 +235,7 @@ const PLAYS: &[(&str, fn(&RecipeSandbox))] = &[
         let there = home.send_event("SessionStart", &json!({"source": "startup", "cwd": work, "session_id": "s2"}));
         assert!(there.stdout.contains("English"), "{there:?}");
     }),
-    ("Use Snell where nobody can answer", |home| {
+    ("Use Snell without a user", |home| {
         let payload = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf ~"}});
         let ran = home.sandbox.run_snell(&["run", "PreToolUse", "--guard", "--require-trust"], &payload.to_string());
         assert_eq!(ran.code, 2, "{ran:?}");
