@@ -300,7 +300,7 @@ fn play_phone(home: &RecipeSandbox) {
     fs::write(home.sandbox.home().join(SETTINGS), settings).unwrap();
     send_permission_request(home);
     let request = server.next_request();
-    assert!(request.path().contains("topic"), "{request:?}");
+    assert_eq!(request.json()["topic"], "topic", "{request:?}");
 }
 
 /// An agent starts and waits for permission.

@@ -63,6 +63,16 @@ impl GuardEntry {
         self.until.is_some_and(|until| until < today)
     }
 
+    /// The same with an absolute path. A denied path that begins with `**` is in any directory.
+    pub(super) fn with_resolved_path(&self, base: Option<&Path>, home: Option<&Path>) -> Self {
+        let is_anywhere = |path: &Path| self.action != GuardChoice::Allow && path.starts_with("**");
+        let resolve = |path: &Path| {
+            let base = if is_anywhere(path) { Some(Path::new("/")) } else { base };
+            resolve_path(path, base, home)
+        };
+        Self { path: self.path.as_deref().map(resolve), ..self.clone() }
+    }
+
     /// Whether it is for this tool and this agent.
     pub fn applies_to(&self, tool: &ToolCall, agent: Option<&str>) -> bool {
         let is_agent =
@@ -155,11 +165,8 @@ pub fn read_user_guard_entries(
 ) -> (Vec<GuardEntry>, Vec<Diagnostic>) {
     let mut found = Vec::new();
     let diagnostics = read_guard_table(display_path, text, |reader, tables| found = read_entries(reader, tables));
-    let entries = found.into_iter().map(|entry| GuardEntry {
-        path: entry.path.as_deref().map(|path| resolve_path(path, home, home)),
-        author: GuardAuthor::User,
-        ..entry
-    });
+    let entries =
+        found.into_iter().map(|entry| GuardEntry { author: GuardAuthor::User, ..entry.with_resolved_path(home, home) });
     (entries.collect(), diagnostics)
 }
 

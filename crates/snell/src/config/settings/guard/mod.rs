@@ -261,11 +261,12 @@ impl GuardSettings {
         self.rules.extend(file.rules.iter().map(|rule| RuleChoice { author, ..rule.clone() }));
         // An exception is never stricter.
         let may_apply = |entry: &&GuardEntry| author != GuardAuthor::Untrusted || entry.action != GuardChoice::Allow;
-        self.entries.extend(file.entries.iter().filter(may_apply).map(|entry| GuardEntry {
-            path: entry.path.as_deref().map(|path| resolve_path(path, base, bases.home)),
-            author,
-            ..entry.clone()
-        }));
+        self.entries.extend(
+            file.entries
+                .iter()
+                .filter(may_apply)
+                .map(|entry| GuardEntry { author, ..entry.with_resolved_path(base, bases.home) }),
+        );
     }
 
     /// The setting that applies to a rule with the default `usual`: the user's own, else that of a trusted project, unless a
