@@ -69,13 +69,13 @@ pub(crate) struct Args {
     /// The name may have a port.
     #[arg(long = "allow-host", value_name = "NAME", help_heading = "Access")]
     allow_hosts: Vec<String>,
-    /// Interval of checks while hook events arrive [default: 60s]
+    /// Interval while hook events arrive [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Checks of agents")]
     poll_active: Option<Duration>,
-    /// Interval of checks while no hook events arrive [default: 2s]
+    /// Interval while none arrive [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Checks of agents")]
     poll_silent: Option<Duration>,
-    /// Time without hook events before the server checks more often [default: 300s]
+    /// Time without events until then [default: 300s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Checks of agents")]
     silent_after: Option<Duration>,
     /// Log this much: off, error, warn, info, debug or trace

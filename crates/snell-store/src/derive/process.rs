@@ -95,6 +95,13 @@ impl ProcessIdentity {
         found.next().is_none().then_some(process)
     }
 
+    /// Whether the process was started with one of these arguments; a word without a dash must be among the first. Without
+    /// `/proc` it is unknown.
+    pub fn has_argument(self, words: &[&str]) -> bool {
+        !words.is_empty()
+            && fs::read(format!("/proc/{}/cmdline", self.pid)).is_ok_and(|line| contains_argument(&line, words))
+    }
+
     /// Whether the process is certainly gone. Without `/proc` that is never certain.
     pub fn is_gone(self) -> bool {
         if !Path::new("/proc/self/stat").exists() {
@@ -106,6 +113,20 @@ impl ProcessIdentity {
             Some(stat) => stat.dead || self.started.is_some_and(|started| started != stat.started),
         }
     }
+}
+
+/// An interpreter and its options, the program, and the subcommand.
+const MAX_SUBCOMMAND_POSITION: usize = 4;
+
+/// Whether a command line, whose words end with NUL, has one of these arguments.
+fn contains_argument(line: &[u8], words: &[&str]) -> bool {
+    line.split(|byte| *byte == 0).enumerate().skip(1).any(|(position, argument)| {
+        words.iter().any(|word| match argument.strip_prefix(word.as_bytes()) {
+            Some(b"") => word.starts_with('-') || position <= MAX_SUBCOMMAND_POSITION,
+            Some(rest) => word.starts_with("--") && rest.starts_with(b"="),
+            None => false,
+        })
+    })
 }
 
 /// Whether this is Claude Code: by its own name, or by its interpreter's script.
@@ -181,6 +202,24 @@ impl ProcessStat {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_line_shows_whether_a_user_can_answer() {
+        let cases: [(&[&str], &[&str], bool); 8] = [
+            (&["codex", "exec", "Go."], &["exec"], true),
+            (&["node", "/opt/codex.js", "exec"], &["exec"], true),
+            (&["codex", "Run", "it", "and", "then", "exec"], &["exec"], false),
+            (&["codex", "please exec"], &["exec"], false),
+            (&["gemini", "--yolo", "-p", "Go."], &["-p", "--prompt"], true),
+            (&["gemini", "--prompt=Go."], &["-p", "--prompt"], true),
+            (&["gemini", "--prompt-interactive", "Go."], &["-p", "--prompt"], false),
+            (&["-p"], &["-p"], false),
+        ];
+        for (line, words, expected) in cases {
+            let joined = line.join("\0");
+            assert_eq!(contains_argument(joined.as_bytes(), words), expected, "{line:?}");
+        }
+    }
 
     #[test]
     fn this_process_is_alive_and_one_with_another_start_time_is_not() {

@@ -21,6 +21,7 @@ pub(super) static CODEX: AgentProduct = AgentProduct {
     name: "codex",
     title: "Codex",
     evidence: EvidenceLevel::Run,
+    headless_args: &["exec", "e"],
     // Claude Code sends `turn_id` too, with `MessageDisplay`, but never `model` beside it.
     payload_marks: &[Keys(&["turn_id", "model"]), Contains("transcript_path", "/.codex/sessions/")],
     events: &[

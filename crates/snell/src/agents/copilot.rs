@@ -23,6 +23,7 @@ pub(super) static COPILOT: AgentProduct = AgentProduct {
     name: "copilot",
     title: "Copilot",
     evidence: EvidenceLevel::Run,
+    headless_args: &["-p", "--prompt"],
     payload_marks: &[
         // Grok Build has names of events besides.
         KeysWithout(&["sessionId", "timestamp", "cwd"], &["hook_event_name", "hookEventName"]),

@@ -23,6 +23,7 @@ pub(super) static GEMINI: AgentProduct = AgentProduct {
     name: "gemini",
     title: "Gemini CLI",
     evidence: EvidenceLevel::Run,
+    headless_args: &["-p", "--prompt"],
     payload_marks: &[
         EventPrefix("Before"),
         EventPrefix("After"),

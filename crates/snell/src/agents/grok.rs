@@ -17,6 +17,7 @@ pub(super) static GROK: AgentProduct = AgentProduct {
     name: "grok",
     title: "Grok Build",
     evidence: EvidenceLevel::Run,
+    headless_args: &["-p", "--single"],
     payload_marks: &[Keys(&["hookEventName", "workspaceRoot"])],
     env_marks: &["GROK_SESSION_ID"],
     events: &[

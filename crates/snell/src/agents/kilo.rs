@@ -10,6 +10,7 @@ pub(super) static KILO: AgentProduct = AgentProduct {
     name: "kilo",
     title: "Kilo",
     evidence: EvidenceLevel::Run,
+    headless_args: &["run"],
     payload_marks: &[Values("plugin", &["kilo"])],
     events: opencode::EVENTS,
     renamed_events: opencode::EVENT_ROWS,

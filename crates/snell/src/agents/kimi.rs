@@ -20,6 +20,7 @@ pub(super) static KIMI: AgentProduct = AgentProduct {
     name: "kimi",
     title: "Kimi Code",
     evidence: EvidenceLevel::Run,
+    headless_args: &["-p", "--prompt", "--print"],
     payload_marks: &[Values("client_type", &["kimi_code_cli"])],
     // It reads none of its hooks if one names another event.
     events: &[

@@ -132,6 +132,8 @@ pub struct AgentProduct {
     answer_notes: &'static [(HookCapability, CapabilitySupport)],
     /// The variables that it sets for its hooks.
     pub variables: AgentVariables,
+    /// Arguments with which it runs without a user, such as `-p`. A word without a dash is a subcommand.
+    pub headless_args: &'static [&'static str],
     /// Notifications that change its state.
     pub notifications: NotificationKinds,
     /// Tools with which it asks its user something.

@@ -15,6 +15,7 @@ pub(super) static OPENCODE: AgentProduct = AgentProduct {
     name: "opencode",
     title: "OpenCode",
     evidence: EvidenceLevel::Run,
+    headless_args: &["run"],
     payload_marks: &[Values("plugin", &["opencode"])],
     events: EVENTS,
     renamed_events: EVENT_ROWS,

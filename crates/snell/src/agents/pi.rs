@@ -15,6 +15,7 @@ pub(super) static PI: AgentProduct = AgentProduct {
     name: "pi",
     title: "Pi",
     evidence: EvidenceLevel::Run,
+    headless_args: &["-p", "--print"],
     payload_marks: &[Values("plugin", &["pi"])],
     events: &[
         "session_start",

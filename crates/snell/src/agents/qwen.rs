@@ -19,6 +19,7 @@ pub(super) static QWEN: AgentProduct = AgentProduct {
     name: "qwen",
     title: "Qwen Code",
     evidence: EvidenceLevel::Run,
+    headless_args: &["-p", "--prompt"],
     payload_marks: &[Values("permission_mode", &["auto_edit", "yolo"]), Contains("transcript_path", "/.qwen/")],
     env_marks: &["QWEN_PROJECT_DIR", "QWEN_CODE_SESSION_ID"],
     events: &[

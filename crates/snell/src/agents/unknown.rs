@@ -43,6 +43,7 @@ pub(super) const BASE_PRODUCT: AgentProduct = AgentProduct {
         stop_block_cap: None,
         unattended: &[],
     },
+    headless_args: &[],
     notifications: NotificationKinds::NONE,
     question_tools: QuestionTool::CANONICAL,
     transcript: TranscriptFormat::Unsupported,

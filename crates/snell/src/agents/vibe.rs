@@ -22,6 +22,7 @@ pub(super) static VIBE: AgentProduct = AgentProduct {
     name: "vibe",
     title: "Mistral Vibe",
     evidence: EvidenceLevel::Run,
+    headless_args: &["-p", "--prompt"],
     payload_marks: &[
         Values("hook_event_name", &["pre_tool", "post_tool", "post_agent"]),
         Contains("transcript_path", "/.vibe/"),

@@ -155,7 +155,9 @@ impl LoadedConfig {
         let said: Vec<_> = self.sources.iter().map(LoadedSource::authored_settings).collect();
         let bases = PathBases { home: self.home.as_deref(), project: &self.project };
         let mut settings = SnellSettings::from_files(&said, bases, self.launcher_profile);
-        settings.guard.unreadable_file = self.sources.iter().find_map(LoadedSource::unreadable_file);
+        if let Some(unreadable) = self.sources.iter().find_map(LoadedSource::unreadable_file) {
+            settings.guard.apply_unreadable_file(unreadable);
+        }
         settings
     }
 

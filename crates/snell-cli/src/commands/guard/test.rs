@@ -19,6 +19,9 @@ use crate::output;
 /// The tool of a case that is only a command.
 const SHELL_TOOL: &str = "Bash";
 
+/// A larger file is not read as settings either.
+const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
+
 /// Run the `match` and `not_match` cases of your own rules
 ///
 /// A case is a command line, or the name of a tool and its input as JSON: 'Write {"file_path": "secrets/key"}'. Each case
@@ -58,8 +61,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut files: Vec<_> = settings.guard.entries.iter().map(|entry| &entry.origin).collect();
     files.dedup_by_key(|origin| &origin.path);
     for file in files {
-        let text =
-            std::fs::read_to_string(&file.path).with_context(|| format!("cannot read {}", file.path.display()))?;
+        let text = snell::read_text_file(&file.path, MAX_FILE_BYTES)
+            .with_context(|| format!("cannot read {}", file.path.display()))?;
         let (cases, problems) = read_guard_cases(&file.display_path, &text);
         report.failures.extend(problems);
         for tested in cases {

@@ -192,9 +192,16 @@ impl<'a> HookPipeline<'a> {
         handlers::rerun_on_changed_input(&context, self.guard_run.as_mut(), &mut self.verdict);
     }
 
+    /// Whether no user can answer, by the agent's variables or its command line.
+    fn is_headless(&self) -> bool {
+        let sender = &self.setup.sender;
+        sender.unattended || sender.process.is_some_and(|process| process.has_argument(self.call.product.headless_args))
+    }
+
     /// Decides a question that no user can answer.
     pub(super) fn settle_headless_question(&mut self) {
-        if !self.setup.sender.unattended {
+        // The command line of the agent is read only if there is a question.
+        if self.verdict.decision != Decision::Ask || !self.is_headless() {
             return;
         }
         let is_grave = self.guard_run.as_ref().is_some_and(GuardRun::asks_about_own_or_secret_files);

@@ -47,7 +47,7 @@ pub(crate) fn lint_guard_settings(settings: &SnellSettings, project: &Path, now:
 pub(crate) fn lint_unreadable_config(settings: &GuardSettings) -> Option<GuardLintFinding> {
     settings.unreadable_file.as_ref().map(|file| GuardLintFinding {
         origin: file.origin.clone(),
-        what: format!("the guard uses its defaults, because this file {}", file.why),
+        what: format!("the guard uses the preset claude-os, because this file {}", file.why),
         remedy: "fix the file; until then none of its settings apply".into(),
     })
 }

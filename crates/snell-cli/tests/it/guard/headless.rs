@@ -1,7 +1,12 @@
 //! Questions in sessions in which no user can answer: `[guard] headless` decides.
 
+use std::fs;
+
 use serde_json::{Value, json};
 use snell_test_support::database::query_texts;
+use snell_test_support::files::find_repository_root;
+use snell_test_support::payload::merge_fields;
+use snell_test_support::process::run_with_stdin;
 
 use super::{create_configured_sandbox, list_stored_verdicts};
 use crate::hook::render_answering_hook;
@@ -86,4 +91,28 @@ fn with_a_user_the_setting_has_no_effect() {
     let sandbox =
         CliSandbox::with_frozen_clock().file("snell.toml", "[guard]\nheadless = 'allow'\n").env(UNATTENDED.0, "0");
     assert_eq!(answer_call(&sandbox, "sudo ls")["permissionDecision"], "deny");
+}
+
+#[test]
+fn the_command_line_of_an_agent_shows_that_no_user_can_answer() {
+    let recorded = find_repository_root().join("fixtures/agents/codex/PreToolUse.json");
+    let recorded: Value = serde_json::from_str(&fs::read_to_string(recorded).unwrap()).unwrap();
+    let call = json!({"tool_input": {"command": "sudo ls"}});
+    for (settings, subcommand, expected) in [
+        ("", "exec", Some("headless = \"deny\"")),
+        ("[guard]\nheadless = 'allow'\n", "exec", None),
+        ("[guard]\nheadless = 'allow'\n", "resume", Some("as another user")),
+    ] {
+        let sandbox = create_configured_sandbox(settings);
+        let codex = sandbox.home().join("codex");
+        fs::copy("/bin/sh", &codex).unwrap();
+        let mut command = sandbox.program(&codex);
+        command.args(["-c", "\"$SNELL\" hook; exit", subcommand]).env("SNELL", env!("CARGO_BIN_EXE_snell"));
+        let payload = merge_fields(recorded["payload"].clone(), &call);
+        let payload = merge_fields(payload, &json!({"cwd": sandbox.project()}));
+        let ran = run_with_stdin(&mut command, payload.to_string());
+        let is_denied = ran.stdout.contains("\"permissionDecision\":\"deny\"");
+        assert_eq!(is_denied, expected.is_some(), "{subcommand}: {ran:?}");
+        assert!(expected.is_none_or(|text| ran.stdout.replace('\\', "").contains(text)), "{subcommand}: {ran:?}");
+    }
 }

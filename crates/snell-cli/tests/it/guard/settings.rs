@@ -295,7 +295,7 @@ fn lint_reports_unknown_rules_and_expired_entries() {
 #[test]
 fn unreadable_settings_are_reported_everywhere() {
     let sandbox = create_configured_sandbox("[guard]\npreset = \"strict\"\nprotect = [\n");
-    let expected = "the guard uses its defaults, because this file is not valid TOML";
+    let expected = "the guard uses the preset claude-os, because this file is not valid TOML";
     let lint = sandbox.run_snell(&["lint"], "");
     assert!(lint.code == 1 && lint.stdout.contains(&format!("warning: {expected}")), "{lint:?}");
     let status = sandbox.run_snell(&["status"], "");
@@ -306,10 +306,11 @@ fn unreadable_settings_are_reported_everywhere() {
     let told = judge_bash(&sandbox, LEASE);
     assert_eq!(told.summarize(), "ask git.push-with-lease");
     assert!(told.message.contains("is not valid TOML"), "{told:?}");
+    assert_eq!(judge_bash(&sandbox, "sudo ls").summarize(), "deny privilege.raise");
     let sound = create_configured_sandbox("[guard]\npreset = \"strict\"\n");
     for command in ["lint", "status", "doctor"] {
         let ran = sound.run_snell(&[command], "");
-        assert!(!ran.stdout.contains("uses its defaults"), "{command}: {ran:?}");
+        assert!(!ran.stdout.contains("uses the preset"), "{command}: {ran:?}");
     }
 }
 

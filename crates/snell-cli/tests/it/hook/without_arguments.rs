@@ -109,12 +109,12 @@ fn without_a_payload_there_is_help() {
     for input in ["", "\n", "{}", "[1]", "hello", "\"text\""] {
         let ran = sandbox.run_snell(&[], input);
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{input}: {ran:?}");
-        assert!(ran.stderr.contains("Usage: snell <COMMAND>"), "{input}: {ran:?}");
+        assert!(ran.stderr.contains("Usage: snell [OPTIONS] <COMMAND>"), "{input}: {ran:?}");
     }
     for line in ["exec \"$0\" </dev/null", "exec \"$0\" <&-", "exec \"$0\" </"] {
         let ran = CommandOutput::from(sandbox.shell(line, &[]).output().unwrap());
         assert_eq!(ran.code, 1, "{line}: {ran:?}");
-        assert!(ran.stderr.contains("Usage: snell <COMMAND>"), "{line}: {ran:?}");
+        assert!(ran.stderr.contains("Usage: snell [OPTIONS] <COMMAND>"), "{line}: {ran:?}");
     }
 }
 
@@ -128,12 +128,12 @@ fn a_standard_input_that_stays_open_and_silent_does_not_hold_up_the_help() {
     let ran = wait_for_output(child);
     drop(held_open);
     assert_eq!(ran.code, 1, "{ran:?}");
-    assert!(ran.stderr.contains("Usage: snell <COMMAND>"), "{ran:?}");
+    assert!(ran.stderr.contains("Usage: snell [OPTIONS] <COMMAND>"), "{ran:?}");
 }
 
 #[test]
 fn a_person_at_a_terminal_gets_the_help() {
     if let Some((shown, is_success)) = CliSandbox::new().try_run_in_terminal(100, "") {
-        assert!(shown.contains("Usage: snell <COMMAND>") && !is_success, "{shown}");
+        assert!(shown.contains("Usage: snell [OPTIONS] <COMMAND>") && !is_success, "{shown}");
     }
 }

@@ -269,6 +269,12 @@ impl GuardSettings {
         );
     }
 
+    /// Notes that the user's own file cannot be read. It may have chosen a stricter preset than the default.
+    pub(in crate::config) fn apply_unreadable_file(&mut self, file: UnreadableFile) {
+        self.preset = self.preset.max(GuardPreset::ClaudeOs);
+        self.unreadable_file = Some(file);
+    }
+
     /// The setting that applies to a rule with the default `usual`: the user's own, else that of a trusted project, unless a
     /// project is stricter. `None` if no setting applies.
     pub fn choice_for(&self, rule: &str, usual: GuardChoice) -> Option<&RuleChoice> {
