@@ -172,7 +172,7 @@ impl ProfilingSandbox {
         fs::create_dir_all(&configuration)?;
         fs::write(
             configuration.join("snell.toml"),
-            "[[hook]]\nevent = \"PreToolUse\"\ntool = \"Write\"\nrun = \"true\"\n",
+            "profile = \"claude-os\"\n[[hook]]\nevent = \"PreToolUse\"\ntool = \"Write\"\nrun = \"true\"\n",
         )?;
         Ok(Self { scratch: scratch.to_owned(), project, program: std::env::current_dir()?.join(PROGRAM_PATH) })
     }

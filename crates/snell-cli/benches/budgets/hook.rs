@@ -152,8 +152,9 @@ impl BenchAgent {
         Self::new(&desk.home)
     }
 
-    /// With files for the start of a session, some of which a role asks for.
+    /// With the profile that gives files at the start of a session, some of which a role asks for.
     fn with_files(self) -> Self {
+        write_file(&self.home.join(".config/snell/snell.toml"), "profile = \"claude-os\"\n");
         let write = |path: &str, text: &str| write_file(&self.project.join(path), text);
         for (path, lines) in FILES {
             write(path, &"What there is to know, in one line of some length.\n".repeat(*lines));
