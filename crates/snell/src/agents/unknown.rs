@@ -44,7 +44,8 @@ pub(super) const BASE_PRODUCT: AgentProduct = AgentProduct {
         unattended: &[],
     },
     headless_args: &[],
-    notifications: NotificationKinds::NONE,
+    // Scripts send these types to a receiver for any product.
+    notifications: NotificationKinds::CLAUDE_LIKE,
     question_tools: QuestionTool::CANONICAL,
     transcript: TranscriptFormat::Unsupported,
     contract: None,
@@ -58,6 +59,5 @@ pub(super) static UNKNOWN: AgentProduct = AgentProduct {
     support: SupportLevel::DenyOnly,
     // Most new products start from Claude Code's hooks.
     variables: claude::VARIABLES,
-    notifications: NotificationKinds::CLAUDE_LIKE,
     ..BASE_PRODUCT
 };
