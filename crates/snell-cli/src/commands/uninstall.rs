@@ -2,6 +2,7 @@
 
 use super::install::{AgentTargets, InstallTargetArgs, print_script_results};
 use super::{DONE, FAILED};
+use crate::env::{ConfigArgs, shell_quote_path};
 use crate::install::agents::SettingsScope;
 use crate::install::apply::{self, ChangeMode, UninstallReport};
 use crate::install::audit_preset;
@@ -46,7 +47,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         [] if !has_failed => output::print_line("Nothing to do: no agent calls Snell."),
         reports => reports.iter().for_each(print_removal),
     }
-    remove_audit_preset(args, mode)?;
+    let is_unused = !is_installed_somewhere(args)?;
+    if is_unused {
+        remove_audit_preset(args, mode)?;
+    }
+    let shows_kept = mode == ChangeMode::Write && !args.place.json && args.place.scope() == SettingsScope::User;
+    if is_unused && shows_kept && reports.iter().any(|report| report.changed) {
+        print_kept_files();
+    }
     Ok(if has_failed { FAILED } else { DONE })
 }
 
@@ -65,16 +73,35 @@ fn uninstall_from_agent(target: &AgentTargets, mode: ChangeMode) -> anyhow::Resu
     Ok(report)
 }
 
-/// Removes the preset that `snell install --audit` wrote, once no agent calls Snell.
+/// Whether an agent still calls Snell.
+fn is_installed_somewhere(args: &Args) -> anyhow::Result<bool> {
+    let is_installed =
+        |one: &AgentTargets| apply::uninstall_snell(&one.files, ChangeMode::DryRun).is_ok_and(|report| report.changed);
+    Ok(args.place.resolve_all()?.iter().any(is_installed))
+}
+
+/// Shows the user's files that an uninstallation keeps, and how to remove them.
+fn print_kept_files() {
+    let config = ConfigArgs::new(None, None);
+    let kept = [(config.user_config_file(), "your settings"), (Some(config.data_dir()), "records")];
+    let kept: Vec<_> =
+        kept.into_iter().filter_map(|(path, what)| Some((path.filter(|path| path.exists())?, what))).collect();
+    if kept.is_empty() {
+        return;
+    }
+    let mut command = "rm -r".to_owned();
+    for (path, what) in &kept {
+        output::print_line(&format!("  {:<10} {} ({what})", "Kept", path.display()));
+        command = format!("{command} {}", shell_quote_path(path));
+    }
+    output::print_line(&format!("  {:<10} {command}", "To remove"));
+}
+
+/// Removes the preset that `snell install --audit` wrote, or restores the earlier one.
 fn remove_audit_preset(args: &Args, mode: ChangeMode) -> anyhow::Result<()> {
     let Some(change) = audit_preset::plan_audit_removal()? else {
         return Ok(());
     };
-    let is_installed =
-        |one: &AgentTargets| apply::uninstall_snell(&one.files, ChangeMode::DryRun).is_ok_and(|report| report.changed);
-    if args.place.resolve_all()?.iter().any(is_installed) {
-        return Ok(());
-    }
     match mode {
         ChangeMode::DryRun => output::print_diff(&change.diff()),
         ChangeMode::Write => {

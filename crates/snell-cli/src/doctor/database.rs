@@ -68,7 +68,9 @@ pub(super) fn check_configuration(subject: &DoctorSubject) -> Vec<DoctorFinding>
         return vec![problem_finding(what, format!("run: {}", format_lint_command(&subject.project)))];
     }
     if found.is_empty() {
-        vec![ok_finding(format!("{hooks} in {files}, without problems"))]
+        let names: Vec<_> = engine.files().iter().map(|file| file.display().to_string()).collect();
+        let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+        vec![ok_finding(format!("{hooks} in {files}, without problems{names}"))]
     } else {
         vec![note_finding(format!(
             "{hooks} in {files}, with {warnings}; to show them, run: {}",

@@ -46,7 +46,9 @@ fn check_handler_trust(inspected: &InspectedAgent) -> Option<DoctorFinding> {
         let skipped = file.own_handlers().filter(|handler| !is_trusted(handler));
         untrusted.extend(skipped.map(|handler| handler.event.clone()));
     }
-    let what = format!("{title} skips Snell on {} until you trust its hooks", untrusted.join(", "));
+    let count = inspected.files.iter().flat_map(InspectedSettingsFile::own_handlers).count();
+    let events = if untrusted.len() == count { "all events".to_owned() } else { untrusted.join(", ") };
+    let what = format!("{title} skips Snell on {events} until you trust its hooks");
     let remedy = format!("start {title}, enter /hooks, and trust them");
     (!untrusted.is_empty()).then(|| warning_finding(what, remedy))
 }

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use snell::{BuiltinHandler, GuardChoice, GuardPreset, HeadlessChoice, SnellSettings, SourceLocation, Timestamp};
 
+use super::changed_defaults::ChangedDefault;
 use super::{DoctorFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
 use crate::env;
 use crate::env::ConfigArgs;
 use crate::env::caller::CallerEnv;
-use crate::env::once_markers::OnceMarkers;
 use crate::guard::{lint_guard_settings, list_relaxed_rules};
 use crate::install::handler::InstallMode;
 use crate::output;
@@ -35,16 +35,13 @@ pub(super) fn check_guard(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     }
 }
 
-/// Changes when the default preset gets other decisions, so that users read about it again.
-const DEFAULT_PRESET_EDITION: &str = "standard-asks";
-
 /// Reports once which rules the default preset no longer denies, to users with settings from before.
 fn find_changed_default(settings: &SnellSettings, subject: &DoctorSubject) -> Option<DoctorFinding> {
     let file = ConfigArgs::new(None, None).config_dir()?.join("snell.toml");
     let is_judged =
         settings.handlers.is_enabled(BuiltinHandler::Guard) && settings.guard.preset == GuardPreset::Standard;
-    let markers = OnceMarkers::lasting_in_data_dir(&subject.data);
-    if !is_judged || !file.is_file() || !subject.data.is_dir() || !markers.claim_once(&[DEFAULT_PRESET_EDITION]) {
+    let is_old = file.is_file() && subject.data.is_dir();
+    if !is_judged || !is_old || !ChangedDefault::Preset.claim_report(&subject.data) {
         return None;
     }
     let relaxed = list_relaxed_rules();

@@ -4,6 +4,7 @@
 //! runs the registered commands as the agent would.
 
 mod agent_settings;
+mod changed_defaults;
 mod database;
 mod disabled;
 mod env_vars;
@@ -16,6 +17,7 @@ mod receiver;
 mod self_test;
 mod subject;
 
+pub(crate) use changed_defaults::skip_reports_in_new_setup;
 pub(crate) use receiver::is_snell_receiver;
 use serde::Serialize;
 pub(crate) use subject::DoctorSubject;
@@ -95,7 +97,7 @@ const CHECKS: &[(&str, DoctorCheck)] = &[
     ("Environment", env_vars::check_environment),
     ("Neighbours", other_hooks::check_other_hooks),
     ("Receiver", receiver::check_receivers),
-    ("Memory", database::check_database),
+    ("Records", database::check_database),
     ("Configuration", database::check_configuration),
     ("Profile", profile::check_profile),
     ("Guard", guard::check_guard),

@@ -3,14 +3,11 @@
 
 use snell::{ActiveProfile, BuiltinHandler, HandlerSwitch, ProfileOrigin, SnellSettings};
 
+use super::changed_defaults::ChangedDefault;
 use super::{DoctorFinding, DoctorSubject, note_finding, ok_finding};
 use crate::commands::status::describe_profile;
 use crate::env::caller::CallerEnv;
-use crate::env::once_markers::OnceMarkers;
 use crate::handlers::find_project_context_files;
-
-/// The key of the marker: the changes were reported.
-const REPORTED: &[&str] = &["changed default", "profile"];
 
 const REMEDY: &str = "to have all of it as before, write profile = \"claude-os\" into your snell.toml (or: snell install claude --profile claude-os)";
 
@@ -25,7 +22,7 @@ pub(super) fn check_profile(subject: &DoctorSubject) -> Vec<DoctorFinding> {
     let in_project = find_project_context_files(&settings.context, &subject.project);
     let context_file = in_project.first().map(|path| path.display().to_string());
     let changes = list_changes(&settings, context_file.as_deref());
-    if !changes.is_empty() && OnceMarkers::lasting_in_data_dir(&subject.data).claim_once(REPORTED) {
+    if !changes.is_empty() && ChangedDefault::Profile.claim_report(&subject.data) {
         findings.extend(changes.into_iter().map(|change| DoctorFinding {
             remedy: Some(REMEDY.to_owned()),
             ..note_finding(format!("changed since an earlier version: {change}"))

@@ -277,7 +277,7 @@ pub(crate) fn project_arg_if_elsewhere(project: &Path) -> Option<String> {
 }
 
 /// A path as one shell word.
-fn shell_quote_path(path: &Path) -> String {
+pub(crate) fn shell_quote_path(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
     if text.chars().all(is_plain) { text } else { shell_quote(&text) }

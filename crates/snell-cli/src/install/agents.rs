@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use snell::SettingsScope;
 use snell::{
-    AgentProduct, AgentSettingsFile, CommandStyle, InstallRecipe, RegistrationFormat, SpannedMember, SpannedNode,
-    TrustRecord, read_text_file,
+    AgentProduct, AgentSettingsFile, CommandStyle, HookCapability, InstallRecipe, RegistrationFormat, SpannedMember,
+    SpannedNode, TrustRecord, did_you_mean, read_text_file,
 };
 
 use super::notify_script::{SCRIPT_DIR, SCRIPT_NAME};
@@ -61,10 +61,23 @@ impl InstallAgent {
             Some(agent) => Ok(agent),
             None => {
                 let names: Vec<_> = Self::all().map(|agent| agent.name).collect();
-                let problem = format!("Snell cannot be installed in \"{name}\"");
-                Err(CommandError::new(problem).with_hint(format!("use one of: {}", names.join(", "))).into())
+                let hint = match did_you_mean(name, names.iter().copied()) {
+                    Some(near) => format!("did you mean \"{near}\"?"),
+                    None => format!("use one of: {}", names.join(", ")),
+                };
+                Err(CommandError::new(format!("Snell knows no agent \"{name}\"")).with_hint(hint).into())
             }
         }
+    }
+
+    /// Whether its user answers the guard's questions. Otherwise they are denied.
+    pub(crate) fn asks_questions(&self) -> bool {
+        self.product.capabilities().support(HookCapability::Ask).is_supported()
+    }
+
+    /// Whether it skips new hooks until its user trusts them in it.
+    pub(crate) fn skips_untrusted_handlers(&self) -> bool {
+        matches!(self.trust, Some(TrustRecord::Handlers(..)))
     }
 
     /// All agents, by name.

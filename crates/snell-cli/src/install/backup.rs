@@ -40,6 +40,9 @@ pub(crate) struct InstallRecord {
 
 const VERSION: u32 = 1;
 
+/// The directory of the records in the data directory.
+const RECORD_DIR: &str = "installed";
+
 /// A larger file is not a record, which holds a settings file or a script with escapes.
 const MAX_RECORD_BYTES: u64 = 32 * 1024 * 1024;
 
@@ -98,9 +101,14 @@ pub(crate) struct InstallLog {
 }
 
 impl InstallLog {
+    /// Whether something was installed with this data directory at some time.
+    pub(crate) fn exists_in(data: &Path) -> bool {
+        data.join(RECORD_DIR).exists()
+    }
+
     /// Opens the records for writing.
     pub(crate) fn open(data: &Path) -> anyhow::Result<Self> {
-        let directory = data.join("installed");
+        let directory = data.join(RECORD_DIR);
         let shown = directory.display();
         atomic_file::make_directories(&directory, FileModePolicy::Private)
             .with_context(|| format!("cannot create {shown}"))?;
@@ -113,7 +121,7 @@ impl InstallLog {
 
     /// Opens the records for reading, and creates nothing.
     pub(crate) fn open_read_only(data: &Path) -> Self {
-        Self { directory: data.join("installed"), _lock: None }
+        Self { directory: data.join(RECORD_DIR), _lock: None }
     }
 
     fn record_path(&self, path: &Path) -> PathBuf {

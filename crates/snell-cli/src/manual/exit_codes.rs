@@ -18,7 +18,7 @@ const EXIT_CODES: &[(&str, [&str; 3])] = &[
     ),
     ("notify", ["always, even for wrong usage", NEVER, NEVER]),
     ("init, install, uninstall", ["success, or nothing to do", "no change, or wrong usage", NEVER]),
-    ("doctor", ["no problems", "problems, or wrong usage", NEVER]),
+    ("doctor", ["no problems and no warnings", "problems or warnings, or wrong usage", NEVER]),
     ("lint", ["no errors (warnings are possible)", "errors, or wrong usage", NEVER]),
     ("service status", ["the service runs", "it does not run, or wrong usage", NEVER]),
     ("config set, config unset", ["success, or nothing to do", "no change, or wrong usage", NEVER]),

@@ -60,7 +60,7 @@ const FILE_PREFIXES: &[&str] = &["snell.db", "snell.sock.", "scribe.lock", "scri
 const SOCKETS: &[&str] = &["scribe.sock", "snell.sock"];
 
 /// Snell's directories, which contain only files.
-const DIRECTORIES: &[&str] = &["pending", "handed", "outbox", "outbox/refused", "told", "installed", "waking"];
+const DIRECTORIES: &[&str] = &["pending", "handed", "outbox", "outbox/refused", "told", "noted", "installed", "waking"];
 
 /// The suffixes of the files of one database.
 const DATABASE_SUFFIXES: &[&str] = &["", "-wal", "-shm"];

@@ -389,7 +389,8 @@ impl ConfigLoader<'_> {
                     loaded
                 }
                 Err(fault) => {
-                    let diagnostic = source.make_diagnostic(Severity::Error, fault.offset, fault.message);
+                    let diagnostic =
+                        source.make_diagnostic(Severity::Error, fault.offset, describe_fault(&fault, candidate));
                     build_broken_source(candidate, diagnostic, self.before)
                 }
             },
@@ -472,6 +473,19 @@ impl ConfigLoader<'_> {
             .filter(|contract| own != Some(contract.name))
             .filter_map(|contract| Some((*contract, reach(contract)?)))
             .collect()
+    }
+}
+
+/// The message about a document that cannot be parsed.
+fn describe_fault(fault: &DocumentSyntaxError, candidate: &CandidateFile) -> UserMessage {
+    let message = UserMessage::new(&*fault.message);
+    let is_own = candidate.contract.is_some_and(|contract| contract.name == NATIVE.name);
+    match &fault.duplicate_table {
+        Some(table) if is_own => message.with_hint(format!(
+            "put its keys below the first one, or remove it and run `snell config set {table}.KEY VALUE`"
+        )),
+        Some(_) => message.with_hint("put its keys below the first one"),
+        None => message,
     }
 }
 

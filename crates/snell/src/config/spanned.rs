@@ -64,6 +64,45 @@ pub struct DocumentSyntaxError {
     pub offset: usize,
     /// The problem.
     pub message: String,
+    /// The TOML table that is written twice.
+    pub duplicate_table: Option<String>,
+}
+
+impl DocumentSyntaxError {
+    fn new(offset: usize, message: impl Into<String>) -> Self {
+        Self { offset, message: message.into(), duplicate_table: None }
+    }
+
+    /// Describes an error of the TOML parser. A table that is written twice gets its name and its first line.
+    fn from_toml(text: &str, error: &toml::de::Error) -> Self {
+        let offset = error.span().map_or(0, |span| span.start);
+        match find_duplicate_table(text, offset).filter(|_| error.message().starts_with("duplicate key")) {
+            Some((name, line)) => Self {
+                duplicate_table: Some(name.to_owned()),
+                ..Self::new(
+                    offset,
+                    format!("is not valid TOML: duplicate table [{name}]; it already stands in line {line}"),
+                )
+            },
+            None => Self::new(offset, format!("is not valid TOML: {}", error.message())),
+        }
+    }
+}
+
+/// The name of the table whose header is at this offset, and the line of an earlier header with the same name.
+fn find_duplicate_table(text: &str, offset: usize) -> Option<(&str, usize)> {
+    let start = text.get(..offset)?.rfind('\n').map_or(0, |end| end + 1);
+    let name = parse_table_header(text[start..].lines().next()?)?;
+    let first = text[..start].lines().position(|line| parse_table_header(line) == Some(name))?;
+    Some((name, first + 1))
+}
+
+/// The name in `[name]`.
+fn parse_table_header(line: &str) -> Option<&str> {
+    let (name, rest) = line.trim_start().strip_prefix('[')?.split_once(']')?;
+    let rest = rest.trim();
+    let is_header = !name.starts_with('[') && (rest.is_empty() || rest.starts_with('#'));
+    is_header.then_some(name.trim())
 }
 
 impl SpannedNode {
@@ -137,7 +176,7 @@ impl SpannedNode {
             allow_extended_string_escapes: false,
         };
         let parsed = parse_to_ast(text, &CollectOptions::default(), &options)
-            .map_err(|error| DocumentSyntaxError { offset: error.range().start, message: error.kind().to_string() })?;
+            .map_err(|error| DocumentSyntaxError::new(error.range().start, error.kind().to_string()))?;
         Ok(parsed.value.map(convert_json))
     }
 
@@ -147,10 +186,7 @@ impl SpannedNode {
             message: format!("is not valid JSON: {}", lowercase_first(&error.message)),
             ..error
         })?;
-        node.ok_or_else(|| DocumentSyntaxError {
-            offset: 0,
-            message: "is empty instead of a JSON object such as {}".into(),
-        })
+        node.ok_or_else(|| DocumentSyntaxError::new(0, "is empty instead of a JSON object such as {}"))
     }
 
     /// Parses TOML. The parser rejects documents that are nested more than 80 levels deep.
@@ -159,10 +195,7 @@ impl SpannedNode {
     ///
     /// When the text is not TOML.
     pub fn from_toml(text: &str) -> Result<Self, DocumentSyntaxError> {
-        let table = DeTable::parse(text).map_err(|error| DocumentSyntaxError {
-            offset: error.span().map_or(0, |span| span.start),
-            message: format!("is not valid TOML: {}", error.message()),
-        })?;
+        let table = DeTable::parse(text).map_err(|error| DocumentSyntaxError::from_toml(text, &error))?;
         Ok(make_node(table.span(), NodeValue::Object(convert_toml_table(table.get_ref()))))
     }
 }

@@ -9,17 +9,31 @@ pub(super) enum SettledQuestion {
     Allowed,
 }
 
+/// Where `headless` is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HeadlessOrigin {
+    Default,
+    File,
+}
+
 /// Turns a question about a tool call into a decision. `None` if there is no question.
-pub(super) fn settle_question(verdict: &mut Verdict, choice: HeadlessChoice) -> Option<SettledQuestion> {
+pub(super) fn settle_question(
+    verdict: &mut Verdict,
+    choice: HeadlessChoice,
+    origin: HeadlessOrigin,
+) -> Option<SettledQuestion> {
     if verdict.event != EventName::PreToolUse || verdict.decision != Decision::Ask {
         return None;
     }
     let reason = verdict.reason.take().unwrap_or_default();
     match choice {
         HeadlessChoice::Deny => {
-            let denied = "No user can answer in this session, so Snell denied the call (headless = \"deny\" in [guard] of \
-                          snell.toml).";
-            verdict.deny(format!("{reason} {denied}").trim());
+            let origin = match origin {
+                HeadlessOrigin::Default => ", the default",
+                HeadlessOrigin::File => " in [guard] of snell.toml",
+            };
+            let denied = "No user can answer in this session, so Snell denied the call";
+            verdict.deny(format!("{reason} {denied} (headless = \"deny\"{origin}).").trim());
             Some(SettledQuestion::Denied)
         }
         HeadlessChoice::Allow => {
@@ -60,7 +74,8 @@ mod tests {
         for (event, decision, choice, settled, after) in cases {
             let mut verdict = Verdict::new(event.clone());
             (verdict.decision, verdict.reason) = (decision, Some("why".to_owned()));
-            assert_eq!(settle_question(&mut verdict, choice), settled, "{event:?} {decision:?}");
+            let origin = HeadlessOrigin::File;
+            assert_eq!(settle_question(&mut verdict, choice, origin), settled, "{event:?} {decision:?}");
             assert_eq!(verdict.decision, after, "{event:?} {decision:?}");
             let texts = [verdict.reason.unwrap_or_default(), verdict.context.join(" ")].concat();
             assert!(texts.contains("why"), "{texts}");

@@ -10,7 +10,7 @@ use snell::{
 };
 use snell_store::{DecisionRecord, EventRecord, EventSender, MaskedRecord, PendingEvent};
 
-use super::headless::{self, SettledQuestion};
+use super::headless::{self, HeadlessOrigin, SettledQuestion};
 use super::notices::NOTICES;
 use super::{HookCall, failure};
 use crate::commands::{BLOCKED, DONE, adopt_orphans, block_on, has_hook_for_event};
@@ -205,8 +205,13 @@ impl<'a> HookPipeline<'a> {
             return;
         }
         let is_grave = self.guard_run.as_ref().is_some_and(GuardRun::asks_about_own_or_secret_files);
-        let choice = if is_grave { HeadlessChoice::Deny } else { self.setup.settings.guard.headless };
-        self.settled_question = headless::settle_question(&mut self.verdict, choice);
+        let guard = &self.setup.settings.guard;
+        let choice = if is_grave { HeadlessChoice::Deny } else { guard.headless };
+        let origin = match guard.headless_origin {
+            Some(_) => HeadlessOrigin::File,
+            None => HeadlessOrigin::Default,
+        };
+        self.settled_question = headless::settle_question(&mut self.verdict, choice, origin);
     }
 
     /// Adds notices, if the agent can show them.

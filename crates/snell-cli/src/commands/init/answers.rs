@@ -14,6 +14,13 @@ use crate::settings_file::schema::SettingSchema;
 const PRESET_KEY: &str = "guard.preset";
 const DEFAULT_PRESET: &str = "standard";
 
+/// The presets to choose from. Others, such as the preset of a profile, are accepted too.
+const OFFERED_PRESETS: &[(&str, &str)] = &[
+    ("standard", "denies disasters, asks about risks"),
+    ("strict", "denies instead of asking"),
+    ("audit", "only judges and records, stops nothing"),
+];
+
 /// A key of the table of notices. If the schema lacks it, this version cannot notify.
 const NOTIFY_KEY: &str = "notify.desktop";
 
@@ -54,10 +61,7 @@ impl InitAnswers {
         let presets = key.choices();
         let preset = match &args.guard {
             Some(written) => parse_choice("--guard", written, &presets)?,
-            None if asks => {
-                let question = format!("How strict is the guard? {}", join_choices(&presets));
-                question::ask_until_valid(&question, DEFAULT_PRESET, |word| parse_choice("the guard", word, &presets))?
-            }
+            None if asks => ask_preset(&presets)?,
             None => DEFAULT_PRESET.to_owned(),
         };
         let can_notify = scope == SnellTomlScope::User && schema.find_key(NOTIFY_KEY).is_ok();
@@ -91,6 +95,19 @@ fn ask_agents(found: &[AgentTargets], default: &str) -> anyhow::Result<Vec<Strin
     question::ask_until_valid(question, default, |written| parse_agents(written, found))
 }
 
+fn ask_preset(presets: &[&str]) -> anyhow::Result<String> {
+    output::print_line("How strict is the guard?");
+    for (preset, effect) in OFFERED_PRESETS {
+        output::print_line(&format!("  {preset:<10} {effect}"));
+    }
+    let question = join_choices(&list_offered_presets());
+    question::ask_until_valid(&question, DEFAULT_PRESET, |word| parse_choice("the guard", word, presets))
+}
+
+fn list_offered_presets() -> Vec<&'static str> {
+    OFFERED_PRESETS.iter().map(|(preset, _)| *preset).collect()
+}
+
 /// Names with commas or spaces, `all` or `none`.
 fn parse_agents(written: &str, found: &[AgentTargets]) -> anyhow::Result<Vec<String>> {
     match written.trim() {
@@ -108,7 +125,7 @@ fn parse_choice(what: &str, written: &str, choices: &[&str]) -> anyhow::Result<S
     }
     let hint = match did_you_mean(written, choices.iter().copied()) {
         Some(near) => format!("did you mean \"{near}\"?"),
-        None => format!("use {}", join_choices(choices)),
+        None => format!("use {}", join_choices(&list_offered_presets())),
     };
     Err(CommandError::new(format!("{what} cannot be \"{written}\"")).with_hint(hint).into())
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use super::install::{InstallTargetArgs, install_named_agents};
 use super::{DONE, FAILED};
+use crate::doctor;
 use crate::install::apply::ChangeMode;
 use crate::install::atomic_file::{FileModePolicy, FileSnapshot};
 use crate::output::{self, CommandError};
@@ -17,7 +18,8 @@ use answers::InitAnswers;
 /// Write a first snell.toml, and install Snell in your agents
 ///
 /// At a terminal it asks which agents to install in, how strict the guard is, and how to notify you. Options answer these questions; without a
-/// terminal, or with --yes, the defaults apply. The file explains its settings, with an example of each. An existing file is not changed.
+/// terminal, or with --yes, the defaults apply. The file explains its settings, with an example of each. An existing file is not changed:
+/// then there is nothing to do, or an error if an option asks for a change.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell init\n  snell init --yes --guard strict\n  \
     snell init --agents claude,codex --notify desktop\n  snell init --project --guard strict")]
@@ -26,6 +28,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAMES")]
     agents: Option<String>,
     /// How strict the guard is: standard, strict or audit [default: standard]
+    ///
+    /// standard: denies disasters, asks about risks. strict: denies instead of asking. audit: only judges and records, stops nothing.
     #[arg(long, value_name = "PRESET")]
     guard: Option<String>,
     /// How to notify you: none, desktop, or the URL of an ntfy topic [default: none]
@@ -50,12 +54,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let file = place.locate_file()?;
     let snapshot = FileSnapshot::load(&file.path)?;
     if snapshot.exists() && !args.force {
-        return Err(refuse_existing_file(&file).into());
+        return keep_existing_file(args, &file);
     }
     let agent_scope = InstallTargetArgs::in_scope(place.resolve_project()?);
     let answers = InitAnswers::collect(args, file.scope, &agent_scope)?;
     let text = template::render_file(file.scope, &answers);
     refuse_new_findings(&file, "", &text)?;
+    if !args.dry_run && file.scope == SnellTomlScope::User {
+        doctor::skip_reports_in_new_setup();
+    }
     if args.dry_run {
         output::print_line(&format!("Would write {}:", file.display_path));
         output::print_line("");
@@ -75,7 +82,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-fn refuse_existing_file(file: &SnellToml) -> CommandError {
+/// Reports that the file exists. That is an error if options ask for another content or for agents.
+fn keep_existing_file(args: &Args, file: &SnellToml) -> anyhow::Result<u8> {
     let option = match file.scope {
         SnellTomlScope::User => "",
         SnellTomlScope::Project => " --project",
@@ -83,7 +91,18 @@ fn refuse_existing_file(file: &SnellToml) -> CommandError {
     let hint = format!(
         "change it with `snell config edit{option}` or `snell config set{option} KEY VALUE`, or pass --force to replace it"
     );
-    CommandError::new(format!("{} exists already, so nothing was changed", file.display_path)).with_hint(hint)
+    let path = &file.display_path;
+    if args.guard.is_some() || args.notify.is_some() || args.agents.is_some() {
+        return Err(CommandError::new(format!("{path} exists already, so nothing was changed")).with_hint(hint).into());
+    }
+    output::print_line(&format!("Nothing to do: {path} exists already."));
+    output::print_line(&format!(
+        "  {:<10} snell config set{option} KEY VALUE, or snell config edit{option}",
+        "To change"
+    ));
+    output::print_line(&format!("  {:<10} snell init{option} --force", "To replace"));
+    output::print_line(&format!("  {:<10} snell install", "Agents"));
+    Ok(DONE)
 }
 
 /// Writes the file. Returns the backup of an earlier one.

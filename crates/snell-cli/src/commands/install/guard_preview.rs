@@ -1,16 +1,18 @@
 //! Shows how the guard treats the calls of an agent once Snell is installed there.
 
-use snell::{BuiltinHandler, Timestamp};
+use snell::{BuiltinHandler, GuardPreset, Timestamp};
 use snell_guard::{GuardDecision, PolicyPreset};
 
 use crate::env;
 use crate::env::caller::CallerEnv;
 use crate::guard::{ProjectGuard, summarize_decision};
+use crate::install::agents::InstallAgent;
 use crate::output;
 
-/// Prints which calls will be denied and which asked about, by the user's own settings.
-pub(super) fn print_guard_preview() -> anyhow::Result<()> {
-    let settings = CallerEnv::engine_builder("/".into())?.survey().load().0.settings();
+/// Prints which calls of these agents will be denied and which asked about, by the user's own settings or with this preset.
+pub(super) fn print_guard_preview(agents: &[InstallAgent], preset: Option<GuardPreset>) -> anyhow::Result<()> {
+    let mut settings = CallerEnv::engine_builder("/".into())?.survey().load().0.settings();
+    settings.guard.preset = preset.unwrap_or(settings.guard.preset);
     if !settings.handlers.is_enabled(BuiltinHandler::Guard) {
         output::print_line("The guard is off, so every tool call runs (`guard = false` in [handlers]).");
         return Ok(());
@@ -19,11 +21,12 @@ pub(super) fn print_guard_preview() -> anyhow::Result<()> {
     let guard = ProjectGuard::from_settings(&settings, "/".as_ref(), now);
     let policy = guard.policy();
     let is_audit = policy.preset == PolicyPreset::Audit;
+    let exception = describe_untrusted(agents);
     output::print_line(&match policy.preset {
         PolicyPreset::Audit => {
-            "The guard judges and records every tool call, and stops none (preset audit).".to_owned()
+            format!("The guard judges and records every tool call, and stops none (preset audit){exception}.")
         }
-        preset => format!("The guard judges every tool call from now on (preset {}).", preset.name()),
+        preset => format!("The guard judges every tool call from now on (preset {}){exception}.", preset.name()),
     });
     for (label, decision) in [("Denies", GuardDecision::Deny), ("Asks", GuardDecision::Ask)] {
         let overview = summarize_decision(policy, decision);
@@ -36,11 +39,28 @@ pub(super) fn print_guard_preview() -> anyhow::Result<()> {
         };
         output::print_line(&format!("  {label:<10} {rules}{examples}"));
     }
+    for agent in agents.iter().filter(|agent| !is_audit && !agent.asks_questions()) {
+        let title = agent.title();
+        output::print_line(&format!(
+            "  {:<10} questions are denied, because {title} cannot ask",
+            format!("In {title}")
+        ));
+    }
     output::print_line(&format!("  {:<10} snell guard rules", "All rules"));
     let (label, next) = match is_audit {
         true => ("Later", "snell guard replay --since 7d"),
-        false => ("To watch", "snell install --audit (judge and record only)"),
+        false => ("To watch", "snell config set guard.preset audit (judge and record only)"),
     };
     output::print_line(&format!("  {label:<10} {next}"));
     Ok(())
+}
+
+/// The agents that skip new hooks until their user trusts them, as the end of a sentence.
+fn describe_untrusted(agents: &[InstallAgent]) -> String {
+    let titles: Vec<_> =
+        agents.iter().filter(|agent| agent.skips_untrusted_handlers()).map(InstallAgent::title).collect();
+    if titles.is_empty() {
+        return String::new();
+    }
+    format!(", except in {} until you trust its hooks there with /hooks", titles.join(" and "))
 }

@@ -5,10 +5,11 @@ mod targets;
 
 use std::path::PathBuf;
 
-use snell::{WorkProfile, normalize_receiver_url};
+use snell::{GuardPreset, WorkProfile, normalize_receiver_url};
 
 use super::{DONE, FAILED};
 use crate::config_edit::ConfigFileChange;
+use crate::doctor;
 use crate::install::agents::InstallAgent;
 use crate::install::apply::{self, InstallReport, InstallRequest};
 use crate::install::audit_preset;
@@ -49,7 +50,8 @@ pub(crate) struct Args {
     profile: Option<String>,
     /// Only judge and record tool calls, and stop none
     ///
-    /// Writes preset = "audit" under [guard] of your snell.toml. Later, `snell guard replay` shows which calls would have been stopped.
+    /// Writes preset = "audit" under [guard] of your snell.toml, also if all agents call Snell already. It replaces preset = "standard"
+    /// until `snell uninstall`; another preset there is an error. Later, `snell guard replay` shows which calls would have been stopped.
     #[arg(long, conflicts_with = "notify")]
     audit: bool,
     /// Install despite a conflict
@@ -63,12 +65,27 @@ fn profile_names() -> clap::builder::PossibleValuesParser {
     WorkProfile::names().collect::<Vec<_>>().into()
 }
 
+/// The end of an installation.
+struct InstallOutcome {
+    code: u8,
+    has_changes: bool,
+}
+
 /// Installs in the named agents, as `snell install NAME…` does.
 pub(crate) fn install_named_agents(place: InstallTargetArgs) -> anyhow::Result<u8> {
-    run(&Args { place, notify: false, url: None, profile: None, audit: false, force: false })
+    let args = Args { place, notify: false, url: None, profile: None, audit: false, force: false };
+    Ok(install_snell(&args)?.code)
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
+    let outcome = install_snell(args)?;
+    if outcome.has_changes && !args.place.json {
+        output::print_line(&format!("  {:<10} snell doctor", "To check"));
+    }
+    Ok(outcome.code)
+}
+
+fn install_snell(args: &Args) -> anyhow::Result<InstallOutcome> {
     // A URL that `snell notify` would refuse is not registered.
     let url = args.url.as_deref().map(|url| {
         let refuse = |fault| CommandError::new(format!("--url {fault}")).with_hint("use http://HOST:PORT");
@@ -82,11 +99,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     };
     let Some(agents) = choose_agents(args, &request)? else {
         output::print_line("Nothing was changed.");
-        return Ok(DONE);
+        return Ok(InstallOutcome { code: DONE, has_changes: false });
     };
     if let Some(other) = agents.iter().find(|one| args.notify && one.agent.forwarded.is_empty()) {
         let problem = format!("Snell cannot forward events of {} with --notify", other.agent.title());
         return Err(CommandError::new(problem).with_hint("leave out --notify").into());
+    }
+    if !args.place.dry_run {
+        doctor::skip_reports_in_new_setup();
     }
     if args.audit {
         write_audit_preset(args)?;
@@ -113,8 +133,13 @@ fn write_audit_preset(args: &Args) -> anyhow::Result<()> {
         change.write()?;
         if !args.place.json {
             let verb = if change.text_before().is_none() { "Created" } else { "Changed" };
-            output::print_line(&format!("{verb} {}: preset = \"audit\" under [guard].", change.path().display()));
+            let path = change.path().display();
+            output::print_line(&format!(
+                "{verb} {path}: preset = \"audit\" under [guard], so the guard stops no calls."
+            ));
         }
+    } else if !args.place.json {
+        output::print_line(&format!("{} already has preset = \"audit\".", change.path().display()));
     }
     Ok(())
 }
@@ -133,16 +158,33 @@ fn choose_agents(args: &Args, request: &InstallRequest) -> anyhow::Result<Option
     if args.place.all || args.place.dry_run {
         return Ok(Some(found));
     }
-    if !question::can_ask() || args.place.json {
+    let preview = InstallRequest { dry_run: true, url: request.url.clone(), ..*request };
+    let is_installed = |one: &AgentTargets| apply::install_snell(&one.files, &preview).is_ok_and(|done| !done.changed);
+    let needs_answer = !args.audit || !found.iter().all(is_installed);
+    if args.place.json || (needs_answer && !question::can_ask()) {
         let names: Vec<_> = found.iter().map(|one| one.agent.name).collect();
         let problem = "no agent is named, and there is no terminal to ask";
         let hint = format!("run `snell install {}`, or pass --all", names.join(" "));
         return Err(CommandError::new(problem).with_hint(hint).into());
     }
-    let preview = InstallRequest { dry_run: true, url: request.url.clone(), ..*request };
+    let chosen = preview_agents(found, &preview);
+    if chosen.is_empty() {
+        // The preset changes for the agents that call Snell already.
+        return Ok(args.audit.then_some(chosen));
+    }
+    if !args.notify {
+        let agents: Vec<_> = chosen.iter().map(|one| one.agent).collect();
+        guard_preview::print_guard_preview(&agents, args.audit.then_some(GuardPreset::Audit))?;
+    }
+    let count = output::format_count(chosen.len(), "agent");
+    Ok(question::ask_yes_or_no(&format!("Install Snell in {count}?"))?.then_some(chosen))
+}
+
+/// Shows the change for each agent. Returns the agents that do not call Snell yet.
+fn preview_agents(found: Vec<AgentTargets>, preview: &InstallRequest) -> Vec<AgentTargets> {
     let mut chosen = Vec::new();
     for one in found {
-        match apply::install_snell(&one.files, &preview) {
+        match apply::install_snell(&one.files, preview) {
             Ok(report) if !report.changed => {
                 output::print_line(&format!("{:<14} already calls Snell", one.agent.title()));
             }
@@ -153,12 +195,7 @@ fn choose_agents(args: &Args, request: &InstallRequest) -> anyhow::Result<Option
             Err(error) => output::print_error(&error),
         }
     }
-    if !chosen.is_empty() && !args.notify {
-        guard_preview::print_guard_preview()?;
-    }
-    let count = output::format_count(chosen.len(), "agent");
-    let is_wanted = !chosen.is_empty() && question::ask_yes_or_no(&format!("Install Snell in {count}?"))?;
-    Ok(is_wanted.then_some(chosen))
+    chosen
 }
 
 fn describe_change(report: &InstallReport) -> String {
@@ -176,9 +213,10 @@ fn install_in_agents(
     request: &InstallRequest,
     agents: &[AgentTargets],
     profile: Option<&ConfigFileChange>,
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<InstallOutcome> {
     let spinner = Spinner::start("installing");
     let mut reports = Vec::new();
+    let mut changed = Vec::new();
     let mut has_failed = false;
     for one in agents {
         spinner.set_text(format!("installing in {}", one.agent.title()));
@@ -187,6 +225,7 @@ fn install_in_agents(
                 if !args.place.json {
                     print_installation(one, &report);
                 }
+                changed.extend(Some(one.agent).filter(|_| report.changed));
                 reports.push(report);
             }
             Err(error) if agents.len() == 1 => return Err(error),
@@ -209,16 +248,16 @@ fn install_in_agents(
         }
         report.profile = Some(done);
     }
-    let is_new = !args.place.dry_run && reports.iter().any(|report| report.changed);
-    if is_new && !args.notify && !args.place.json && !args.asks_user() {
-        guard_preview::print_guard_preview()?;
+    let has_changes = !args.place.dry_run && !changed.is_empty();
+    if has_changes && !args.notify && !args.place.json && !args.asks_user() {
+        guard_preview::print_guard_preview(&changed, None)?;
     }
     match reports.as_slice() {
         [report] if args.place.json && args.place.names_one_agent() => output::print_json(report)?,
         reports if args.place.json => output::print_json(&reports)?,
         _ => {}
     }
-    Ok(if has_failed { FAILED } else { DONE })
+    Ok(InstallOutcome { code: if has_failed { FAILED } else { DONE }, has_changes })
 }
 
 fn print_installation(target: &AgentTargets, done: &InstallReport) {
@@ -246,7 +285,6 @@ fn print_installation(target: &AgentTargets, done: &InstallReport) {
         if let Some(file) = target.files.first() {
             output::print_line(&format!("  {:<10} {}", "To undo", file.undo_hint(target.scope)));
         }
-        output::print_line(&format!("  {:<10} snell doctor", "To check"));
     }
     for note in done.notes.iter().filter(|_| !done.dry_run && done.changed) {
         output::print_line(&format!("  {:<10} {note}", "Note"));

@@ -90,7 +90,8 @@ impl InstallTargetArgs {
         Ok(found)
     }
 
-    fn scope(&self) -> SettingsScope {
+    /// The scope of the files.
+    pub(crate) fn scope(&self) -> SettingsScope {
         match (&self.project, self.local) {
             (_, true) => SettingsScope::Local,
             (Some(_), false) => SettingsScope::Project,

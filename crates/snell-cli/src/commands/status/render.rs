@@ -43,7 +43,7 @@ pub(super) fn build_status_lines(status: &StatusReport, now: Timestamp) -> Statu
         "Database",
         match database.state {
             "ok" => format!("{path}, {}", format_size(database.bytes)),
-            "none" => format!("{path}: no event has been recorded yet (to set it up: snell docs use-agents)"),
+            "none" => format!("{path}: no event has been recorded yet"),
             state => format!("{path}: {state}"),
         },
     )];

@@ -10,7 +10,7 @@ mod run;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use snell::{DenialSign, EventName, normalize_receiver_url};
+use snell::{DenialSign, EventName, GuardPreset, normalize_receiver_url};
 use snell_store::{EventRecorder, GuardFilter};
 
 use self::cleanup::SelfTestCleanup;
@@ -18,6 +18,7 @@ use self::receiver::SelfTestReceiver;
 use self::run::{SelfTestEnd, SelfTestRun, SelfTestSandbox};
 use super::subject::{self, InspectedSettingsFile};
 use super::{DoctorFinding, DoctorSubject, note_finding, ok_finding, problem_finding};
+use crate::env::caller::CallerEnv;
 use crate::install::agents::InstallAgent;
 use crate::install::handler::InstallMode;
 use crate::install::scan::RegisteredHandler;
@@ -110,6 +111,8 @@ struct SelfTestOutcome {
     receiver: SelfTestReceiver,
     /// The receiver in the script, which the test replaces.
     named_receiver: Option<String>,
+    /// The preset of the user. The test runs with the default.
+    preset: GuardPreset,
 }
 
 pub(super) fn run_self_tests(subject: &DoctorSubject) -> Vec<DoctorFinding> {
@@ -204,11 +207,24 @@ fn run_self_test(
         return problem_finding(format!("{what}: the address of the receiver {fault}"), again);
     }
     let end = trial.run(cleanup);
-    let shown = SelfTestOutcome { agent, end, sandbox, receiver: listener, named_receiver: named };
+    let shown = SelfTestOutcome {
+        agent,
+        end,
+        sandbox,
+        receiver: listener,
+        named_receiver: named,
+        preset: find_preset(subject),
+    };
     match shown.check_exit().and_then(|well| Ok(format!("{well}; {}", (case.verify)(&shown)?))) {
         Ok(well) => ok_finding(format!("{what}: {well}")),
         Err(fault) => problem_finding(format!("{what}: {fault}"), again),
     }
+}
+
+/// The preset that applies in the project.
+fn find_preset(subject: &DoctorSubject) -> GuardPreset {
+    let engine = CallerEnv::engine_builder(subject.project.clone()).map(|builder| builder.survey().require_trust());
+    engine.map_or(GuardPreset::Standard, |engine| engine.load().0.settings().guard.preset)
 }
 
 impl SelfTestOutcome {
@@ -265,6 +281,9 @@ fn verify_denied(shown: &SelfTestOutcome) -> Result<String, String> {
         .and_then(|store| store.query_guard_log(&GuardFilter { limit: 1, ..GuardFilter::default() }));
     let rules: Vec<_> = said.into_iter().flatten().map(|entry| entry.verdict.rule).collect();
     match rules.first() {
+        Some(rule) if shown.preset == GuardPreset::Audit => {
+            Ok(format!("`{FORBIDDEN_COMMAND}` would be denied by {rule} (preset audit), and that is recorded"))
+        }
         Some(rule) => Ok(format!("`{FORBIDDEN_COMMAND}` is denied by {rule}, and that is recorded")),
         None => Err(format!("`{FORBIDDEN_COMMAND}` is denied, but that is not recorded")),
     }

@@ -58,10 +58,10 @@ fn people_see_that_all_is_well() {
     insta::assert_snapshot!(shown.join("\n"), @r#"
     Program        ok       ~/home/bin/snell, version 0.1.0
     Settings       ok       ~/home/.claude/settings.json (user): snell hook on 29 events
-    Memory         ok       database: ~/data/snell.db: no event has been recorded yet (to set it up: snell docs use-agents)
+    Records        ok       database: ~/data/snell.db: no event has been recorded yet
                    ok       waiting: 0 events to be stored
                    ok       project: ~/project: no file needs trust
-    Configuration  ok       0 hooks (without Snell's own) in 1 file, without problems
+    Configuration  ok       0 hooks (without Snell's own) in 1 file, without problems: ~/home/.claude/settings.json
     Guard          ok       the guard judges every tool call with the preset standard; your settings change 0 rules and allow 0 commands
     Proof          ok       Notification by ~/home/bin/snell hook --agent claude: exit code 0, no answer, MANY ms; recorded
                    ok       PreToolUse by ~/home/bin/snell hook --agent claude: exit code 0, answers {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"rm would delete everything on this machine (/). Name the one directory of the project to de…, MANY ms; `rm -rf /` is denied by files.delete-root, and that is recorded
@@ -78,7 +78,7 @@ fn entries_of_snell_itself_do_not_count_as_hooks() {
     let counted = |home: &InstallHome| {
         let found = run_doctor(home);
         let line = found.into_iter().find(|one| one.starts_with("Configuration ok "));
-        line.unwrap().replace(", without problems | ", "")
+        line.unwrap().split_once(", without problems: /").unwrap().0.to_owned()
     };
     assert_eq!(counted(&home), "Configuration ok 1 hook in 1 file");
     home.run_successfully(&["install", "claude"]);
@@ -220,7 +220,7 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
         (
             "the project is not trusted",
             |home| write_file(&home.sandbox.project().join("snell.toml"), "[[hook]]\nevent = 'Stop'\nrun = 'true'\n"),
-            "Memory warning snell.toml is not trusted, so its hook does not run in agents | review the file, then run `snell trust`",
+            "Records warning snell.toml is not trusted, so its hook does not run in agents | review the file, then run `snell trust`",
         ),
         (
             "the configuration is wrong",
@@ -246,7 +246,7 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
                 bytes[start as usize..end as usize].fill(0xff);
                 fs::write(home.sandbox.database(), bytes).unwrap();
             },
-            "Memory problem ~data/snell.db is damaged:",
+            "Records problem ~data/snell.db is damaged:",
         ),
         (
             "a damaged database lies about",
@@ -254,7 +254,7 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
                 home.sandbox.send_hook_event("11:00:00", "SessionStart", serde_json::json!({}));
                 fs::write(home.sandbox.data().join("snell.db.damaged-20260301T120000"), "x").unwrap();
             },
-            "Memory warning a damaged database was moved to ",
+            "Records warning a damaged database was moved to ",
         ),
     ];
     for (name, harm, expected) in cases {

@@ -30,11 +30,7 @@ fn nothing_of_the_users_is_recorded_called_or_left_behind() {
         found.iter().any(|one| one.contains("Proof ok SubagentStart by") && one.contains("recorded")),
         "{found:#?}"
     );
-    // Only a mark that a changed default was reported.
-    let mut data = list_tree(&home.sandbox.data());
-    let marks = home.sandbox.data().join("noted");
-    data.retain(|(path, content)| !path.starts_with(&marks) || !(content.is_empty() || content == "directory"));
-    assert_eq!((list_tree(&home.sandbox.home()), data), before);
+    assert_eq!((list_tree(&home.sandbox.home()), list_tree(&home.sandbox.data())), before);
     assert!(!mark.exists());
     assert_eq!(fs::read_dir(&rooms).unwrap().count(), 0);
 }
@@ -51,7 +47,7 @@ fn checkpoint_and_remove_log(home: &InstallHome) {
 fn looking_changes_nothing_whatever_the_database_is_like() {
     type DatabasePreparation = fn(&InstallHome);
     let cases: [(&str, DatabasePreparation, &str); 4] = [
-        ("it is whole", |_| (), "Memory ok the database has no damage"),
+        ("it is whole", |_| (), "Records ok the database has no damage"),
         (
             "it is no database",
             |home| {
@@ -59,14 +55,14 @@ fn looking_changes_nothing_whatever_the_database_is_like() {
                 fs::write(home.sandbox.database(), "no database, but long enough to be taken for one".repeat(99))
                     .unwrap()
             },
-            "Memory warning ~data/snell.db: the database is damaged",
+            "Records warning ~data/snell.db: the database is damaged",
         ),
         (
             "it is gone",
             |home| fs::remove_file(home.sandbox.database()).unwrap(),
-            "Memory ok database: ~data/snell.db: no event has been recorded yet",
+            "Records ok database: ~data/snell.db: no event has been recorded yet",
         ),
-        ("its log is gone", checkpoint_and_remove_log, "Memory ok the database has no damage"),
+        ("its log is gone", checkpoint_and_remove_log, "Records ok the database has no damage"),
     ];
     for (name, prepare, expected) in cases {
         let home = create_healthy_home();

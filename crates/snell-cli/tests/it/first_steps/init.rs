@@ -30,6 +30,14 @@ fn the_defaults_write_a_file_without_problems_and_install_in_the_agents_found() 
         assert_eq!(ran.code, 0, "{ran:?}");
         assert!(ran.stdout.starts_with("Wrote ~/.config/snell/snell.toml\nCodex now calls Snell on "), "{ran:?}");
         assert!(sandbox.home().join(".codex/hooks.json").is_file());
+        assert_eq!(ran.stdout.matches("snell doctor").count(), 1, "{ran:?}");
+        for expected in [
+            "(preset standard), except in Codex until you trust its hooks there with /hooks.\n",
+            "  In Codex   questions are denied, because Codex cannot ask\n",
+            "  To watch   snell config set guard.preset audit (judge and record only)\n",
+        ] {
+            assert!(ran.stdout.contains(expected), "{expected}: {ran:?}");
+        }
         let text = read_own_file(&sandbox);
         assert!(text.contains("\npreset = \"standard\"\n"), "{text}");
         let mode = fs::metadata(sandbox.home().join(OWN_FILE)).unwrap().permissions().mode();
@@ -59,6 +67,29 @@ fn every_example_in_the_files_is_valid() {
 }
 
 #[test]
+fn audit_can_follow_init_and_the_file_is_restored_by_uninstall() {
+    for args in [&["install", "--audit"][..], &["install", "codex", "--audit"]] {
+        let sandbox = sandbox_with_codex();
+        assert_eq!(sandbox.run_snell(&["init", "--yes"], "").code, 0);
+        let before = read_own_file(&sandbox);
+        let ran = sandbox.run_snell(args, "");
+        assert!(
+            ran.code == 0 && ran.stdout.contains("preset = \"audit\" under [guard], so the guard stops no calls."),
+            "{ran:?}"
+        );
+        assert!(read_own_file(&sandbox).contains("\npreset = \"audit\" # by snell install --audit"), "{ran:?}");
+        let again = sandbox.run_snell(args, "");
+        assert!(again.code == 0 && again.stdout.contains("already has preset = \"audit\"."), "{again:?}");
+        let removed = sandbox.run_snell(&["uninstall", "codex"], "");
+        assert_eq!(removed.code, 0, "{removed:?}");
+        assert_eq!(read_own_file(&sandbox), before);
+        let own = sandbox.home().join(OWN_FILE);
+        let kept = format!("  Kept       {} (your settings)\n", own.display());
+        assert!(removed.stdout.contains(&kept) && removed.stdout.contains("  To remove  rm -r "), "{removed:?}");
+    }
+}
+
+#[test]
 fn options_answer_the_questions() {
     let sandbox = sandbox_with_codex();
     let ran = sandbox.run_snell(&["init", "--agents", "claude,opencode", "--guard", "strict"], "");
@@ -77,9 +108,9 @@ fn a_wrong_answer_is_an_error_with_a_hint_and_changes_nothing() {
     let sandbox = sandbox_with_codex();
     let before = list_tree(&sandbox.home());
     for (args, expected) in [
-        (&["--agents", "codx"][..], "error: Snell cannot be installed in \"codx\"\nhint: use one of: "),
+        (&["--agents", "codx"][..], "error: Snell knows no agent \"codx\"\nhint: did you mean \"codex\"?"),
         (&["--guard", "stict"], "error: --guard cannot be \"stict\"\nhint: did you mean \"strict\"?"),
-        (&["--guard", "x"], "error: --guard cannot be \"x\"\nhint: use standard, "),
+        (&["--guard", "x"], "error: --guard cannot be \"x\"\nhint: use standard, strict or audit"),
         (&["--project", "--guard", "audit"], "; nothing was changed\n"),
         (&["--project", "/nowhere"], "the project /nowhere is not a directory"),
     ] {
@@ -95,7 +126,10 @@ fn a_wrong_answer_is_an_error_with_a_hint_and_changes_nothing() {
 fn an_existing_file_is_replaced_only_by_force_and_kept_as_a_backup() {
     let own = "keep = \"1d\" # mine\n";
     let sandbox = sandbox_with_codex().home_file(OWN_FILE, own);
-    let refused = sandbox.run_snell(&["init"], "");
+    let kept = sandbox.run_snell(&["init", "--yes"], "");
+    assert!(kept.code == 0 && kept.stdout.starts_with("Nothing to do: ~/.config/snell/snell.toml exists"), "{kept:?}");
+    assert_eq!(read_own_file(&sandbox), own);
+    let refused = sandbox.run_snell(&["init", "--guard", "strict"], "");
     let expected = "error: ~/.config/snell/snell.toml exists already, so nothing was changed\n\
                     hint: change it with `snell config edit` or `snell config set KEY VALUE`, or pass --force to replace it\n";
     assert_eq!((refused.code, refused.stderr.as_str()), (1, expected));
@@ -182,8 +216,9 @@ fn at_a_terminal_it_asks_until_each_answer_is_valid() {
     for expected in [
         "Agents on this machine: codex\n",
         "Install Snell in which of them? all, none, or names [all]: ",
-        "Snell cannot be installed in \"codx\"",
-        " [standard]: ",
+        "Snell knows no agent \"codx\"",
+        "How strict is the guard?\n  standard   denies disasters, asks about risks\n  strict     denies instead of asking\n  \
+         audit      only judges and records, stops nothing\nstandard, strict or audit [standard]: ",
         "the guard cannot be \"very\"",
         "Wrote ~/.config/snell/snell.toml\nNo agent was changed.",
     ] {

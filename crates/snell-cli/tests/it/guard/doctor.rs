@@ -46,13 +46,32 @@ fn the_doctor_proves_that_what_is_registered_says_no() {
 }
 
 #[test]
+fn with_the_preset_audit_the_proof_says_that_calls_are_not_denied() {
+    let home = create_installed_home();
+    write_user_config(&home, "[guard]\npreset = 'audit'\n");
+    let found = list_guard_findings(&home);
+    let proof = found.iter().find(|one| one.starts_with("Proof ok PreToolUse ")).unwrap();
+    assert!(proof.contains("`rm -rf /` would be denied by files.delete-root (preset audit)"), "{proof}");
+    assert!(!proof.contains("is denied"), "{proof}");
+}
+
+#[test]
 fn what_the_milder_default_means_for_older_settings_is_reported_once() {
     let find = |home: &InstallHome| {
         let found = list_guard_findings(home).into_iter();
         found.filter(|one| one.contains("now asks about")).collect::<Vec<_>>()
     };
-    let home = create_installed_home();
-    assert_eq!(find(&home), Vec::<String>::new(), "there are no settings from before");
+    // A setup that begins with this version has no settings from before.
+    for first in [&["install", "claude"][..], &["init", "--yes", "--agents", "claude"]] {
+        let new = InstallHome::with_settings("{}").with_program_in_path();
+        new.run_successfully(first);
+        assert_eq!(find(&new), Vec::<String>::new(), "{first:?}");
+        write_user_config(&new, "[guard]\nprotect = ['~/notes']\n");
+        assert_eq!(find(&new), Vec::<String>::new(), "{first:?}");
+    }
+    let home = InstallHome::with_settings("{}").with_program_in_path();
+    write_user_config(&home, "keep = '9d'\n[guard]\npreset = 'strict'\n");
+    home.run_successfully(&["install", "claude"]);
     for settings in ["[guard]\npreset = 'claude-os'\n", "[guard]\npreset = 'strict'\n", "[handlers]\nguard = false\n"] {
         write_user_config(&home, settings);
         assert_eq!(find(&home), Vec::<String>::new(), "{settings}");

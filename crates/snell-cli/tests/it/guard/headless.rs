@@ -33,16 +33,16 @@ fn read_event_decision(sandbox: &CliSandbox) -> Vec<String> {
 
 #[test]
 fn a_question_that_no_user_can_answer_is_a_denial_that_names_the_setting() {
-    for settings in ["", "[guard]\nheadless = 'deny'\n"] {
+    for (settings, origin) in [
+        ("", "(headless = \"deny\", the default)."),
+        ("[guard]\nheadless = 'deny'\n", "(headless = \"deny\" in [guard] of snell.toml)."),
+    ] {
         let sandbox = create_unattended_sandbox(settings);
         let answer = answer_call(&sandbox, "sudo ls");
         assert_eq!(answer["permissionDecision"], "deny", "{answer}");
         let reason = answer["permissionDecisionReason"].as_str().unwrap();
         assert!(reason.starts_with("ls would run a command as another user"), "{reason}");
-        assert!(
-            reason.contains("No user can answer in this session") && reason.contains("headless = \"deny\""),
-            "{reason}"
-        );
+        assert!(reason.contains("No user can answer in this session") && reason.ends_with(origin), "{reason}");
         assert_eq!(list_stored_verdicts(&sandbox), ["deny privilege.raise privilege"]);
     }
 }
@@ -99,7 +99,7 @@ fn the_command_line_of_an_agent_shows_that_no_user_can_answer() {
     let recorded: Value = serde_json::from_str(&fs::read_to_string(recorded).unwrap()).unwrap();
     let call = json!({"tool_input": {"command": "sudo ls"}});
     for (settings, subcommand, expected) in [
-        ("", "exec", Some("headless = \"deny\"")),
+        ("", "exec", Some("(headless = \"deny\", the default)")),
         ("[guard]\nheadless = 'allow'\n", "exec", None),
         ("[guard]\nheadless = 'allow'\n", "resume", Some("as another user")),
     ] {

@@ -153,9 +153,11 @@ fn mistakes_on_the_command_line_are_said() {
         (&["install"][..], "no known agent was found on this machine\nhint: name one of: amp,"),
         (
             &["install", "emacs"][..],
-            "Snell cannot be installed in \"emacs\"\nhint: use one of: amp, augment, claude, cline, codex, copilot, crush,",
+            "Snell knows no agent \"emacs\"\nhint: use one of: amp, augment, claude, cline, codex, copilot, crush,",
         ),
-        (&["install", "claude", "codex", "emacs"], "Snell cannot be installed in \"emacs\""),
+        (&["install", "claude", "codex", "emacs"], "Snell knows no agent \"emacs\""),
+        (&["install", "cluade"], "error: Snell knows no agent \"cluade\"\nhint: did you mean \"claude\"?"),
+        (&["uninstall", "cluade"], "error: Snell knows no agent \"cluade\"\nhint: did you mean \"claude\"?"),
         (&["uninstall", "emacs"], "use one of: amp,"),
         (&["uninstall"], "no agent is named\nhint: name an agent, or pass --all"),
         (&["install", "kimi", "--project"], "Kimi Code reads no project hooks\nhint: for Kimi Code, use no option"),

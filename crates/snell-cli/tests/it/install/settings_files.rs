@@ -253,12 +253,12 @@ fn people_are_told_what_was_done_and_programs_too() {
       Settings   ~/.claude/settings.json
       Backup     ~/.claude/settings.json.before-snell
       To undo    snell uninstall claude
-      To check   snell doctor
     The guard judges every tool call from now on (preset standard).
       Denies     79 rules: rm -rf /, snell trust, cat .env, psql -c 'DROP DATABASE app', git push -f origin main, …
       Asks       55 rules: sudo ls, pkill node, terraform destroy, git reset --hard, …
       All rules  snell guard rules
-      To watch   snell install --audit (judge and record only)
+      To watch   snell config set guard.preset audit (judge and record only)
+      To check   snell doctor
     ");
     let ran = home.run_successfully(&["install", "claude", "--notify"]);
     let shown = ran.stdout.replace(home.sandbox.home().to_str().unwrap(), "~");
@@ -295,18 +295,31 @@ fn audit_is_written_to_the_users_settings_and_taken_away_again() {
     home.run_successfully(&["uninstall", "claude"]);
     assert!(!settings.exists());
     // A preset that its user wrote or changed stays, and so does the rest of the file.
-    for (before, after) in
-        [("[guard]\npreset = \"audit\"\n", "[guard]\npreset = \"audit\"\n"), ("# mine\n", "# mine\n")]
-    {
+    for before in [
+        "[guard]\npreset = \"audit\"\n",
+        "# mine\n",
+        // The default is replaced, and restored byte for byte.
+        "[guard]\npreset = \"standard\"\nprotect = [\"a\"]\n",
+        "[guard]\n  preset  =  'standard'  # mine\n",
+        "guard.preset = \"standard\"",
+    ] {
         fs::create_dir_all(settings.parent().unwrap()).unwrap();
         fs::write(&settings, before).unwrap();
-        home.run_successfully(&["install", "claude", "--audit"]);
-        assert!(fs::read_to_string(&settings).unwrap().contains("preset = \"audit\""));
+        let ran = home.run_successfully(&["install", "claude", "--audit"]);
+        assert!(ran.stdout.contains("stops none (preset audit)"), "{before}: {ran:?}");
         home.run_successfully(&["uninstall", "claude"]);
-        assert_eq!(fs::read_to_string(&settings).unwrap().trim_end(), after.trim_end());
+        let after = fs::read_to_string(&settings).unwrap();
+        assert!(after == before || (before == "# mine\n" && after.trim_end() == "# mine"), "{before}: {after}");
     }
-    fs::write(&settings, "[guard]\npreset = \"strict\"\n").unwrap();
-    let ran = home.run_snell(&["install", "claude", "--audit"]);
-    assert!(ran.code != 0 && ran.stderr.contains("already has preset = \"strict\""), "{ran:?}");
-    assert_eq!(home.read_settings(), "{}");
+    // Another preset stays, and the default stays where no comment can mark the change.
+    for (before, chosen) in
+        [("[guard]\npreset = \"strict\"\n", "\"strict\""), ("guard = { preset = \"standard\" }\n", "\"standard\"")]
+    {
+        fs::write(&settings, before).unwrap();
+        let ran = home.run_snell(&["install", "claude", "--audit"]);
+        assert!(ran.code != 0 && ran.stderr.contains(&format!("already has preset = {chosen}\nhint: ")), "{ran:?}");
+        assert!(ran.stderr.contains("`snell config set guard.preset audit`"), "{ran:?}");
+        assert_eq!(fs::read_to_string(&settings).unwrap(), before);
+        assert_eq!(home.read_settings(), "{}");
+    }
 }

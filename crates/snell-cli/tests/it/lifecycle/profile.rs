@@ -303,4 +303,11 @@ fn the_doctor_reports_a_changed_default_once() {
     }
     let sandbox = create_project().env("CLAUDE_SESSION_ROLE", "chief");
     assert!(sandbox.run_snell(&["doctor"], "").stdout.contains(launched));
+    // A new setup has no earlier defaults.
+    for first in [&["install", "claude"][..], &["init", "--yes", "--agents", "claude"]] {
+        let sandbox = create_project();
+        assert_eq!(sandbox.run_snell(first, "").code, 0, "{first:?}");
+        let shown = sandbox.run_snell(&["doctor"], "").stdout;
+        assert!(shown.contains("Guard ") && !shown.contains("changed since an earlier version"), "{shown}");
+    }
 }

@@ -473,6 +473,8 @@ fn restrict_to_owner(directory: &Path) {
             "trust.",
             "background.",
             "told",
+            "noted",
+            "waking",
             "installed",
             "snell.sock",
         ]

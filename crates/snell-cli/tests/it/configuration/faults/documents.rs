@@ -10,6 +10,12 @@ pub(super) const FAULTS: &[ConfigFaultRow] = &[
     ("claude:single-quotes.json", 0, &["1:2: error: is not valid JSON: single-quoted strings are not allowed"]),
     ("snell:an-unclosed-string.toml", 0, &[r#"2:20: error: is not valid TOML: invalid basic string, expected `"`"#]),
     ("snell:a-key-written-twice.toml", 0, &["4:1: error: is not valid TOML: duplicate key"]),
+    (
+        "snell:a-table-written-twice.toml",
+        0,
+        &["6:2: error: is not valid TOML: duplicate table [guard]; it already stands in line 2 (hint: put its keys \
+           below the first one, or remove it and run `snell config set guard.KEY VALUE`)"],
+    ),
     // A document of another shape.
     ("wave:an-array-instead-of-settings.json", 0, &["1:1: error: a settings file must be an object, not an array"]),
     (
