@@ -16,10 +16,11 @@ const MAX_COMMAND_BYTES: usize = 200;
 /// The tool whose calls are named by their command alone.
 const SHELL: &str = "Bash";
 
-/// Adds a judgement to the answer: reason and advice for the model, one line for the user. An allowed call gets no
+/// Adds a judgement to the answer: reason and advice for the model, a question without advice and one line for the user. An allowed call gets no
 /// decision, because "allow" would skip the user's own permissions.
 pub(super) fn apply_judgement(judgement: &GuardJudgement, details: Option<&str>, answer: &mut Verdict) {
-    let for_the_model = [&*reveal_invisible_chars(&judgement.reason), judgement.advice].join(" ");
+    let reason = reveal_invisible_chars(&judgement.reason);
+    let for_the_model = [&*reason, judgement.advice].join(" ");
     let for_the_model = for_the_model.trim();
     let rule = match (&judgement.entry, judgement.rule) {
         (Some(entry), _) => format!("the entry at {entry}"),
@@ -28,7 +29,11 @@ pub(super) fn apply_judgement(judgement: &GuardJudgement, details: Option<&str>,
     let outcome = match judgement.decision {
         GuardDecision::Allow => return,
         GuardDecision::Ask => {
-            answer.ask(for_the_model);
+            let source = match &judgement.entry {
+                Some(entry) => entry.to_string(),
+                None => judgement.rule.unwrap_or_default().to_owned(),
+            };
+            answer.ask_question(for_the_model, format!("Snell asks ({source}): {reason}"));
             format!("{rule} asks you about this call")
         }
         GuardDecision::Deny => {

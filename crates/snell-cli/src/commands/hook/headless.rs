@@ -15,6 +15,7 @@ pub(super) fn settle_question(verdict: &mut Verdict, choice: HeadlessChoice) -> 
         return None;
     }
     let reason = verdict.reason.take().unwrap_or_default();
+    verdict.question = None;
     match choice {
         HeadlessChoice::Deny => {
             let denied = "No user can answer in this session, so Snell denied the call (headless = \"deny\" in [guard] of \
