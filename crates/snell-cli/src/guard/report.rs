@@ -29,11 +29,12 @@ pub(super) fn apply_judgement(judgement: &GuardJudgement, details: Option<&str>,
     let outcome = match judgement.decision {
         GuardDecision::Allow => return,
         GuardDecision::Ask => {
-            let source = match &judgement.entry {
-                Some(entry) => entry.to_string(),
-                None => judgement.rule.unwrap_or_default().to_owned(),
+            // The reason of an entry without one names the entry already.
+            let question = match judgement.rule_id().filter(|source| !reason.contains(source)) {
+                Some(source) => format!("Snell asks ({source}): {reason}"),
+                None => format!("Snell asks: {reason}"),
             };
-            answer.ask_question(for_the_model, format!("Snell asks ({source}): {reason}"));
+            answer.ask_question(for_the_model, question);
             format!("{rule} asks you about this call")
         }
         GuardDecision::Deny => {

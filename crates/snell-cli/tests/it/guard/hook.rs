@@ -168,7 +168,7 @@ fn a_question_says_who_asks_and_a_denial_says_what_to_do_instead() {
             "sudo ls",
             "Snell asks (privilege.raise): sudo would run `ls` as another user, with rights that the agent does not have.",
         ),
-        ("make all", "Snell asks (~/.config/snell/snell.toml:1): It is slow."),
+        ("make all", "Snell asks (~/.config/snell/snell.toml:2): It is slow."),
     ] {
         assert_eq!(judge_bash(&sandbox, command).reason, expected);
     }
