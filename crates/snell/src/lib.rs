@@ -76,7 +76,7 @@ pub use event::{
 };
 pub use hook::{FailurePolicy, Hook, SourceLocation};
 pub use jiff::Timestamp;
-pub use matcher::{CommandMatcher, Glob};
+pub use matcher::{CommandMatcher, Glob, find_misspelled_tool};
 pub use outcome::{Outcome, RunEnd};
 pub use project_root::{ProjectMarkers, find_project_root, has_project_marker};
 pub use regular_file::{

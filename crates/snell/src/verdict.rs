@@ -35,6 +35,8 @@ pub struct Verdict {
     pub decision: Decision,
     /// The reasons of the hooks that made the decision, in configured order, each on its own line.
     pub reason: Option<String>,
+    /// The question to the user for an ask, if it differs from the reason, which the model reads if no user can be asked.
+    pub question: Option<String>,
     /// The tool's input, if a hook changed it.
     pub tool_input: Option<Value>,
     /// The tool's output, if a hook changed it.
@@ -61,6 +63,7 @@ impl Verdict {
             event,
             decision: Decision::None,
             reason: None,
+            question: None,
             tool_input: None,
             tool_output: None,
             context: Vec::new(),
@@ -79,13 +82,19 @@ impl Verdict {
 
     /// Adds the caller's own denial. If hooks denied too, its reason follows theirs.
     pub fn deny(&mut self, reason: impl Into<String>) {
-        self.add_opinion(Decision::Deny, Some(reason.into()));
+        self.add_opinion(Decision::Deny, Some(reason.into()), None);
         self.apply_stop_precedence();
     }
 
     /// Adds the caller's own ask. A denial by a hook overrides it.
     pub fn ask(&mut self, reason: impl Into<String>) {
-        self.add_opinion(Decision::Ask, Some(reason.into()));
+        self.add_opinion(Decision::Ask, Some(reason.into()), None);
+        self.apply_stop_precedence();
+    }
+
+    /// Adds the caller's own ask, with a question for the user. The model reads the reason if no user can be asked.
+    pub fn ask_question(&mut self, reason: impl Into<String>, question: impl Into<String>) {
+        self.add_opinion(Decision::Ask, Some(reason.into()), Some(question.into()));
         self.apply_stop_precedence();
     }
 
@@ -93,7 +102,7 @@ impl Verdict {
     #[must_use]
     pub fn merge_later(mut self, later: Self) -> Self {
         if later.decision > Decision::None {
-            self.add_opinion(later.decision, later.reason);
+            self.add_opinion(later.decision, later.reason, later.question);
         }
         self.tool_input = later.tool_input.or(self.tool_input);
         self.tool_output = later.tool_output.or(self.tool_output);
@@ -118,17 +127,21 @@ impl Verdict {
     }
 
     /// Adds a decision. The greatest one applies, with the reasons of all hooks that made it.
-    fn add_opinion(&mut self, decision: Decision, reason: Option<String>) {
+    fn add_opinion(&mut self, decision: Decision, reason: Option<String>, question: Option<String>) {
         let reason = reason.filter(|text| !text.is_empty());
         match decision.cmp(&self.decision) {
             Ordering::Less => {}
             Ordering::Greater => {
                 self.decision = decision;
                 self.reason = reason;
+                self.question = question;
             }
             Ordering::Equal => {
-                let both: Vec<_> = self.reason.take().into_iter().chain(reason).collect();
-                self.reason = (!both.is_empty()).then(|| both.join("\n"));
+                if self.question.is_some() || question.is_some() {
+                    let first = self.question.take().or_else(|| self.reason.clone());
+                    self.question = join_texts(first, question.or_else(|| reason.clone()));
+                }
+                self.reason = join_texts(self.reason.take(), reason);
             }
         }
     }
@@ -141,6 +154,12 @@ impl Verdict {
             self.reason.clone_from(&self.stop);
         }
     }
+}
+
+/// Two texts, each on its own line.
+fn join_texts(first: Option<String>, second: Option<String>) -> Option<String> {
+    let both: Vec<_> = first.into_iter().chain(second).collect();
+    (!both.is_empty()).then(|| both.join("\n"))
 }
 
 /// One hook that matched an event, and its result.
@@ -242,7 +261,7 @@ impl Fold {
         let verdict = &mut self.verdict;
         verdict.warnings.extend(answer.warnings.into_iter().map(|message| hook.origin.make_warning(message)));
         if answer.decision > Decision::None {
-            verdict.add_opinion(answer.decision, answer.reason);
+            verdict.add_opinion(answer.decision, answer.reason, None);
         }
         verdict.tool_input = answer.tool_input.or(verdict.tool_input.take());
         verdict.tool_output = answer.tool_output.or(verdict.tool_output.take());
@@ -289,10 +308,22 @@ mod tests {
         for (opinions, decision, reason) in cases {
             let mut verdict = Verdict::new(EventName::PreToolUse);
             for (decision, reason) in opinions {
-                verdict.add_opinion(*decision, Some((*reason).to_owned()));
+                verdict.add_opinion(*decision, Some((*reason).to_owned()), None);
             }
             assert_eq!((verdict.decision, verdict.reason.as_deref()), (decision, reason));
         }
+    }
+
+    #[test]
+    fn a_question_to_the_user_folds_beside_the_reason() {
+        let mut verdict = Verdict::new(EventName::PreToolUse);
+        verdict.ask("hook?");
+        assert_eq!(verdict.question, None);
+        verdict.ask_question("why, and advice", "Snell asks: why");
+        assert_eq!(verdict.reason.as_deref(), Some("hook?\nwhy, and advice"));
+        assert_eq!(verdict.question.as_deref(), Some("hook?\nSnell asks: why"));
+        verdict.deny("no");
+        assert_eq!((verdict.reason.as_deref(), verdict.question), (Some("no"), None));
     }
 
     #[test]

@@ -142,6 +142,23 @@ impl ProjectGuard {
         catch_panic::catch_panic(|| self.guard.matches_entry(&to_policy_entry(entry), &call, None)).unwrap_or(false)
     }
 
+    /// An entry for another agent that would change the decision about a call, and the decision then.
+    pub(crate) fn find_other_agent_entry(
+        &self,
+        tool: &str,
+        input: &Value,
+        cwd: Option<&Path>,
+        decision: GuardDecision,
+    ) -> Option<(&GuardEntry, GuardDecision)> {
+        self.entries.iter().find_map(|entry| {
+            let agent = entry.agents.first()?;
+            let call = ToolCall { name: tool.to_owned(), ..ToolCall::default() };
+            let is_met = entry.applies_to(&call, Some(agent)) && self.matches_entry(entry, tool, input);
+            let other = is_met.then(|| self.for_agent(Some(agent)).judge(tool, input, cwd).decision)?;
+            (other != decision).then_some((entry, other))
+        })
+    }
+
     /// The rule that would stop an agent from reading a file, if any.
     pub(crate) fn find_rule_against_reading(&self, file: &Path) -> Option<String> {
         let judgement = self.judge(READ_TOOL, &json!({ "file_path": file.to_string_lossy() }), None);

@@ -16,10 +16,11 @@ const MAX_COMMAND_BYTES: usize = 200;
 /// The tool whose calls are named by their command alone.
 const SHELL: &str = "Bash";
 
-/// Adds a judgement to the answer: reason and advice for the model, one line for the user. An allowed call gets no
+/// Adds a judgement to the answer: reason and advice for the model, a question without advice and one line for the user. An allowed call gets no
 /// decision, because "allow" would skip the user's own permissions.
 pub(super) fn apply_judgement(judgement: &GuardJudgement, details: Option<&str>, answer: &mut Verdict) {
-    let for_the_model = [&*reveal_invisible_chars(&judgement.reason), judgement.advice].join(" ");
+    let reason = reveal_invisible_chars(&judgement.reason);
+    let for_the_model = [&*reason, judgement.advice].join(" ");
     let for_the_model = for_the_model.trim();
     let rule = match (&judgement.entry, judgement.rule) {
         (Some(entry), _) => format!("the entry at {entry}"),
@@ -28,7 +29,12 @@ pub(super) fn apply_judgement(judgement: &GuardJudgement, details: Option<&str>,
     let outcome = match judgement.decision {
         GuardDecision::Allow => return,
         GuardDecision::Ask => {
-            answer.ask(for_the_model);
+            // The reason of an entry without one names the entry already.
+            let question = match judgement.rule_id().filter(|source| !reason.contains(source)) {
+                Some(source) => format!("Snell asks ({source}): {reason}"),
+                None => format!("Snell asks: {reason}"),
+            };
+            answer.ask_question(for_the_model, question);
             format!("{rule} asks you about this call")
         }
         GuardDecision::Deny => {

@@ -11,6 +11,7 @@ use crate::paths::{ClassifiedPath, PathClass, locate_path};
 use crate::programs::argv::ParsedArgs;
 use crate::programs::{ProgramCall, ProgramSpec};
 use crate::rules::{GuardRule, RULES};
+use crate::wrappers::find_privileged_wrapper;
 
 /// The effects of one program, while they are collected.
 pub(super) struct EffectCollector<'a> {
@@ -191,9 +192,22 @@ impl<'a> EffectCollector<'a> {
             place: path,
             recursive: depth == EffectDepth::Recursive,
             program: self.name(),
+            command: None,
             by: None,
             allowed: self.allowed,
             span: self.invocation.span.clone(),
         });
+    }
+
+    /// Adds the effect of the wrapper that runs the program as another user.
+    pub(super) fn add_raised_effect(&mut self) {
+        let before = self.effects.len();
+        self.add_rule_effect("privilege.raise");
+        if let Some(effect) = self.effects.get_mut(before)
+            && let Some(wrapper) = find_privileged_wrapper(&self.invocation.via)
+        {
+            effect.program = wrapper;
+            effect.command = self.invocation.name().map(str::to_owned);
+        }
     }
 }

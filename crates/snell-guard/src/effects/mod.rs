@@ -43,6 +43,8 @@ pub struct Effect {
     pub recursive: bool,
     /// The program that causes it.
     pub program: &'static str,
+    /// The command that this program runs, if the rule is about running it.
+    pub command: Option<String>,
     /// Index of the invocation that causes it; `None` if no program does.
     pub by: Option<usize>,
     /// Index of the policy's allowed command that it is part of.
@@ -53,7 +55,7 @@ pub struct Effect {
 
 impl Effect {
     pub(crate) fn new(kind: EffectKind, program: &'static str, span: ByteSpan) -> Self {
-        Self { kind, place: None, recursive: false, program, by: None, allowed: None, span }
+        Self { kind, place: None, recursive: false, program, command: None, by: None, allowed: None, span }
     }
 }
 
@@ -233,7 +235,7 @@ fn collect_program_effects(
     add_redirect_effects(&mut scene);
     scene.allowed = invocation.allowed;
     if invocation.privileged {
-        scene.add_rule_effect("privilege.raise");
+        scene.add_raised_effect();
     }
     if view == AnalysisScope::WithInput {
         crate::effects::secrets::exposure::apply_secret_exposure(&mut scene, environment);

@@ -102,7 +102,7 @@ impl GuardJudgement {
 
     /// Whether its rule or entry is about a path that the user named.
     pub(crate) fn is_about_named_path(&self) -> bool {
-        self.entry.is_some() || self.rule.is_some_and(|rule| rule.starts_with("protected."))
+        self.entry.is_some() || self.rule.is_some_and(is_named_path_rule)
     }
 
     /// The judgement for a failure of the guard.
@@ -311,8 +311,11 @@ pub(crate) fn judge_analysis(analysis: &CallAnalysis, policy: &GuardPolicy) -> G
     let is_stopped = |finding: &&RuleFinding<'_>| policy.decide(finding.rule) != GuardDecision::Allow;
     let (through, stopped): (Vec<&RuleFinding<'_>>, Vec<&RuleFinding<'_>>) =
         findings.iter().filter(is_stopped).partition(|finding| finding.is_exempt());
-    // Findings are sorted by their own gravity, but a policy may change the decisions.
-    let gravity = |(decision, finding): &(GuardDecision, &RuleFinding<'_>)| (*decision, Reverse(finding.rule.tier));
+    // Findings are sorted by their own gravity, but a policy may change the decisions. Of equal ones, a rule about a path that
+    // the user named says more, and also applies behind symlinks.
+    let gravity = |(decision, finding): &(GuardDecision, &RuleFinding<'_>)| {
+        (*decision, Reverse(finding.rule.tier), is_named_path_rule(finding.rule.id))
+    };
     let gravest = stopped
         .iter()
         .map(|finding| (policy.decide(finding.rule), *finding))
@@ -337,6 +340,11 @@ pub(crate) fn judge_analysis(analysis: &CallAnalysis, policy: &GuardPolicy) -> G
             },
         }
     }
+}
+
+/// Whether a rule is about paths that the user named.
+fn is_named_path_rule(id: &str) -> bool {
+    id.starts_with("protected.")
 }
 
 /// The judgement by an entry of the settings.

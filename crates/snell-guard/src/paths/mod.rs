@@ -286,13 +286,23 @@ fn strip_known_pattern<'a>(patterns: &[patterns::PathPattern], all: &'a [&'a str
     patterns.iter().find_map(below)
 }
 
-/// In a temporary directory: a configured one, or one that every machine has.
+/// In a temporary directory: a configured one, or one that every machine has. A home directory below a temporary directory
+/// is still a home directory.
 fn classify_in_temp(all: &[&str], context: &JudgeContext) -> Option<PathClass> {
+    let home = partial_path::split_names(&context.home);
+    let is_in_home = !home.is_empty() && strip_leading_names(all, &home).is_some();
+    // The number of names below a temporary directory of so many names.
+    let rest_below = |temp_len: usize| {
+        let rest = all.len().checked_sub(temp_len)?;
+        (!is_in_home || temp_len >= home.len()).then_some(rest)
+    };
     let set = context.temp.iter().find_map(|temp| {
         let temp = partial_path::split_names(temp);
-        strip_leading_names(all, &temp).filter(|_| !temp.is_empty()).map(<[_]>::len)
+        strip_leading_names(all, &temp).filter(|_| !temp.is_empty())?;
+        rest_below(temp.len())
     });
-    let rest = set.or_else(|| strip_known_pattern(patterns::TEMP, all).map(<[_]>::len))?;
+    let known = || strip_known_pattern(patterns::TEMP, all).and_then(|rest| rest_below(all.len() - rest.len()));
+    let rest = set.or_else(known)?;
     Some(if rest == 0 { PathClass::TempRoot } else { PathClass::Temp })
 }
 

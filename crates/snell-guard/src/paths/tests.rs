@@ -52,6 +52,36 @@ fn classify_written(written: &str) -> PathClasses {
     locate_path(&parse_test_value(written), Some("/home/ann/work/app"), &test_context()).classes
 }
 
+/// Home directories below temporary directories, and a temporary directory below a home.
+#[test]
+fn a_home_below_a_temporary_directory_is_a_home() {
+    use PathClass::{Cache, Home, HomeRoot, Personal, Project, ProjectRoot, SecretDir, Temp};
+    let locations = |home: &str, temp: &str| JudgeContext {
+        home: home.into(),
+        project: "/tmp/x/home/app".into(),
+        temp: vec!["/tmp".into(), temp.into()],
+        self_paths: Vec::new(),
+        ..test_context()
+    };
+    for (home, temp, path, expected) in [
+        ("/tmp/x/home", "/scratch", "/tmp/x/home/.ssh", PathClasses::from([Home, SecretDir])),
+        ("/tmp/x/home", "/scratch", "/tmp/x/home/notes", [Home, Personal].into()),
+        ("/tmp/x/home", "/scratch", "/tmp/x/home/.cache/a", [Cache].into()),
+        ("/tmp/x/home", "/scratch", "/tmp/x/home/*", [HomeRoot, SecretDir, ProjectRoot].into()),
+        ("/tmp/x/home", "/tmp/x/home/tmp", "/tmp/x/home/tmp/a", [Temp].into()),
+        ("/tmp/x/home", "/scratch", "/tmp/x/home/app/a", [Project].into()),
+        ("/tmp/x/home", "/scratch", "/tmp/x/other", [Temp].into()),
+        ("/tmp/x/home", "/scratch", "/tmp/x/homer/.bin", [Temp].into()),
+        ("/scratch/me", "/scratch", "/scratch/me/notes", [Home, Personal].into()),
+        // Programs write temporary files there.
+        ("/tmp", "/scratch", "/tmp/a", [Temp].into()),
+    ] {
+        let context = locations(home, temp);
+        let found = locate_path(&parse_test_value(path), Some("/"), &context).classes;
+        assert_eq!(found, expected, "{path} with home {home} and temporary directory {temp}");
+    }
+}
+
 #[test]
 fn every_place_has_its_classes() {
     let mut faults = Vec::new();

@@ -65,7 +65,7 @@ pub struct GuardRule {
     pub split_from: Option<&'static str>,
     /// Whether its first case is an example in overviews.
     pub headline: bool,
-    /// One sentence, with `{target}` and `{program}`, or with `{field}` of a call.
+    /// One sentence, with `{target}`, `{program}` and the `{command}` that it runs, or with `{field}` of a call.
     pub reason: &'static str,
     /// The alternative to suggest.
     pub advice: &'static str,
@@ -119,8 +119,13 @@ impl RuleFinding<'_> {
     /// The reason as a sentence.
     pub fn format_reason(&self) -> String {
         let target = self.effect.place.as_ref().map_or("it", |place| place.display_path());
+        let command = match self.effect.command.as_deref() {
+            Some(command) => format!("`{}`", shorten_text(command, MAX_SHOWN_CHARS)),
+            None => "a command".to_owned(),
+        };
         self.rule
             .reason
+            .replace("{command}", &command)
             .replace("{target}", &shorten_text(target, MAX_SHOWN_CHARS))
             .replace("{program}", &self.effect.program.replacen("the ", "The ", 1))
             .replace("{field}", self.effect.program)

@@ -32,6 +32,15 @@ pub(crate) fn wrapper_names() -> impl Iterator<Item = &'static str> {
     table::NAMES.iter().map(|(name, _)| *name)
 }
 
+/// The first of these wrappers that runs its command as another user.
+pub(crate) fn find_privileged_wrapper(via: &[String]) -> Option<&'static str> {
+    via.iter().find_map(|written| {
+        let (name, entries) = table::find_named_wrappers(written.split(' ').next()?)?;
+        let is_privileged = |at: &usize| WRAPPERS.get(*at).is_some_and(|wrapper| wrapper.privileged);
+        entries.iter().any(is_privileged).then_some(name)
+    })
+}
+
 /// The arguments for the wrapper itself, without the command that it runs.
 pub(crate) fn own_arguments(argv: &[SymbolicText]) -> &[SymbolicText] {
     use WrapperMode::{AfterDashes, Code, EachIsCode, Package, Words};

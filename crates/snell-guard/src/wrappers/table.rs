@@ -79,14 +79,18 @@ include!(concat!(env!("OUT_DIR"), "/wrappers.rs"));
 
 /// The entries for this name.
 pub(crate) fn find_wrappers(name: &str) -> &'static [usize] {
+    find_named_wrappers(name).map(|(_, entries)| entries).unwrap_or_default()
+}
+
+/// The name in the table, and its entries.
+pub(crate) fn find_named_wrappers(name: &str) -> Option<(&'static str, &'static [usize])> {
     let base = base_name(name);
     let base = base.strip_suffix(".exe").unwrap_or(base);
     find_exact_name(base)
         .or_else(|| find_exact_name(base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')))
-        .unwrap_or_default()
 }
 
-fn find_exact_name(name: &str) -> Option<&'static [usize]> {
+fn find_exact_name(name: &str) -> Option<(&'static str, &'static [usize])> {
     let at = NAMES.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
-    NAMES.get(at).map(|(_, entries)| *entries)
+    NAMES.get(at).copied()
 }

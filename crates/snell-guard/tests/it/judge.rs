@@ -151,6 +151,26 @@ fn tools_are_judged_by_what_they_would_do() {
 
 /// Also with protected paths and with the strict preset.
 #[test]
+fn a_reason_about_rights_names_the_program_that_raises_them() {
+    for (command, expected) in [
+        ("sudo ls", "sudo would run `ls` as another user"),
+        ("/usr/bin/sudo -u ann env A=1 ./x --y", "sudo would run `./x` as another user"),
+        ("doas ls", "doas would run `ls` as another user"),
+        ("pkexec ls", "pkexec would run `ls` as another user"),
+        ("run0 ls", "run0 would run `ls` as another user"),
+        ("su -c 'ls -l' root", "su would run `ls` as another user"),
+        ("xargs sudo ls", "sudo would run `ls` as another user"),
+        ("sudo sh -c 'id; ls'", "sudo would run `id` as another user"),
+        ("sudo $x", "sudo would run a command as another user"),
+        ("sudo -i", "sudo would run a command as another user"),
+        ("su -", "su would run a command as another user"),
+    ] {
+        let reason = judge_case(command, &GuardPolicy::default()).reason;
+        assert_eq!(reason, format!("{expected}, with rights that the agent does not have."), "{command}");
+    }
+}
+
+#[test]
 fn no_advice_is_itself_denied() {
     let mut commands = 0;
     for rule in RULES {

@@ -216,8 +216,8 @@ impl<'a> ReplyBuilder<'a> {
             Decision::None | Decision::Allow => {}
             Decision::Deny => self.deny(reason()),
             Decision::Ask if self.row.ask.is_supported() => {
-                let text = verdict.reason.clone();
-                self.put(self.row.ask, text.as_deref(), None);
+                let text = verdict.question.as_deref().or(verdict.reason.as_deref());
+                self.put(self.row.ask, text, None);
             }
             // The agent is already asking the user.
             Decision::Ask if self.event.name == EventName::PermissionRequest => {}

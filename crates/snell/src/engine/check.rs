@@ -10,19 +10,30 @@ use super::prepare::{expand_project_variable, resolve_program, resolve_script, s
 use crate::contract::HookContext;
 use crate::diagnostic::{Diagnostic, UserMessage};
 use crate::hook::{Hook, HookAction};
-use crate::matcher::SubcommandList;
+use crate::matcher::{SubcommandList, find_misspelled_tool};
 
 /// Programs whose first argument is a script.
 const INTERPRETERS: &[&str] =
     &["bash", "bun", "dash", "deno", "node", "perl", "php", "python", "python3", "ruby", "sh", "zsh"];
 
+/// The contract of `snell.toml`, whose hooks name the tools of all agents.
+const OWN_CONTRACT: &str = "snell";
+
 impl Engine {
-    /// Reports hooks whose scripts or programs are missing or not executable.
+    /// Reports hooks whose scripts or programs are missing or not executable, and misspelled tools in `snell.toml`.
     pub fn check_hooks(&self) -> Vec<Diagnostic> {
         let scene = self.hook_context();
         let hooks = self.hooks();
-        hooks.iter().filter_map(|hook| check_hook(hook, &scene)).collect()
+        hooks.iter().flat_map(|hook| [check_hook(hook, &scene), check_tool_name(hook)]).flatten().collect()
     }
+}
+
+/// Other contracts are written for one agent, which may have more tools than Snell knows.
+fn check_tool_name(hook: &Hook) -> Option<Diagnostic> {
+    // The reader warns about names with a dot, because it reads them as regular expressions.
+    let is_checked = |matcher: &&str| hook.contract_name() == OWN_CONTRACT && !matcher.contains('.');
+    let matcher = hook.matcher_text().filter(is_checked)?;
+    find_misspelled_tool(matcher).map(|message| hook.origin.make_warning(message))
 }
 
 fn check_hook(hook: &Hook, scene: &HookContext<'_>) -> Option<Diagnostic> {

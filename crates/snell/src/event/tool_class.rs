@@ -156,6 +156,11 @@ impl ToolClass {
         TOOL_CLASS_ROWS.iter().map(|row| row.name)
     }
 
+    /// The listed names of the tools of all classes.
+    pub(crate) fn tool_names() -> impl Iterator<Item = &'static str> {
+        TOOL_CLASS_ROWS.iter().flat_map(|row| row.tools.iter().copied())
+    }
+
     /// The name of the class in `snell.toml`.
     pub fn as_str(self) -> &'static str {
         TOOL_CLASS_ROWS.iter().find(|row| row.class == self).map_or("", |row| row.name)

@@ -17,6 +17,7 @@ mod host;
 mod permission_rule;
 mod regular_expression;
 mod subcommands;
+mod tool_names;
 mod tool_pattern;
 
 use std::borrow::Cow;
@@ -33,6 +34,7 @@ pub(crate) use self::glob::GlobDialect;
 pub(crate) use self::hook_filters::{FilterScene, HookFilters};
 pub(crate) use self::permission_rule::{PermissionRule, RuleRoots, normalize_path};
 pub(crate) use self::subcommands::SubcommandList;
+pub use self::tool_names::find_misspelled_tool;
 
 /// A matcher: its text and its meaning.
 #[derive(Clone, Debug)]

@@ -52,6 +52,9 @@ fn judge_one(args: &Args, call: &ToolCallRequest) -> anyhow::Result<u8> {
         output::print_json_line(&GuardAnswerWire::from_judgement(&judgement))
     } else {
         output::print_text(&render::render_judgement(call, &judgement));
+        if args.place.agent().is_none() {
+            output::print_text(&render::render_agent_hint(guard, call, cwd, &judgement));
+        }
         Ok(())
     };
     // A denial exits with its own code even if the answer could not be printed.

@@ -43,13 +43,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         output::print_json(&GuardExplanationWire::from_explanation(&explanation))?;
     } else {
         output::start_paging();
-        output::print_text(&render_explanation(&call, &explanation));
+        let hint = match args.place.agent() {
+            None => render::render_agent_hint(guard, &call, cwd, &explanation.judgement),
+            Some(_) => String::new(),
+        };
+        output::print_text(&render_explanation(&call, &explanation, &hint));
     }
     Ok(DONE)
 }
 
-fn render_explanation(call: &ToolCallRequest, explanation: &GuardExplanation) -> String {
+fn render_explanation(call: &ToolCallRequest, explanation: &GuardExplanation, hint: &str) -> String {
     let mut text = render::render_judgement(call, &explanation.judgement);
+    text.push_str(hint);
     for (number, step) in explanation.steps.iter().enumerate() {
         text.push('\n');
         render_step(number + 1, step, &mut text);

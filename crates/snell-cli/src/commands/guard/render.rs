@@ -1,10 +1,12 @@
 //! A judgement as text: the decision, the marked command, the reason and the advice.
 
 use std::ops::Range;
+use std::path::Path;
 
 use snell_guard::{GuardDecision, GuardJudgement};
 
 use super::call_args::{ToolCallRequest, summarize_call};
+use crate::guard::ProjectGuard;
 use crate::output::{self, TextStyle, apply_style, escape_invisible};
 
 /// How many lines of a command are shown.
@@ -28,6 +30,27 @@ pub(super) fn decision_style(verdict: GuardDecision) -> TextStyle {
 /// The whole judgement of a call: decision, marked command, reason and advice.
 pub(super) fn render_judgement(call: &ToolCallRequest, judgement: &GuardJudgement) -> String {
     [render_headline(judgement), render_marked_call(call, &judgement.spans), render_grounds(judgement)].concat()
+}
+
+/// The line about an entry for one agent that would change the decision, if no agent is chosen.
+pub(super) fn render_agent_hint(
+    guard: &ProjectGuard,
+    call: &ToolCallRequest,
+    cwd: &Path,
+    judgement: &GuardJudgement,
+) -> String {
+    let found = guard.find_other_agent_entry(&call.tool, &call.input, Some(cwd), judgement.decision);
+    let Some((entry, decision)) = found else {
+        return String::new();
+    };
+    let agent = entry.agents.first().map(String::as_str).unwrap_or_default();
+    let verb = match decision {
+        GuardDecision::Allow => "allows it",
+        GuardDecision::Ask => "asks about it",
+        GuardDecision::Deny => "denies it",
+    };
+    let origin = escape_invisible(&entry.origin.to_string());
+    format!("{:<10}An entry for {agent} {verb} ({origin}); add --agent {agent}\n", "Agent")
 }
 
 /// The decision, and the rule that made it.

@@ -213,8 +213,11 @@ fn find_origin<'a>(
 
 /// The reason of a rule without a particular call.
 fn generalize_reason(reason: &str) -> String {
-    let text =
-        reason.replace("{target}", "the target").replace("{program}", "the program").replace("`{field}`", "a field");
+    let text = reason
+        .replace("{command}", "a command")
+        .replace("{target}", "the target")
+        .replace("{program}", "the program")
+        .replace("`{field}`", "a field");
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().collect::<String>());
     first.unwrap_or_default() + letters.as_str()

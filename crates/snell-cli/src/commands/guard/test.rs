@@ -48,7 +48,10 @@ pub(crate) struct Args {
 struct GuardTestReport {
     entries: usize,
     cases: usize,
+    /// Cases with another result.
     failures: Vec<Diagnostic>,
+    /// Faults of the settings and of the cases themselves.
+    errors: Vec<Diagnostic>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
@@ -57,14 +60,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let now = read_clock_override().unwrap_or_else(Timestamp::now);
     let guard = ProjectGuard::from_settings(&settings, &project, now);
     let mut report = GuardTestReport::default();
-    report.failures.extend(findings.into_iter().filter(|found| found.severity == Severity::Error));
+    report.errors.extend(findings.into_iter().filter(|found| found.severity == Severity::Error));
     let mut files: Vec<_> = settings.guard.entries.iter().map(|entry| &entry.origin).collect();
     files.dedup_by_key(|origin| &origin.path);
     for file in files {
         let text = snell::read_text_file(&file.path, MAX_FILE_BYTES)
             .with_context(|| format!("cannot read {}", file.path.display()))?;
         let (cases, problems) = read_guard_cases(&file.display_path, &text);
-        report.failures.extend(problems);
+        report.errors.extend(problems);
         for tested in cases {
             let is_tested = |entry: &&GuardEntry| {
                 let (origin, wanted) = (&entry.origin, &tested.entry);
@@ -79,7 +82,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         }
     }
     print_report(args, &report)?;
-    Ok(if report.failures.is_empty() { DONE } else { FAILED })
+    Ok(if report.failures.is_empty() && report.errors.is_empty() { DONE } else { FAILED })
 }
 
 /// The settings with the entries to test. Relative paths of a file that applies start where its owner is at home.
@@ -147,16 +150,20 @@ fn print_report(args: &Args, report: &GuardTestReport) -> anyhow::Result<()> {
     if args.json {
         return output::print_json(report);
     }
-    report.failures.iter().for_each(output::print_diagnostic);
+    report.errors.iter().chain(&report.failures).for_each(output::print_diagnostic);
     let cases = output::format_count(report.cases, "case");
     let entries = match report.entries {
         1 => "1 entry".to_owned(),
         number => format!("{number} entries"),
     };
-    output::print_line(&match (report.cases, report.failures.len()) {
+    let result = match (report.cases, report.failures.len()) {
         (0, 0) => format!("No cases in {entries}. To add some: match = [\"…\"] and not_match = [\"…\"] in an entry."),
         (_, 0) => format!("{cases} of {entries}: all pass."),
         (_, failed) => format!("{cases} of {entries}: {}.", output::format_count(failed, "failure")),
+    };
+    output::print_line(&match report.errors.len() {
+        0 => result,
+        errors => format!("{result} {} in the settings.", output::format_count(errors, "error")),
     });
     Ok(())
 }

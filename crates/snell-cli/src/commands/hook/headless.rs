@@ -26,6 +26,7 @@ pub(super) fn settle_question(
         return None;
     }
     let reason = verdict.reason.take().unwrap_or_default();
+    verdict.question = None;
     match choice {
         HeadlessChoice::Deny => {
             let origin = match origin {

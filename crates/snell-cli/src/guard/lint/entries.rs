@@ -1,7 +1,7 @@
 //! Finds entries of `[[guard.deny]]`, `[[guard.ask]]` and `[[guard.allow]]` that have no effect.
 
 use serde_json::json;
-use snell::{GuardChoice, GuardEntry, Timestamp};
+use snell::{GuardChoice, GuardEntry, Timestamp, find_misspelled_tool};
 use snell_guard::{GuardDecision, GuardJudgement, GuardPolicy, PolicyEntry};
 
 use crate::guard::ProjectGuard;
@@ -56,6 +56,9 @@ fn find_entry_fault(
             format!("\"{host}\" is not the name of a host, so the entry {verb} nothing"),
             "write a name such as \"api.example.com\" or \"*.example.com\"".into(),
         ));
+    }
+    if let Some(message) = entry.tool.as_ref().and_then(|tool| find_misspelled_tool(tool.source_text())) {
+        return Some((message.text, message.hint.unwrap_or_default()));
     }
     // The other faults need a command alone: what else a call does is not known here.
     let is_for_command_alone = entry.path.is_none() && entry.host.is_none() && !entry.is_for_some_callers();

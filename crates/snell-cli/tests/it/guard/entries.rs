@@ -125,7 +125,7 @@ fn the_agent_and_the_user_read_the_reason_and_the_position() {
     );
     let told = judge_bash(&sandbox, "just release --tag next");
     assert_eq!(told.decision.as_deref(), Some("ask"));
-    assert_eq!(told.reason, "[[guard.ask]] in ~/.config/snell/snell.toml:7 asks about this call.");
+    assert_eq!(told.reason, "Snell asks: [[guard.ask]] in ~/.config/snell/snell.toml:7 asks about this call.");
     let told = judge_call(&sandbox, "mcp__tracker__create", json!({}));
     assert_eq!(told.decision.as_deref(), Some("ask"));
     let stored = list_stored_verdicts(&sandbox);

@@ -41,7 +41,7 @@ fn a_question_that_no_user_can_answer_is_a_denial_that_names_the_setting() {
         let answer = answer_call(&sandbox, "sudo ls");
         assert_eq!(answer["permissionDecision"], "deny", "{answer}");
         let reason = answer["permissionDecisionReason"].as_str().unwrap();
-        assert!(reason.starts_with("ls would run a command as another user"), "{reason}");
+        assert!(reason.starts_with("sudo would run `ls` as another user"), "{reason}");
         assert!(reason.contains("No user can answer in this session") && reason.ends_with(origin), "{reason}");
         assert_eq!(list_stored_verdicts(&sandbox), ["deny privilege.raise privilege"]);
     }

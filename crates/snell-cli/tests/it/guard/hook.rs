@@ -158,6 +158,24 @@ fn ten_megabytes_are_judged() {
     assert!(said == "ask guard.limit" || said == "deny files.delete-root", "{said}");
 }
 
+/// A person reads a question, so it names Snell and has no advice to the model. The model reads a denial.
+#[test]
+fn a_question_says_who_asks_and_a_denial_says_what_to_do_instead() {
+    let entry = "[[guard.ask]]\ncommand = 'make **'\nreason = 'It is slow.'\n";
+    let sandbox = CliSandbox::with_frozen_clock().home_file(".config/snell/snell.toml", entry);
+    for (command, expected) in [
+        (
+            "sudo ls",
+            "Snell asks (privilege.raise): sudo would run `ls` as another user, with rights that the agent does not have.",
+        ),
+        ("make all", "Snell asks (~/.config/snell/snell.toml:2): It is slow."),
+    ] {
+        assert_eq!(judge_bash(&sandbox, command).reason, expected);
+    }
+    let denied = judge_bash(&sandbox, "git push --force origin main").reason;
+    assert!(!denied.contains("Snell asks") && denied.contains(". "), "{denied}");
+}
+
 #[test]
 fn a_request_for_permission_is_denied_and_never_asked_about_twice() {
     let sandbox = CliSandbox::with_frozen_clock();

@@ -184,7 +184,9 @@ fn what_the_users_settings_are_a_link_to_is_snells_own_as_well() {
     std::os::unix::fs::symlink("../dotfiles/claude.json", home.join(".claude/settings.json")).unwrap();
     assert_eq!(judge_edit(&sandbox, &home.join("dotfiles/claude.json")), "deny");
     assert_eq!(judge_bash(&sandbox, "echo '{}' > ~/dotfiles/claude.json").decision.as_deref(), Some("deny"));
-    assert_eq!(judge_edit(&sandbox, &home.join("dotfiles/vim")), "");
+    let other = json!({"file_path": home.join("dotfiles/vim"), "old_string": "a", "new_string": "b"});
+    let other = judge_call(&sandbox, "Edit", other);
+    assert!(!other.message.contains("rule self."), "{other:?}");
 }
 
 #[test]
@@ -319,13 +321,17 @@ fn snells_program_is_recognised_under_any_name() {
 
 #[test]
 fn a_file_of_snells_is_the_same_in_another_case_where_the_disk_says_so() {
-    let sandbox = create_configured_sandbox("");
+    let sandbox = create_configured_sandbox(
+        // These rules deny the calls, too.
+        "[guard.rules]\n'files.delete-outside' = 'allow'\n'files.overwrite-outside' = 'allow'\n",
+    );
     let home = sandbox.home();
     fs::create_dir_all(home.join(".claude")).unwrap();
     fs::write(home.join(".claude/settings.json"), "{}").unwrap();
     let other = home.join(".claude/Settings.JSON");
     let tells_apart = !other.exists();
-    assert_eq!(judge_bash(&sandbox, "rm ~/.claude/Settings.JSON").decision.is_some(), !tells_apart);
+    let told = judge_bash(&sandbox, "rm ~/.claude/Settings.JSON");
+    assert_eq!(told.message.contains("rule self."), !tells_apart, "{told:?}");
     // The same file under both names, as a disk that ignores case shows it.
     if tells_apart {
         fs::hard_link(home.join(".claude/settings.json"), &other).unwrap();

@@ -46,7 +46,7 @@ fn a_call_with_invalid_json_is_asked_about_if_it_is_recognised() {
         assert_eq!(told.summarize(), "ask guard.unread", "{payload}: {told:?}");
         assert!(
             told.reason.starts_with(
-                "The guard could not read all of this call, so it could not check what the call would do: "
+                "Snell asks (guard.unread): The guard could not read all of this call, so it could not check what the call would do: "
             ),
             "{told:?}"
         );

@@ -55,6 +55,23 @@ fn a_case_that_fails_is_named_with_its_position() {
 }
 
 #[test]
+fn faults_of_the_settings_are_counted_apart_from_cases() {
+    let deny = "[[guard.deny]]\ncommand = \"git push **\"\n";
+    let faults = "[[guard.deny]]\ncomand = 'x'\n[[guard.ask]]\nuntil = 'never'\ncommand = 'y'\n";
+    for (cases, faults, expected) in [
+        ("match = ['git push', 'git pull']\n", "", "2 cases of 1 entry: 1 failure.\n"),
+        ("match = ['git push', 'git pull']\n", faults, "2 cases of 1 entry: 1 failure. 2 errors in the settings.\n"),
+        ("match = ['git push']\n", faults, "1 case of 1 entry: all pass. 2 errors in the settings.\n"),
+        ("match = ['git push', 3]\n", "", "1 case of 1 entry: all pass. 1 error in the settings.\n"),
+    ] {
+        let sandbox = CliSandbox::new().file("rules.toml", &[deny, cases, faults].concat());
+        let ran = sandbox.run_snell(&["guard", "test", "rules.toml"], "");
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(ran.stdout.ends_with(&format!("\n{expected}")), "{expected}\n{}", ran.stdout);
+    }
+}
+
+#[test]
 fn a_file_that_cannot_be_tested_is_an_error() {
     let sandbox = CliSandbox::new().file("bad.toml", "[[guard.deny]]\ncommand = 'x'\nmatch = [3]\n");
     let ran = sandbox.run_snell(&["guard", "test", "none.toml"], "");

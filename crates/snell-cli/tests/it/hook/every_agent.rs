@@ -268,6 +268,30 @@ fn a_dangerous_call_of_every_agent_is_denied_in_its_own_words() {
     }
 }
 
+/// A person reads a question, and the model reads a denial in place of a question.
+#[test]
+fn a_question_to_the_user_of_every_agent_has_no_advice_to_the_model() {
+    let reason = "sudo would run `ls` as another user, with rights that the agent does not have.";
+    let (question, advice) =
+        (format!("Snell asks (privilege.raise): {reason}"), "Run the command as the current user.");
+    let mut asking = Vec::new();
+    for call in all_calls() {
+        let watched = HookSandbox::new(RecordingMode::Alone);
+        let ran = call.run(&watched, &["hook", "--agent", call.agent], "sudo ls");
+        let told = [ran.stdout, ran.stderr].concat();
+        if told.is_empty() {
+            // The recorded call of Copilot is a permission request, which asks the user already.
+            assert_eq!(call.agent, "copilot");
+        } else if told.contains("Snell asks") {
+            assert!(told.contains(&question) && !told.contains(advice), "{}: {told}", call.agent);
+            asking.push(call.agent);
+        } else {
+            assert!(told.contains(&format!("{reason} {advice}")), "{}: {told}", call.agent);
+        }
+    }
+    assert!(asking.contains(&"claude") && !asking.contains(&"codex"), "{asking:?}");
+}
+
 /// The fields without which a call cannot be judged.
 const CALL_FIELDS: &[&str] = &["tool_name", "toolName", "tool_input", "toolArgs"];
 

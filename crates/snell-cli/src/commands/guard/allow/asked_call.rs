@@ -11,8 +11,10 @@ use crate::record::open_store::StoreHandle;
 const ASK: &str = "ask";
 /// How many of them are examined.
 const MAX_ASKED: u32 = 100;
-/// How many later events of a session are searched for the end of a call.
+/// How many later events of a session and of one name are searched for the end of a call.
 const MAX_LATER: u32 = 500;
+/// The ends of a call that ran. A command that failed ran too, so the user had agreed.
+const END_EVENTS: [EventName; 2] = [EventName::PostToolUse, EventName::PostToolUseFailure];
 
 /// A call that the guard asked about.
 #[derive(Debug)]
@@ -101,16 +103,18 @@ fn find_last(store: &mut Store, session: Option<&str>) -> Result<Option<LogEntry
         ..LogFilter::default()
     };
     for asked in store.query_log(&filter)? {
-        let later = LogFilter {
-            agent_id: Some(asked.agent_id),
-            session: asked.session_id.clone(),
-            event: Some(EventName::PostToolUse.as_str().to_owned()),
-            after_id: Some(asked.id),
-            limit: MAX_LATER,
-            ..LogFilter::default()
-        };
-        if store.query_log(&later)?.iter().any(|later| is_end_of_call(&asked, later)) {
-            return Ok(Some(asked));
+        for event in &END_EVENTS {
+            let later = LogFilter {
+                agent_id: Some(asked.agent_id),
+                session: asked.session_id.clone(),
+                event: Some(event.as_str().to_owned()),
+                after_id: Some(asked.id),
+                limit: MAX_LATER,
+                ..LogFilter::default()
+            };
+            if store.query_log(&later)?.iter().any(|later| is_end_of_call(&asked, later)) {
+                return Ok(Some(asked));
+            }
         }
     }
     Ok(None)

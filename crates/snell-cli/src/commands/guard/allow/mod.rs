@@ -77,17 +77,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let whole = append_entry(file.text.as_deref().unwrap_or_default(), &text);
     check_entry(&call, known, &whole, &path)?;
     if args.dry_run {
-        output::print_line(&format!("{} would get:\n", path.display()));
-        output::print_text(&text);
+        print_addition(&format!("{} would get:", path.display()), &text);
         return Ok(DONE);
     }
     if let Some(directory) = path.parent() {
         std::fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
     }
     file.replace(&whole, FileModePolicy::Private)?;
-    output::print_line(&format!("Added to {}:\n", path.display()));
-    output::print_text(&text);
+    print_addition(&format!("Added to {}:", path.display()), &text);
     Ok(DONE)
+}
+
+/// Prints a title, a blank line and an entry.
+fn print_addition(title: &str, entry: &str) {
+    output::print_line(title);
+    output::print_text(&format!("\n{entry}"));
 }
 
 /// Refuses calls that an entry cannot help.

@@ -67,6 +67,34 @@ fn the_findings_are_the_warnings_of_a_run() {
 }
 
 #[test]
+fn a_misspelled_tool_is_reported() {
+    let hook = |tool: &str| format!("[[hook]]\nevent = 'PreToolUse'\ntool = '{tool}'\nrun = 'true'\n");
+    let entry = |tool: &str| format!("[[guard.ask]]\ntool = '{tool}'\nhost = '*.example.com'\n");
+    for (tool, near) in [
+        ("shel", Some("shell")),
+        ("Edit|Wriet", Some("Write")),
+        ("shell", None),
+        ("run_shell_command", None),
+        ("mcp__memory__read", None),
+        ("Bash.*", None),
+        ("my_own_deployment_tool", None),
+    ] {
+        for (text, position) in [(hook(tool), "1:1"), (entry(tool), "2:8")] {
+            let ran = CliSandbox::new().home_file(".config/snell/snell.toml", &text).run_snell(&["lint"], "");
+            assert_eq!(ran.code, 0, "{text}{ran:?}");
+            let wrong = tool.rsplit('|').next().unwrap_or_default();
+            let expected = match near {
+                Some(near) => format!(
+                    "~/.config/snell/snell.toml:{position}: warning: no agent has a tool \"{wrong}\"\n  hint: did you mean \"{near}\"?\n"
+                ),
+                None => "No problems in 1 file (".to_owned(),
+            };
+            assert!(ran.stdout.starts_with(&expected), "{text}{}", ran.stdout);
+        }
+    }
+}
+
+#[test]
 fn a_token_that_cannot_be_used_is_reported() {
     let settings = "[server]\nurl = 'https://box.example'\ntoken_file = 'token'\n";
     let sandbox = || CliSandbox::new().home_file(".config/snell/snell.toml", settings);
