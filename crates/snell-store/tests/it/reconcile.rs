@@ -279,7 +279,7 @@ fn an_old_transcript_without_a_live_process_is_no_session() {
     let living = std::process::id();
     let dead = snell_test_support::process::spawn_dead_pid();
     // Columns: the age of the transcript in seconds, the session files as processes and sessions, the number of sessions found.
-    let rows: [(u64, Option<Vec<(u32, &str)>>, usize); 7] = [
+    let rows = [
         (10, None, 1),
         (180, None, 0),
         (10, Some(vec![]), 0),

@@ -149,10 +149,9 @@ impl StatusReport {
                 .map(|file| attention::describe_untrusted_file(file, &project)),
         );
         let gone = ConfigArgs::new(None, None).trust_file().missing_files(&project);
-        attention.extend(
-            gone.iter()
-                .map(|path| AttentionItem { what: missing_file_message(path), remedy: missing_file_remedy(&project) }),
-        );
+        let describe_gone =
+            |path: &PathBuf| AttentionItem { what: missing_file_message(path), remedy: missing_file_remedy(&project) };
+        attention.extend(gone.iter().map(describe_gone));
         let settings = engine.settings();
         attention.extend(guard::lint_unreadable_config(&settings.guard).map(|finding| AttentionItem {
             what: format!("{}: {}", finding.origin, finding.what),
