@@ -33,7 +33,7 @@ mod stream;
 mod web;
 
 pub use http::errors::ServeError;
-pub use http::listener::ServerListener;
+pub use http::listener::{ServerListener, ServerOwner};
 pub use http::routes::{OPENAPI, api_routes, page_routes};
 pub use http::token::{AccessToken, TokenError, read_token_file};
 pub use reconciler::poll_mode::{PollMode, PollSchedule};

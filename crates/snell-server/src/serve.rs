@@ -93,7 +93,7 @@ fn start_backend(
     let metrics = Arc::new(ServerMetrics::new());
     let database = settings.database_path();
     let (writer, writer_thread) = EventWriter::start(&database, metrics.clone())?;
-    let (unix, socket) = UnixSocketGuard::create_in(&settings.directory)?;
+    let (unix, socket) = UnixSocketGuard::create_in(&settings.directory, address)?;
     let unix = unix.map(UnixListener::from_std).transpose();
     let clock = ServerClock { fixed: settings.now };
     let poll_scheduler = Arc::new(PollScheduler::new(settings.poll_schedule));

@@ -53,8 +53,9 @@ pub use store::{OpenedStore, Store};
 pub use views::log_search::{EventDetails, LogLine, LogSearchResult, ProjectView};
 pub use views::queries::{LiveQueries, LogQueries, Queries, RollupQueries, SessionQueries, TimelineQueries};
 pub use views::query_types::{
-    AgentFilter, AgentView, DecisionAuthor, EventActivity, ExportLine, GuardFilter, GuardLogEntry, GuardVerdictView,
-    HookRunView, HookStats, LogEntry, LogFilter, PruneCounts, SessionView, StoreTotals, TurnFilter, TurnView,
+    AgentFilter, AgentView, DecisionAuthor, EventActivity, ExportLine, FailedHook, GuardFilter, GuardLogEntry,
+    GuardVerdictView, HookRunView, HookStats, LogEntry, LogFilter, PruneCounts, SessionView, StoreTotals, TurnFilter,
+    TurnView,
 };
 pub use views::rollups::{GuardHour, GuardOutcome, HookHour};
 pub use views::session_snapshot::{

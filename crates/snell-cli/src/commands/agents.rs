@@ -101,14 +101,15 @@ fn load_agents(args: &Args, store_handle: &mut StoreHandle) -> anyhow::Result<Ag
     })
 }
 
-const COLUMNS: [TableColumn; 7] = [
+const COLUMNS: [TableColumn; 8] = [
     TableColumn::new("AGENT"),
+    TableColumn::new("PRODUCT").with_drop_rank(2).optional(),
     TableColumn::new("STATE"),
-    TableColumn::new("SINCE").with_drop_rank(2),
-    TableColumn::new("PROJECT").with_drop_rank(4),
+    TableColumn::new("SINCE").with_drop_rank(3),
+    TableColumn::new("PROJECT").with_drop_rank(5),
     TableColumn::new("LAST WORDS").flexible(),
     TableColumn::new("LAST ACTIVE").with_drop_rank(1),
-    TableColumn::new("WHY").with_drop_rank(3).optional(),
+    TableColumn::new("WHY").with_drop_rank(4).optional(),
 ];
 
 fn render_agents(look: &AgentsSnapshot, now: Timestamp) -> String {
@@ -127,6 +128,7 @@ fn render_agents(look: &AgentsSnapshot, now: Timestamp) -> String {
         let plain = |text: String| (text, TextStyle::Plain);
         table.add_styled_row([
             plain(agent.agent_id.to_string()),
+            plain(agent.product.clone().unwrap_or_default()),
             (format_agent_state(agent), state_style(agent.state)),
             plain(format_elapsed(agent.state_since, now)),
             plain(agent.project.clone()),

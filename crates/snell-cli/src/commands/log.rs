@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::ValueEnum;
 use serde::Serialize;
-use snell::{Diagnostic, EventName, RetentionPeriod, Severity, Timestamp, UserMessage};
+use snell::{AgentProduct, Diagnostic, EventName, RetentionPeriod, Severity, Timestamp, UserMessage};
 use snell_guard::rules::RULES;
 use snell_store::{DecisionAuthor, LogEntry, LogFilter, PruneCounts};
 
@@ -31,8 +31,8 @@ const ONCE_MARKER_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Show events, the newest first
 ///
-/// A line has the local time, the agent, its project, the event, its subject, the decision with its author ([guard RULE] or
-/// [hook FILE:LINE]), and the number of hooks that reacted.
+/// A line has the local time, the agent, its product, its project, the event, its subject, the decision with its author ([guard RULE] or
+/// [hook FILE:LINE]), and the number of hooks that reacted and failed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell log --tool Bash --since 2h\n  snell log --verdict block --json\n  \
     snell log --follow\n  snell log --prune --keep 7d --dry-run")]
@@ -53,9 +53,9 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Filters")]
 struct LogFilterArgs {
-    /// Show this agent
-    #[arg(long, value_name = "ID")]
-    agent: Option<i64>,
+    /// Show this agent (its number), or the agents of this product (claude)
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
     /// Show the session whose id starts with this
     #[arg(long, value_name = "ID")]
     session: Option<String>,
@@ -78,7 +78,7 @@ struct LogFilterArgs {
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// Show at most this many [default: 50, with --follow 10 old ones]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     /// Show events older than the event with this number
     #[arg(long, value_name = "ID")]
@@ -149,8 +149,15 @@ impl LogFilterArgs {
             LogVerdictArg::Ask => "ask",
             LogVerdictArg::Block => "block",
         });
+        let agent = self.agent.as_deref().map(LogAgent::parse).transpose()?;
+        let (agent_id, product) = match agent {
+            Some(LogAgent::Number(number)) => (Some(number), None),
+            Some(LogAgent::Product(product)) => (None, Some(product.name.to_owned())),
+            None => (None, None),
+        };
         Ok(LogFilter {
-            agent_id: self.agent,
+            agent_id,
+            product,
             project_id: None,
             session: self.session.clone(),
             event: self.event.as_deref().map(canonical_event_name),
@@ -163,6 +170,29 @@ impl LogFilterArgs {
             after_id: None,
             limit: self.limit.unwrap_or(DEFAULT_LIMIT),
         })
+    }
+}
+
+/// The agents to show.
+enum LogAgent {
+    /// The one with this number.
+    Number(i64),
+    /// Those of this product.
+    Product(&'static AgentProduct),
+}
+
+impl LogAgent {
+    fn parse(text: &str) -> anyhow::Result<Self> {
+        if let Ok(number) = text.parse() {
+            return Ok(Self::Number(number));
+        }
+        if let Some(product) = AgentProduct::find_by_name(text) {
+            return Ok(Self::Product(product));
+        }
+        let names: Vec<_> = AgentProduct::all().iter().map(|product| product.name).collect();
+        let error = CommandError::new(format!("--agent is neither the number of an agent nor a product: \"{text}\""));
+        let hint = format!("`snell agents` shows the numbers; the products are {}", names.join(", "));
+        Err(error.with_hint(hint).into())
     }
 }
 
@@ -218,17 +248,22 @@ fn print_page(args: &Args, entries: &[LogEntry], store_handle: &mut StoreHandle)
         let decided = chunk.iter().filter(|entry| entry.decision.is_some() || entry.would.is_some());
         let ids: Vec<_> = decided.map(|entry| entry.id).collect();
         let mut authors: BTreeMap<i64, Vec<DecisionAuthor>> = BTreeMap::new();
+        let mut verdicts = Vec::new();
         if !ids.is_empty() {
             for (id, author) in store_handle.query(|store| store.list_decision_authors(&ids))? {
                 authors.entry(id).or_default().push(author);
             }
+            verdicts = store_handle.query(|store| store.list_guard_verdicts(&ids))?;
         }
         for entry in chunk {
             let authors = authors.remove(&entry.id).unwrap_or_default();
             if args.json {
                 output::print_json_line(&LogEntryView { entry, authors })?;
             } else {
-                output::print_text(&log::render_log_entry(entry, &authors, store_handle.now()));
+                let advice = verdicts.iter().filter(|(id, _)| *id == entry.id);
+                let advice: Vec<_> = advice.filter_map(|(_, verdict)| verdict.advice.as_deref()).collect();
+                let notes = log::LogEntryNotes { authors: &authors, advice: &advice };
+                output::print_text(&log::render_log_entry(entry, notes, store_handle.now()));
             }
         }
     }

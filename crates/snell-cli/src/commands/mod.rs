@@ -34,7 +34,7 @@ pub(crate) mod worker;
 use std::time::Duration;
 
 use anyhow::bail;
-use snell::{Engine, Event};
+use snell::{Engine, Event, Hook};
 use snell_store::StoreError;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -97,8 +97,12 @@ pub(crate) fn run_command(command: CliCommand) -> u8 {
 
 /// Whether any enabled hook reacts to this kind of event.
 pub(crate) fn has_hook_for_event(engine: &Engine, event: &Event) -> bool {
-    let hooks = engine.hooks();
-    hooks.iter().any(|hook| hook.disabled.is_none() && hook.events.contains(&event.name))
+    engine.hooks().iter().any(|hook| is_hook_for_event(hook, event))
+}
+
+/// Whether this hook is enabled and reacts to this kind of event.
+pub(crate) fn is_hook_for_event(hook: &Hook, event: &Event) -> bool {
+    hook.disabled.is_none() && hook.events.contains(&event.name)
 }
 
 /// Makes this process the parent of processes that its hooks leave behind, so that it can reap them. Otherwise they wait for

@@ -1,7 +1,7 @@
 //! Runs the hooks of `snell.toml` files on an event that follows from a change of state.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
@@ -9,7 +9,8 @@ use snell::{AgentProduct, Engine, Event, EventName, NoticeKind, Timestamp};
 use snell_store::{DecisionRecord, DispatchView, EventRecord, EventSender};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::commands::has_hook_for_event;
+use super::plan::WantedSince;
+use crate::commands::is_hook_for_event;
 use crate::env::caller::CallerEnv;
 
 /// Variables of the session of an agent. The daemon has those of the hook that started it, whichever agent that was.
@@ -60,14 +61,30 @@ pub(super) fn build_event(change: &DispatchView) -> Option<Event> {
     Event::from_json(Some(name.as_str()), payload.as_bytes()).ok().map(|(event, _)| event)
 }
 
-/// The event of a change and the engine for it, if any hook reacts to it. The files are read each time: they, and the trust
-/// in them, may have changed.
-pub(super) fn find_reaction(change: &DispatchView) -> Option<(Engine, Event)> {
+/// An event, the engine for it, and since when a file has a hook for it.
+pub(super) struct HookReaction {
+    pub(super) engine: Engine,
+    pub(super) event: Event,
+    pub(super) since: WantedSince,
+}
+
+/// The reaction to a change, if any hook reacts to it. The files are read each time: they, and the trust in them, may have
+/// changed.
+pub(super) fn find_reaction(change: &DispatchView) -> Option<HookReaction> {
     let event = build_event(change)?;
     let product = AgentProduct::for_recorded_name(change.product.as_deref());
     let builder = CallerEnv::engine_builder(PathBuf::from(&change.project_path)).ok()?;
     let (engine, _) = builder.env(read_environment()).guest(product).load();
-    has_hook_for_event(&engine, &event).then_some((engine, event))
+    let hooks = engine.hooks();
+    let reacting = hooks.iter().filter(|hook| is_hook_for_event(hook, &event));
+    let since = reacting.map(|hook| read_wanted_since(&hook.origin.path)).min()?;
+    Some(HookReaction { engine, event, since })
+}
+
+/// Since when this file is as it is.
+pub(super) fn read_wanted_since(path: &Path) -> WantedSince {
+    let written = std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    WantedSince::from_last_write(written.and_then(|time| Timestamp::try_from(time).ok()), Timestamp::now())
 }
 
 /// The environment of hooks, without variables of an agent's session.

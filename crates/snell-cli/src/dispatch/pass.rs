@@ -10,11 +10,11 @@ use snell::{Engine, NotifySettings, SnellSettings, Timestamp};
 use snell_server::reconciler::tmux::TmuxServer;
 use snell_store::{ClaimedDelivery, DeliveryResult, DispatchView, Result, Store};
 
-use super::derived_event;
+use super::derived_event::{self, HookReaction};
 use super::in_flight::{AttemptReport, InFlightDeliveries};
 use super::link::PageLink;
 use super::notice::Notice;
-use super::plan::{self, HookInterest, NoticeMoment};
+use super::plan::{self, NoticeInterest, NoticeMoment, WantedSince};
 use super::targets::{DeliveryFailure, DeliveryTarget, NoticeSender};
 use crate::env::caller::CallerEnv;
 use crate::env::read_clock_override;
@@ -22,8 +22,10 @@ use crate::env::read_clock_override;
 /// How many changes are planned at a time.
 const MAX_PLANNED: u32 = 200;
 
-/// Changes that nothing reacts to are marked together, because each write makes the daemon read its rows again.
+/// Changes that nothing reacts to are marked together, because each write makes the daemon read its rows again: as soon as there
+/// are this many, or the first has waited for this time. A hook that is added or trusted later must not react to them.
 const UNWANTED_BATCH: usize = 200;
+const UNWANTED_INTERVAL: Duration = Duration::from_secs(5);
 
 /// How often held notices are checked.
 const HELD_INTERVAL: Duration = Duration::from_secs(30);
@@ -61,6 +63,8 @@ pub(super) struct DispatchPass {
     /// The last change that was looked at, and how many before it wait to be marked.
     last_seen: i64,
     unwanted: usize,
+    /// When the first of them was seen.
+    unwanted_since: Option<Instant>,
     held_checked: Option<Instant>,
 }
 
@@ -79,6 +83,7 @@ impl DispatchPass {
             in_flight: InFlightDeliveries::new(waker),
             last_seen: 0,
             unwanted: 0,
+            unwanted_since: None,
             held_checked: None,
         }
     }
@@ -112,7 +117,13 @@ impl DispatchPass {
         let metadata = std::fs::metadata(PathBuf::from(log)).ok();
         let state = metadata.and_then(|metadata| Some((metadata.len(), metadata.modified().ok()?)));
         let is_same = std::mem::replace(&mut self.last_log, state) == state;
-        self.lifetime == ConnectionLifetime::OnePass && is_same && !self.had_open && !self.is_delivering()
+        let is_idle = is_same && !self.had_open && !self.is_delivering() && !self.should_mark_unwanted();
+        self.lifetime == ConnectionLifetime::OnePass && is_idle
+    }
+
+    fn should_mark_unwanted(&self) -> bool {
+        let is_due = |since: Instant| since.elapsed() >= UNWANTED_INTERVAL;
+        self.unwanted >= UNWANTED_BATCH || self.unwanted_since.is_some_and(is_due)
     }
 
     fn keep_store(&mut self, store: Store) {
@@ -148,6 +159,7 @@ impl DispatchPass {
         if std::mem::replace(&mut self.last_inode, inode) != inode {
             self.last_seen = 0;
             self.unwanted = 0;
+            self.unwanted_since = None;
         }
         self.database.exists().then(|| Store::open(&self.database).ok()).flatten().map(|opened| opened.store)
     }
@@ -183,17 +195,24 @@ impl DispatchPass {
         self.user_engine.as_ref().map(Engine::settings).unwrap_or_default()
     }
 
+    /// Since when the user's settings are as they are.
+    fn read_settings_time(&self) -> WantedSince {
+        let files = self.user_engine.as_ref().map(Engine::files).unwrap_or_default();
+        let times =
+            files.iter().filter(|file| file.ends_with("snell.toml")).map(|file| derived_event::read_wanted_since(file));
+        times.max().unwrap_or(WantedSince::ALWAYS)
+    }
+
     fn plan_changes(&mut self, store: &mut Store, changes: &[DispatchView], notify: &NotifySettings) -> Result<()> {
         let now = Timestamp::now();
         let mut plans = Vec::new();
+        let notices = NoticeInterest { settings: notify, since: self.read_settings_time() };
         for change in changes {
-            let hooks = match derived_event::find_reaction(change) {
-                Some(_) => HookInterest::Wanted,
-                None => HookInterest::Unwanted,
-            };
-            let deliveries = plan::plan_deliveries(change, hooks, notify, now);
+            let hooks = derived_event::find_reaction(change).map(|reaction| reaction.since);
+            let deliveries = plan::plan_deliveries(change, hooks, notices, now);
             if deliveries.is_empty() {
                 self.unwanted += 1;
+                self.unwanted_since.get_or_insert_with(Instant::now);
             } else {
                 plans.push((change.dispatch_id, deliveries));
             }
@@ -202,7 +221,7 @@ impl DispatchPass {
             store.dispatches().plan_dispatches(&plans)?;
         }
         self.last_seen = changes.last().map_or(self.last_seen, |change| change.dispatch_id);
-        if self.unwanted >= UNWANTED_BATCH {
+        if self.should_mark_unwanted() {
             self.mark_unwanted(store)?;
         }
         Ok(())
@@ -212,6 +231,7 @@ impl DispatchPass {
         if self.unwanted > 0 {
             store.dispatches().skip_unplanned(self.last_seen)?;
             self.unwanted = 0;
+            self.unwanted_since = None;
         }
         Ok(())
     }
@@ -236,7 +256,7 @@ impl DispatchPass {
                 let reaction = derived_event::find_reaction(&claimed.dispatch);
                 self.in_flight.start(claimed, move |_| match reaction {
                     None => DeliveryResult::Skipped("no hook reacts to it any more".into()).into(),
-                    Some((engine, event)) => match derived_event::fire_event(&engine, &event, now) {
+                    Some(HookReaction { engine, event, .. }) => match derived_event::fire_event(&engine, &event, now) {
                         Ok(record) => AttemptReport { result: DeliveryResult::Sent, record: Some(record) },
                         Err(why) => DeliveryResult::Failed(why).into(),
                     },

@@ -7,35 +7,56 @@ use snell_store::{DeliveryResult, DispatchView, PlannedDelivery};
 
 use super::targets::DeliveryTarget;
 
-/// Notices are given up after this time.
+/// Deliveries are given up after this time.
 const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The pause after the first failure. It doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10 * 60);
 
-/// Whether any hook reacts to a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HookInterest {
-    Wanted,
-    Unwanted,
+/// Since when a file asks for changes: the time of its last write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct WantedSince(Timestamp);
+
+impl WantedSince {
+    pub(super) const ALWAYS: Self = Self(Timestamp::UNIX_EPOCH);
+
+    /// The time of a file's last write. A time in the future comes from another clock and counts as no time.
+    pub(super) fn from_last_write(written: Option<Timestamp>, now: Timestamp) -> Self {
+        written.filter(|written| *written <= now).map_or(Self::ALWAYS, Self)
+    }
+
+    /// Whether the file is older than the change. Earlier changes happened before the user asked for them.
+    fn includes(self, change: &DispatchView) -> bool {
+        self.0 <= change.recorded_at
+    }
 }
 
-/// The deliveries of a change, by the real clock.
+/// The settings of notices, and since when they are as they are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NoticeInterest<'a> {
+    pub(super) settings: &'a NotifySettings,
+    pub(super) since: WantedSince,
+}
+
+/// The deliveries of a change, by the real clock. `hooks` has a time if any hook reacts to it.
 pub(super) fn plan_deliveries(
     change: &DispatchView,
-    hooks: HookInterest,
-    notify: &NotifySettings,
+    hooks: Option<WantedSince>,
+    notices: NoticeInterest<'_>,
     now: Timestamp,
 ) -> Vec<PlannedDelivery> {
     let mut plan = Vec::new();
-    if hooks == HookInterest::Wanted {
+    // A wait that is still open is not old.
+    let is_open_wait = change.kind == NoticeKind::NeedsUser && change.is_current();
+    if age_of(change, now) > MAX_AGE && !is_open_wait {
+        return plan;
+    }
+    if hooks.is_some_and(|since| since.includes(change)) {
         plan.push(PlannedDelivery { target: DeliveryTarget::Hooks.name(), due_at: now });
     }
-    let is_old = age_of(change, now) > MAX_AGE;
-    // A wait that may still be open is not old.
-    let is_outdated = is_old && change.kind != NoticeKind::NeedsUser;
-    if !notify.wants(change.kind) || is_outdated || change.is_repetition {
+    let notify = notices.settings;
+    if !notify.wants(change.kind) || !notices.since.includes(change) || change.is_repetition {
         return plan;
     }
     let pause = match change.kind {

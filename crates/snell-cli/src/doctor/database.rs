@@ -1,11 +1,11 @@
 //! Checks the database, pending events, trust and the configuration.
 
-use snell::{Engine, Severity};
+use snell::{Engine, Severity, Timestamp};
 use snell_store::{EventRecorder, Store};
 
 use super::{DoctorFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
-use crate::commands::status;
-use crate::env::{ConfigArgs, format_lint_command};
+use crate::commands::status::{self, failed_hooks};
+use crate::env::{ConfigArgs, format_lint_command, read_clock_override};
 use crate::output;
 
 /// The lines of `snell status` that are shown.
@@ -23,7 +23,16 @@ pub(super) fn check_database(subject: &DoctorSubject) -> Vec<DoctorFinding> {
         if is_well { ok_finding(line) } else { note_finding(line) }
     });
     let attention = attention.into_iter().map(|item| warning_finding(item.what, item.remedy));
-    lines.chain(attention).chain(check_integrity(subject)).collect()
+    lines.chain(attention).chain(check_integrity(subject)).chain(report_failed_hooks(subject)).collect()
+}
+
+/// Reports hooks that failed in the last day.
+fn report_failed_hooks(subject: &DoctorSubject) -> Option<DoctorFinding> {
+    let now = read_clock_override().unwrap_or_else(Timestamp::now);
+    let mut store = Store::open_read_only(&EventRecorder::database_path(&subject.data)).ok()?;
+    let failed = store.list_failed_hooks(failed_hooks::start_of_recent(now)).ok()?;
+    let what = failed_hooks::describe_failed_hooks(&failed, now)?;
+    Some(warning_finding(what, "`snell log` shows the events, and the page of `snell serve` the output of the hooks"))
 }
 
 /// Checks the database for damage. A database that cannot be opened is reported elsewhere.

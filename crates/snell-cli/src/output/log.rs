@@ -15,6 +15,9 @@ use crate::output::{
 /// The longest subject on a terminal, even on a wide one.
 const MAX_SUBJECT_CELLS: usize = 100;
 
+/// The width of the product column.
+const PRODUCT_CELLS: usize = 8;
+
 /// The width of the project column on a terminal.
 const PROJECT_CELLS: usize = 12;
 
@@ -43,10 +46,19 @@ const MAX_REASON_LINES: usize = 3;
 /// The indent of these lines.
 const INDENT: &str = "    ";
 
+/// More about the decision of an entry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogEntryNotes<'a> {
+    /// The authors of the decision.
+    pub(crate) authors: &'a [DecisionAuthor],
+    /// The guard's advice for the model, which is in the reason too.
+    pub(crate) advice: &'a [&'a str],
+}
+
 /// The entry as a line. On a terminal the line is cut to the width, and a reason that does not fit goes on its own lines below with
 /// the author of the decision, because people look for them. Elsewhere nothing is cut.
-pub(crate) fn render_log_entry(entry: &LogEntry, authors: &[DecisionAuthor], now: Timestamp) -> String {
-    render_entry_within(&LogLineParts::from_entry(entry, authors, now), output::terminal_width())
+pub(crate) fn render_log_entry(entry: &LogEntry, notes: LogEntryNotes<'_>, now: Timestamp) -> String {
+    render_entry_within(&LogLineParts::from_entry(entry, notes, now), output::terminal_width())
 }
 
 fn render_entry_within(parts: &LogLineParts, terminal: Option<usize>) -> String {
@@ -66,6 +78,7 @@ fn render_entry_within(parts: &LogLineParts, terminal: Option<usize>) -> String 
 enum PrefixColumn {
     Time,
     Agent,
+    Product,
     Project,
     Event,
     /// The event without padding.
@@ -73,7 +86,8 @@ enum PrefixColumn {
 }
 
 /// The columns before the subject, from wide terminals to narrow ones. The first that leaves enough room is used.
-const PREFIXES: [&[PrefixColumn]; 4] = [
+const PREFIXES: [&[PrefixColumn]; 5] = [
+    &[PrefixColumn::Time, PrefixColumn::Agent, PrefixColumn::Product, PrefixColumn::Project, PrefixColumn::Event],
     &[PrefixColumn::Time, PrefixColumn::Agent, PrefixColumn::Project, PrefixColumn::Event],
     &[PrefixColumn::Time, PrefixColumn::Agent, PrefixColumn::Event],
     &[PrefixColumn::Time, PrefixColumn::Agent, PrefixColumn::ShortEvent],
@@ -84,6 +98,7 @@ const PREFIXES: [&[PrefixColumn]; 4] = [
 struct LogLineParts {
     time: String,
     agent: String,
+    product: String,
     project: String,
     event: String,
     subject: String,
@@ -99,29 +114,27 @@ struct LogLineParts {
 }
 
 impl LogLineParts {
-    fn from_entry(entry: &LogEntry, authors: &[DecisionAuthor], now: Timestamp) -> Self {
+    fn from_entry(entry: &LogEntry, notes: LogEntryNotes<'_>, now: Timestamp) -> Self {
         let would = entry.unaudited_outcome().map_or("", format_would_outcome);
         let (decision, style) = match entry.decision.as_deref() {
             None => (String::new(), TextStyle::Faint),
             Some(decision) => (format!("  -> {}", escape_invisible(decision)), decision_style(decision)),
         };
-        let hooks = match usize::try_from(entry.hooks).unwrap_or(0) {
-            0 => String::new(),
-            number => format!("  ({})", output::format_count(number, "hook")),
-        };
         let reason = entry.decision.as_ref().and(entry.reason.as_deref());
+        let reason = reason.map(|reason| remove_advice(reason, notes.advice));
         Self {
             time: time::format_time_short(entry.at, now),
             agent: entry.agent_id.to_string(),
+            product: escape_invisible(entry.product.as_deref().unwrap_or("-")),
             project: escape_invisible(&entry.project),
             event: escape_invisible(&entry.event),
             subject: sanitize_to_one_line(&describe_subject(entry)),
             decision,
-            reason: reason.map(sanitize_to_one_line),
-            author: format_authors(authors),
+            reason: reason.map(|reason| sanitize_to_one_line(&reason)),
+            author: format_authors(notes.authors),
             would,
             style,
-            hooks,
+            hooks: format_hook_counts(entry),
         }
     }
 
@@ -137,6 +150,7 @@ impl LogLineParts {
         let render = |column: &PrefixColumn| match column {
             PrefixColumn::Time => format!("{}  ", self.time),
             PrefixColumn::Agent => format!("{:>3}  ", self.agent),
+            PrefixColumn::Product => format!("{}  ", pad_to_width(&self.product, PRODUCT_CELLS)),
             PrefixColumn::Project => {
                 format!("{}  ", pad_to_width(&truncate_to_width(&self.project, project_cells), PROJECT_CELLS))
             }
@@ -187,6 +201,24 @@ impl LogLineParts {
             _ => lines.push(truncate_to_width(&self.author, cells)),
         }
         lines
+    }
+}
+
+/// The reason without the advice for the model.
+fn remove_advice(reason: &str, advice: &[&str]) -> String {
+    let without = advice.iter().fold(reason.to_owned(), |reason, advice| reason.replace(advice, ""));
+    without.trim().to_owned()
+}
+
+/// `(2 hooks, 1 failed)`; empty if no hook reacted.
+fn format_hook_counts(entry: &LogEntry) -> String {
+    let hooks = match usize::try_from(entry.hooks).unwrap_or(0) {
+        0 => return String::new(),
+        number => output::format_count(number, "hook"),
+    };
+    match entry.hooks_failed {
+        0 => format!("  ({hooks})"),
+        failed => format!("  ({hooks}, {failed} failed)"),
     }
 }
 
@@ -252,6 +284,7 @@ mod tests {
         LogLineParts {
             time: "10:00:02".into(),
             agent: "1".into(),
+            product: "claude".into(),
             project: "snell".into(),
             event: "PreToolUse".into(),
             subject: "Bash git push --force origin main".into(),
@@ -287,12 +320,12 @@ mod tests {
         10:00:02    1  snell         PreToolUse         Bash git push --force…  -> block
             a forced push to main removes commits of others  [guard git-force-push]
         Some(120)
-        10:00:02    1  snell         PreToolUse         Bash git push --force origin main  -> block  (2 hooks)
+        10:00:02    1  claude    snell         PreToolUse         Bash git push --force origin main  -> block  (2 hooks)
             a forced push to main removes commits of others  [guard git-force-push]
         Some(200)
-        10:00:02    1  snell         PreToolUse         Bash git push --force origin main  -> block: a forced push to main removes commits of others  [guard git-force-push]  (2 hooks)
+        10:00:02    1  claude    snell         PreToolUse         Bash git push --force origin main  -> block: a forced push to main removes commits of others  [guard git-force-push]  (2 hooks)
         None
-        10:00:02    1  snell         PreToolUse         Bash git push --force origin main  -> block: a forced push to main removes commits of others  [guard git-force-push]  (2 hooks)
+        10:00:02    1  claude    snell         PreToolUse         Bash git push --force origin main  -> block: a forced push to main removes commits of others  [guard git-force-push]  (2 hooks)
         ");
     }
 

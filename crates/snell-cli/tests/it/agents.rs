@@ -45,13 +45,13 @@ fn those_that_wait_come_first_and_those_that_ended_are_asked_for() {
     let ran = sandbox.run_snell(&["agents"], "");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     insta::assert_snapshot!(ran.stdout, @"
-    AGENT  STATE            SINCE  PROJECT  LAST WORDS  LAST ACTIVE  WHY
-    3      awaiting_input   3m     asker                3m ago       May I use Bash?
-    2      processing Bash  10m    worker   Build it.   12s ago
-    1      idle             1h     idler                1h ago
+    AGENT  PRODUCT  STATE            SINCE  PROJECT  LAST WORDS  LAST ACTIVE  WHY
+    3      claude   awaiting_input   3m     asker                3m ago       May I use Bash?
+    2      claude   processing Bash  10m    worker   Build it.   12s ago
+    1      claude   idle             1h     idler                1h ago
     ");
     let ran = sandbox.run_snell(&["agents", "--all"], "");
-    assert!(ran.stdout.lines().last().unwrap().starts_with("4      ended"), "{}", ran.stdout);
+    assert!(ran.stdout.lines().last().unwrap().starts_with("4      claude   ended"), "{}", ran.stdout);
 }
 
 #[test]
@@ -256,11 +256,11 @@ fn watching_without_a_terminal_prints_a_table_for_every_change() {
     sandbox.send_hook_event("11:00:00", "UserPromptSubmit", json!({"prompt": "Go on."}));
     let mut watcher = spawn_watcher(&sandbox, &["agents", "--watch"]);
     assert!(watcher.next_line().starts_with("AGENT"));
-    assert!(watcher.next_line().starts_with("1      processing"));
+    assert!(watcher.next_line().starts_with("1      claude   processing"));
     sandbox.send_hook_event("11:00:05", "Stop", json!({}));
     let next: Vec<_> = (0..3).map(|_| watcher.next_line()).collect();
     assert_eq!(next[0], "");
-    assert!(next[2].starts_with("1      idle"), "{next:?}");
+    assert!(next[2].starts_with("1      claude   idle"), "{next:?}");
     watcher.send_signal(Signal::INT);
     assert_eq!(watcher.child.wait().unwrap().code(), Some(0));
 }

@@ -46,11 +46,11 @@ fn before_anything_happened_it_says_so() {
 fn people_see_a_line_for_every_event() {
     let ran = record_session().run_snell(&["log"], "");
     insta::assert_snapshot!(ran.stdout, @"
-    11:30:00    1  project       Stop               I may not.
-    10:00:02    1  project       PreToolUse         Bash git push origin  -> block: not today  [hook ~/.config/snell/snell.toml:1]  (1 hook)
-    10:00:01    1  project       PreToolUse         Bash make  (1 hook)
-    10:00:00    1  project       UserPromptSubmit   Publish it, please.
-    09:00:00    1  project       SessionStart       startup
+    11:30:00    1  claude    project       Stop               I may not.
+    10:00:02    1  claude    project       PreToolUse         Bash git push origin  -> block: not today  [hook ~/.config/snell/snell.toml:1]  (1 hook)
+    10:00:01    1  claude    project       PreToolUse         Bash make  (1 hook)
+    10:00:00    1  claude    project       UserPromptSubmit   Publish it, please.
+    09:00:00    1  claude    project       SessionStart       startup
     ");
     let mut later = record_session();
     later = later.env("SNELL_NOW", "2026-03-02T12:00:00Z");
@@ -73,10 +73,10 @@ fn what_a_guard_that_only_watches_would_have_decided_is_told() {
         sandbox.send_hook_event(time, "PreToolUse", bash);
     }
     insta::assert_snapshot!(sandbox.run_snell(&["log"], "").stdout, @"
-    09:00:03    1  project       PreToolUse         Bash git push --force-with-lease  -> block: no  -> would be asked  [hook ~/.config/snell/snell.toml:3, guard git.push-with-lease]  (1 hook)
-    09:00:02    1  project       PreToolUse         Bash history -c  -> would be asked  [guard self.cover-tracks]  (1 hook)
-    09:00:01    1  project       PreToolUse         Bash rm -rf /  -> would be blocked  [guard files.delete-root]  (1 hook)
-    09:00:00    1  project       PreToolUse         Bash ls  (1 hook)
+    09:00:03    1  claude    project       PreToolUse         Bash git push --force-with-lease  -> block: no  -> would be asked  [hook ~/.config/snell/snell.toml:3, guard git.push-with-lease]  (1 hook)
+    09:00:02    1  claude    project       PreToolUse         Bash history -c  -> would be asked  [guard self.cover-tracks]  (1 hook)
+    09:00:01    1  claude    project       PreToolUse         Bash rm -rf /  -> would be blocked  [guard files.delete-root]  (1 hook)
+    09:00:00    1  claude    project       PreToolUse         Bash ls  (1 hook)
     ");
     let ran = sandbox.run_snell(&["log", "--json"], "");
     let would = ran.stdout.lines().map(|line| {
@@ -167,6 +167,9 @@ fn every_filter_finds_what_it_names() {
     let cases: &[(&[&str], &[&str])] = &[
         (&["--agent", "2"], &["UserPromptSubmit"]),
         (&["--agent", "7"], &[]),
+        (&["--agent", "claude", "--event", "Stop"], &["Stop"]),
+        (&["--agent", "codex"], &[]),
+        (&["-n", "1"], &["UserPromptSubmit"]),
         (&["--session", "session-o", "--tool", "Bash"], &["PreToolUse", "PreToolUse"]),
         (&["--session", "another"], &["UserPromptSubmit"]),
         (&["--session", "%"], &[]),
@@ -188,6 +191,52 @@ fn every_filter_finds_what_it_names() {
         let ran = sandbox.run_snell(&[&["log", "--json"], *args].concat(), "");
         assert_eq!(list_event_names(&ran), *expected, "{args:?}");
     }
+}
+
+#[test]
+fn an_unknown_agent_is_an_error_that_lists_the_products() {
+    let ran = record_session().run_snell(&["log", "--agent", "cloude"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
+    let expected = "error: --agent is neither the number of an agent nor a product: \"cloude\"\n\
+        hint: `snell agents` shows the numbers; the products are ";
+    assert!(ran.stderr.starts_with(expected), "{ran:?}");
+}
+
+#[test]
+fn a_hook_that_failed_is_seen_in_the_log_the_status_and_by_the_doctor() {
+    let settings = "[[hook]]\nevent = 'PreToolUse'\nrun = 'exit 3'\n[[hook]]\nevent = 'PreToolUse'\nrun = 'true'\n";
+    let sandbox = CliSandbox::with_frozen_clock().home_file(".config/snell/snell.toml", settings);
+    let call = json!({"tool_name": "Bash", "tool_input": {"command": "make"}});
+    sandbox.send_hook_event("11:00:00", "PreToolUse", call.clone());
+    sandbox.send_hook_event("11:55:00", "PreToolUse", call);
+    let log = sandbox.run_snell(&["log"], "").stdout;
+    assert_eq!(log.matches("Bash make  (2 hooks, 1 failed)").count(), 2, "{log}");
+    let entries = parse_json_lines(&sandbox.run_snell(&["log", "--json"], "").stdout);
+    assert_eq!((&entries[0]["hooks"], &entries[0]["hooks_failed"]), (&json!(2), &json!(1)));
+    assert_eq!(entries[0]["product"], "claude");
+    let expected = "2 hook runs failed in the last day: ~/.config/snell/snell.toml:1 (last: 5m ago, ";
+    for command in ["status", "doctor"] {
+        let ran = sandbox.run_snell(&[command], "");
+        assert!(ran.stdout.contains(expected), "{ran:?}");
+    }
+    let status = sandbox.run_snell(&["status", "--json"], "");
+    assert_eq!((status.code, &status.json()["failed_hooks"][0]["runs"]), (0, &json!(2)));
+    let later = sandbox.env("SNELL_NOW", "2026-03-02T12:00:00Z").run_snell(&["status"], "").stdout;
+    assert!(!later.contains("failed in the last day"), "{later}");
+}
+
+#[test]
+fn advice_for_the_model_is_only_in_the_json() {
+    let sandbox = CliSandbox::with_frozen_clock();
+    let call = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}});
+    sandbox.send_hook_event("11:00:00", "PreToolUse", call);
+    let entries = parse_json_lines(&sandbox.run_snell(&["log", "--json"], "").stdout);
+    let verdicts = "SELECT reason || '|' || advice FROM guard_verdicts";
+    let verdict = snell_test_support::database::query_texts(&sandbox.database(), verdicts).remove(0);
+    let (reason, advice) = verdict.split_once('|').unwrap();
+    assert_eq!(entries[0]["reason"], format!("{reason} {advice}"));
+    let log = sandbox.run_snell(&["log"], "").stdout;
+    assert!(log.contains(&format!("-> block: {reason}  [guard files.delete-root]")), "{log}");
 }
 
 #[test]
@@ -266,7 +315,7 @@ fn following_can_begin_before_anything_happened_and_filters() {
     sandbox.send_hook_event("11:40:00", "SessionStart", json!({}));
     sandbox.send_hook_event("11:41:00", "Stop", json!({}));
     let line = lines.next().unwrap().unwrap();
-    assert!(line.starts_with("11:41:00    1  project       Stop"), "{line}");
+    assert!(line.starts_with("11:41:00    1  claude    project       Stop"), "{line}");
     drop(lines);
     let status = wait_until(|| child.try_wait().unwrap());
     assert_eq!(status.code(), Some(0), "it ends when nobody reads any more");

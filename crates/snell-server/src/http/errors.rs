@@ -12,6 +12,8 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use snell::UserMessage;
 use snell_store::StoreError;
+
+use crate::http::listener::ServerOwner;
 pub(crate) use snell_store::format_error_chain;
 
 /// Why a server cannot run.
@@ -46,10 +48,12 @@ pub enum ServeError {
         name: String,
     },
     /// Another server uses the same data directory.
-    #[error("another `snell serve` already uses {}", directory.display())]
+    #[error("another `snell serve` already uses {}{}", directory.display(), format_owner(owner.as_ref()))]
     AlreadyServed {
         /// The data directory.
         directory: PathBuf,
+        /// That server, if it is known.
+        owner: Option<ServerOwner>,
     },
     /// The unix socket cannot be created.
     #[error("cannot create the socket {}", path.display())]
@@ -95,6 +99,11 @@ impl ServeError {
             Self::Address { .. } | Self::Socket { .. } | Self::Store { .. } | Self::System { .. } => None,
         }
     }
+}
+
+/// The server that uses a directory, for the end of a message.
+fn format_owner(owner: Option<&ServerOwner>) -> String {
+    owner.map(|ServerOwner { pid, address }| format!(": process {pid} at http://{address}")).unwrap_or_default()
 }
 
 /// Why a request is refused.

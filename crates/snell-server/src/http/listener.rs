@@ -1,7 +1,7 @@
 //! Where the server listens: a TCP address, and a unix socket in the data directory.
 
 use std::fs::{self, DirBuilder, File};
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
@@ -22,6 +22,9 @@ const SEND_BUFFER_BYTES: usize = 128 * 1024;
 
 /// The server of a directory holds a lock on this file.
 const LOCK_FILE_NAME: &str = "snell.sock.lock";
+
+/// A longer lock file is not one of a server.
+const MAX_LOCK_BYTES: u64 = 200;
 
 /// A bound TCP address.
 pub struct ServerListener {
@@ -90,7 +93,7 @@ impl UnixSocketGuard {
 
     /// Creates the socket of a directory in place of a stale one. Only its owner can use it. There is none if the path
     /// is too long for the system.
-    pub(crate) fn create_in(directory: &Path) -> Result<(Option<UnixListener>, Self), ServeError> {
+    pub(crate) fn create_in(directory: &Path, address: SocketAddr) -> Result<(Option<UnixListener>, Self), ServeError> {
         let path = ServeSettings::socket_path_in(directory);
         let failed = |source| ServeError::Socket { path: path.clone(), source };
         DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
@@ -99,6 +102,7 @@ impl UnixSocketGuard {
             .map_err(|source| ServeError::Socket { path: lock_path, source })?;
         let lock = lock.into_file();
         lock_directory(&lock, directory)?;
+        ServerOwner { pid: std::process::id(), address }.write_to(&lock);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
             _ => {}
@@ -123,10 +127,38 @@ impl UnixSocketGuard {
     }
 }
 
+/// The process and the address of a server. They are in its lock file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServerOwner {
+    /// The process.
+    pub pid: u32,
+    /// The address.
+    pub address: SocketAddr,
+}
+
+impl ServerOwner {
+    /// Writes it to the lock file. The lock works without it.
+    fn write_to(self, mut lock: &File) {
+        let text = format!("{}\n{}\n", self.pid, self.address);
+        let _ = lock.set_len(0).and_then(|()| lock.write_all(text.as_bytes()));
+    }
+
+    /// The server that has locked this directory.
+    fn read_from(directory: &Path) -> Option<Self> {
+        let file = RegularFile::open(&directory.join(LOCK_FILE_NAME), FileAccess::Read).ok()?.into_file();
+        let mut text = String::new();
+        file.take(MAX_LOCK_BYTES).read_to_string(&mut text).ok()?;
+        let (pid, address) = text.trim_end().split_once('\n')?;
+        Some(Self { pid: pid.parse().ok()?, address: address.parse().ok()? })
+    }
+}
+
 /// Locks a directory for as long as the file is open.
 fn lock_directory(lock: &File, directory: &Path) -> Result<(), ServeError> {
     flock(lock, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
-        rustix::io::Errno::WOULDBLOCK => ServeError::AlreadyServed { directory: directory.to_owned() },
+        rustix::io::Errno::WOULDBLOCK => {
+            ServeError::AlreadyServed { directory: directory.to_owned(), owner: ServerOwner::read_from(directory) }
+        }
         other => ServeError::Socket { path: directory.join(LOCK_FILE_NAME), source: other.into() },
     })
 }

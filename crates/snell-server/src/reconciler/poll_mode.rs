@@ -131,7 +131,7 @@ impl PollScheduler {
         let mode = self.schedule.compute_mode(state.last_hook_at, now);
         if mode != state.mode {
             state.mode = mode;
-            tracing::info!(mode = mode.as_str(), "the mode changed");
+            tracing::debug!(mode = mode.as_str(), "the mode changed");
             self.changed.notify_all();
         }
         mode

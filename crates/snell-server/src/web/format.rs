@@ -216,11 +216,11 @@ pub(super) fn state_symbol(state: AgentState) -> &'static str {
     }
 }
 
-/// The reason of an end, as words and as the recorded value.
+/// The reason of an end in words, or the recorded value if there are none.
 pub(super) fn render_end_reason(reason: &str) -> Markup {
     html! {
-        @if let Some(words) = snell_store::describe_end_reason(reason) { (words) " " }
-        code.quiet { (truncate_text(reason, MAX_NAME_CHARS)) }
+        @if let Some(words) = snell_store::describe_end_reason(reason) { (words) }
+        @else { code.quiet { (truncate_text(reason, MAX_NAME_CHARS)) } }
     }
 }
 

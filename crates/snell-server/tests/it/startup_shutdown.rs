@@ -63,7 +63,9 @@ fn one_directory_has_one_server() {
     let app = TestApp::start();
     let message = TestApp::start_error(ServeSettings::new(app.data_dir()), "127.0.0.1:0");
     let shown = app.data_dir().display();
-    assert_eq!(message, format!("another `snell serve` already uses {shown}"));
+    let (pid, address) = (std::process::id(), app.address);
+    let expected = format!("another `snell serve` already uses {shown}: process {pid} at http://{address}");
+    assert_eq!(message, expected);
     assert_eq!(app.request("GET", "/healthz").send_over_unix_socket(&app.socket_path()).status, 200);
     let database = app.data_dir().join("elsewhere.db");
     let mut settings = ServeSettings::new(app.data_dir());

@@ -403,6 +403,7 @@ impl Rows for Journal<'_> {
         find_tool_start(conversation_id: i64, tool_use_id: &str, before: Timestamp) -> Option<Timestamp>;
         list_open_tool_calls(agent_id: i64, conversation_id: i64, tool: &str) -> Vec<OpenToolCall>;
         find_last_call_summary(agent_id: i64, tool: &str) -> Option<String>;
+        repeats_guard_verdict(owner: EventReference<'_>, verdict: &GuardVerdictRecord, since: Timestamp) -> bool;
         insert_sighting(sighting: &SightingRow<'_>) -> ();
         insert_change(change: &NewChange<'_>) -> ();
     }

@@ -149,6 +149,13 @@ pub(crate) trait Rows: WorkerRows {
     fn insert_hook_run(&mut self, owner: EventReference<'_>, run: &HookRunRecord) -> Result<()>;
     /// Stores the result of a background hook run, if the run is known.
     fn finish_hook_run(&mut self, finished: &FinishedHookRun) -> Result<Option<HookRunOwner>>;
+    /// Whether the agent's earlier `PreToolUse` event of the same call has the same verdict, since this time. The event is stored.
+    fn repeats_guard_verdict(
+        &mut self,
+        owner: EventReference<'_>,
+        verdict: &GuardVerdictRecord,
+        since: Timestamp,
+    ) -> Result<bool>;
     fn insert_guard_verdict(&mut self, owner: EventReference<'_>, verdict: &GuardVerdictRecord) -> Result<()>;
     /// Stores a change of state without an event.
     fn insert_sighting(&mut self, sighting: &SightingRow<'_>) -> Result<()>;

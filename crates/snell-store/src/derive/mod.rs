@@ -19,6 +19,8 @@ mod turns;
 mod worker_signals;
 mod workers;
 
+use std::time::Duration;
+
 use serde::Serialize;
 use serde_json::Value;
 use snell::{AgentProduct, Event, EventName, NoticeKind, Timestamp};
@@ -39,6 +41,9 @@ use correlate::{CorrelatedAgent, EventOrigin, correlate_event, enter_conversatio
 pub(crate) use transcript_delta::{TranscriptDelta, apply_transcript_delta};
 use transition::{StateTransition, ToolChange, TransitionInput, compute_transition};
 use turns::TurnTime;
+
+/// A permission request comes within this time after the `PreToolUse` event of its call.
+const SAME_CALL_WINDOW: Duration = Duration::from_secs(10 * 60);
 
 /// The result of storing an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -369,7 +374,12 @@ fn insert_runs_and_verdicts(
     for run in &judgement.runs {
         rows.insert_hook_run(owner, run)?;
     }
+    let since = observed.at.checked_sub(SAME_CALL_WINDOW).unwrap_or(Timestamp::UNIX_EPOCH);
     for verdict in &judgement.guard {
+        // A permission request is about a call that was judged before.
+        if observed.name == "PermissionRequest" && rows.repeats_guard_verdict(owner, verdict, since)? {
+            continue;
+        }
         rows.insert_guard_verdict(owner, verdict)?;
     }
     Ok(())

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use snell::{Timestamp, TranscriptFormat};
 
+use super::session_file::{self, SessionProcess};
 use crate::db::journal::Journal;
 use crate::db::model::{
     AgentRow, AgentState, ConversationRow, ProcessIdentity, StateConfidence, StateSource, to_stored_precision,
@@ -19,8 +20,8 @@ use crate::store::{Store, read_transcript_delta};
 /// A transcript with a write in this time may belong to a live session.
 const RECENT_WINDOW: Duration = Duration::from_secs(60 * 60);
 
-/// With a write in this time the session is live, even without a known process.
-const ACTIVE_WINDOW: Duration = Duration::from_secs(5 * 60);
+/// With a write in this time the session is live, even without a known process, if Claude Code keeps no session files.
+const ACTIVE_WINDOW: Duration = Duration::from_secs(2 * 60);
 
 /// The largest number of transcripts: those of one hour.
 const MAX_TRANSCRIPTS: usize = 1_000;
@@ -57,16 +58,18 @@ impl Store {
         if found.is_empty() {
             return Ok(0);
         }
-        let unknown = self.read_rows(&mut |rows| {
+        let (unknown, taken) = self.read_rows(&mut |rows| {
             let mut unknown = Vec::new();
+            let taken: Vec<_> = rows.list_live_agents()?.into_iter().filter_map(|agent| agent.process).collect();
             for transcript in &found {
                 if rows.find_session_binding(&transcript.session_id)?.is_none() {
                     unknown.push(transcript);
                 }
             }
-            Ok(unknown)
+            Ok((unknown, taken))
         })?;
-        let discovered: Vec<_> = unknown.into_iter().filter_map(|transcript| transcript.read_session()).collect();
+        let sessions = unknown.into_iter().filter_map(|transcript| transcript.read_session(&taken));
+        let discovered = keep_newest_of_process(sessions.collect());
         if discovered.is_empty() {
             return Ok(0);
         }
@@ -107,6 +110,20 @@ fn inspect_transcript(path: &Path) -> Option<UnreportedTranscript> {
     })
 }
 
+/// A process has one session at a time: the one with the newest transcript.
+fn keep_newest_of_process(mut sessions: Vec<DiscoveredSession>) -> Vec<DiscoveredSession> {
+    sessions.sort_by_key(|session| std::cmp::Reverse(session.written));
+    let mut seen = Vec::new();
+    sessions.retain(|session| match session.process {
+        Some(process) if seen.contains(&process) => false,
+        process => {
+            seen.extend(process);
+            true
+        }
+    });
+    sessions
+}
+
 /// The project's directory by the name of a transcript's directory, which has hyphens instead of slashes.
 fn decode_project_dir(path: &str) -> Option<PathBuf> {
     let name = Path::new(path).parent()?.file_name()?.to_str()?;
@@ -115,8 +132,8 @@ fn decode_project_dir(path: &str) -> Option<PathBuf> {
 }
 
 impl UnreportedTranscript {
-    /// The transcript's data, if its session is live.
-    fn read_session(&self) -> Option<DiscoveredSession> {
+    /// The transcript's data, if its session is live. Processes that are taken belong to other agents.
+    fn read_session(&self, taken: &[ProcessIdentity]) -> Option<DiscoveredSession> {
         let ids = [self.session_id.clone()];
         let caught_up = read_transcript_delta(
             self.path.clone(),
@@ -128,8 +145,17 @@ impl UnreportedTranscript {
         // A file without entries of this session is something else.
         read.activity.as_ref()?;
         let cwd = read.cwd.as_deref().map(PathBuf::from).or_else(|| decode_project_dir(&self.path))?;
-        let process = ProcessIdentity::find_claude_in_directory(&cwd);
-        (self.is_very_recent || process.is_some()).then(|| DiscoveredSession {
+        let is_own = |process: &ProcessIdentity| {
+            !taken.iter().any(|other| other.pid == process.pid)
+                && session_file::read_session_id(*process, &self.path).is_none_or(|id| id == self.session_id)
+        };
+        let in_directory = || ProcessIdentity::find_claude_in_directory(&cwd).filter(is_own);
+        let (process, is_live) = match session_file::find_session_process(&self.session_id, &self.path) {
+            SessionProcess::Live(process) => (Some(process), true),
+            SessionProcess::Ended => (in_directory(), false),
+            SessionProcess::Unknown => (in_directory(), self.is_very_recent),
+        };
+        (is_live || process.is_some()).then(|| DiscoveredSession {
             session_id: self.session_id.clone(),
             delta: caught_up,
             cwd,

@@ -3,13 +3,14 @@
 //! A prompt that the user takes back before the first word of the answer fires no event, and leaves no line in the
 //! transcript. This file shows it.
 
+use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use snell::{FileAccess, RegularFile, Timestamp};
 
-use crate::db::model::AgentRow;
+use crate::db::model::{AgentRow, ProcessIdentity};
 
 /// The status of a process that waits for a prompt, and has no work in the background.
 const IDLE_STATUS: &str = "idle";
@@ -53,8 +54,42 @@ pub(super) fn read_status(agent: &AgentRow, transcript: &str) -> SessionFileStat
 
 fn locate_file(agent: &AgentRow, transcript: &str) -> Option<PathBuf> {
     let pid = agent.process?.pid;
-    let directory = Path::new(transcript).ancestors().nth(3)?;
-    Some(directory.join("sessions").join(format!("{pid}.json")))
+    Some(locate_directory(transcript)?.join(format!("{pid}.json")))
+}
+
+fn locate_directory(transcript: &str) -> Option<PathBuf> {
+    Some(Path::new(transcript).ancestors().nth(3)?.join("sessions"))
+}
+
+/// The process of a session by the session files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SessionProcess {
+    /// It runs.
+    Live(ProcessIdentity),
+    /// There are session files, but none of a live process is about the session.
+    Ended,
+    /// This version of Claude Code keeps no session files.
+    Unknown,
+}
+
+/// Finds the process of a session.
+pub(super) fn find_session_process(session_id: &str, transcript: &str) -> SessionProcess {
+    let Some(files) = locate_directory(transcript).and_then(|directory| fs::read_dir(directory).ok()) else {
+        return SessionProcess::Unknown;
+    };
+    let find_process = |path: &Path| {
+        let pid = path.file_stem()?.to_str()?.parse().ok()?;
+        let process = ProcessIdentity::from_pid(pid);
+        (!process.is_gone() && read_file(path)?.session_id == session_id).then_some(process)
+    };
+    let mut files = files.flatten().map(|file| file.path());
+    files.find_map(|path| find_process(&path)).map_or(SessionProcess::Ended, SessionProcess::Live)
+}
+
+/// The session of a process, if it has a session file.
+pub(super) fn read_session_id(process: ProcessIdentity, transcript: &str) -> Option<String> {
+    let path = locate_directory(transcript)?.join(format!("{}.json", process.pid));
+    read_file(&path).map(|wire| wire.session_id)
 }
 
 fn read_file(path: &Path) -> Option<SessionFileWire> {

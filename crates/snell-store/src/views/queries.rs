@@ -10,8 +10,8 @@ use crate::db::workers::SessionWorker;
 use crate::error::Result;
 use crate::views::log_search::{EventDetails, LogSearchResult, ProjectView};
 use crate::views::query_types::{
-    AgentFilter, AgentView, DecisionAuthor, EventActivity, ExportLine, GuardFilter, GuardLogEntry, GuardVerdictView,
-    HookStats, LogEntry, LogFilter, PruneCounts, SessionView, StoreTotals, TurnFilter, TurnView,
+    AgentFilter, AgentView, DecisionAuthor, EventActivity, ExportLine, FailedHook, GuardFilter, GuardLogEntry,
+    GuardVerdictView, HookStats, LogEntry, LogFilter, PruneCounts, SessionView, StoreTotals, TurnFilter, TurnView,
 };
 use crate::views::rollups::{GuardHour, HookHour};
 use crate::views::sessions::{MissionView, SessionFilter, SessionRow};
@@ -27,6 +27,8 @@ pub trait Queries: LogQueries + SessionQueries + TimelineQueries + RollupQueries
     fn list_projects(&mut self, at_most: u32) -> Result<Vec<ProjectView>>;
     /// The project with this root, if anything was recorded there.
     fn find_project_id(&mut self, root: &str) -> Result<Option<i64>>;
+    /// Hooks with runs that failed or timed out since this time, the last failure first.
+    fn list_failed_hooks(&mut self, since: Timestamp) -> Result<Vec<FailedHook>>;
     /// The totals.
     fn count_totals(&mut self) -> Result<StoreTotals>;
     /// How many rows are older than this.

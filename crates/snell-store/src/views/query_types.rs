@@ -95,6 +95,8 @@ pub struct AgentView {
 pub struct LogFilter {
     /// Events of this agent.
     pub agent_id: Option<i64>,
+    /// Events of agents of this product.
+    pub product: Option<String>,
     /// Events of this project.
     pub project_id: Option<i64>,
     /// Events of a session with an id that has this prefix.
@@ -128,6 +130,8 @@ pub struct LogEntry {
     pub at: Timestamp,
     /// Its agent.
     pub agent_id: i64,
+    /// The agent's product.
+    pub product: Option<String>,
     /// The agent's project.
     pub project: String,
     /// The project's id: several projects may have the same name.
@@ -158,6 +162,8 @@ pub struct LogEntry {
     pub took_us: Option<i64>,
     /// The number of matching hooks.
     pub hooks: i64,
+    /// How many of them failed or timed out.
+    pub hooks_failed: i64,
     /// The tool's input after a hook changed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed_input: Option<Value>,
@@ -361,6 +367,25 @@ pub struct EventActivity {
     pub last_at: Option<Timestamp>,
     /// The newest event's name.
     pub last_event: Option<String>,
+}
+
+/// A hook with runs that failed or timed out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailedHook {
+    /// The file that configures it.
+    pub source: String,
+    /// The line in that file.
+    pub line: i64,
+    /// How many runs failed.
+    pub runs: i64,
+    /// The time of the last one.
+    pub last_at: Timestamp,
+    /// The status of the last one: `failed` or `timed_out`.
+    pub last_status: String,
+    /// The exit code of the last one.
+    pub last_exit_code: Option<i64>,
+    /// Why the last one failed.
+    pub last_why: Option<String>,
 }
 
 /// The totals of the store.

@@ -55,6 +55,7 @@ fn every_combination_of_filters_gives_the_same_result_as_a_full_scan() {
     for choice in 0..512_u32 {
         let on = |bit: u32| choice & (1 << bit) != 0;
         let filter = LogFilter {
+            product: None,
             agent_id: on(0).then_some(2),
             project_id: on(1).then_some(2),
             session: on(2).then(|| "s".to_owned() + if on(0) { "" } else { "3" }),

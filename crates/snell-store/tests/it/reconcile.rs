@@ -275,6 +275,37 @@ fn a_session_that_no_hook_reported_is_found_by_its_transcript() {
 }
 
 #[test]
+fn an_old_transcript_without_a_live_process_is_no_session() {
+    let living = std::process::id();
+    let dead = snell_test_support::process::spawn_dead_pid();
+    // Columns: the age of the transcript in seconds, the session files as processes and sessions, the number of sessions found.
+    let rows = [
+        (10, None, 1),
+        (180, None, 0),
+        (10, Some(vec![]), 0),
+        (10, Some(vec![(dead, "lost")]), 0),
+        (10, Some(vec![(living, "another")]), 0),
+        (10, Some(vec![(living, "lost")]), 1),
+        (1800, Some(vec![(dead, "another"), (living, "lost")]), 1),
+    ];
+    for (age, files, expected) in rows {
+        let mut kept = TestStore::new();
+        let mut line = build_prompt_line("lost", 1, "Find me.");
+        line["cwd"] = kept.project_dir().to_str().unwrap().into();
+        set_file_age(&write_home_transcript(&kept, "lost", &[line]), age);
+        if let Some(files) = &files {
+            std::fs::create_dir_all(kept.path_of("home/sessions")).unwrap();
+            for (pid, session) in files {
+                let text = serde_json::json!({"sessionId": session, "status": "idle"}).to_string();
+                write_file(&kept.path_of(&format!("home/sessions/{pid}.json")), text);
+            }
+        }
+        let found = kept.store.discover_sessions(&[kept.path_of("home/projects")], make_timestamp(9)).unwrap();
+        assert_eq!(found, expected, "{age} s, {files:?}");
+    }
+}
+
+#[test]
 fn a_discovered_session_ends_when_it_stays_silent() {
     let mut kept = TestStore::new();
     let mut line = build_prompt_line("lost", 1, "Find me.");

@@ -1,6 +1,7 @@
 //! `snell status`: the state of the records, and problems that need attention.
 
 mod attention;
+pub(crate) mod failed_hooks;
 mod render;
 mod store_probe;
 
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use snell::{ActiveProfile, BuiltinHandler, ProfileOrigin, ProjectFile, Severity};
 use snell_store::queue::outbox::{Outbox, ReceiverBacklog};
-use snell_store::{AgentView, DamagedDatabase, DataDirReport, StoreTotals};
+use snell_store::{AgentView, DamagedDatabase, DataDirReport, FailedHook, StoreTotals};
 
 use super::{DONE, FAILED};
 use crate::env::caller::CallerEnv;
@@ -44,6 +45,8 @@ struct StatusReport {
     totals: Option<StoreTotals>,
     /// Agents that wait for their user.
     waiting_agents: Vec<AgentView>,
+    /// Hooks that failed in the last day.
+    failed_hooks: Vec<FailedHook>,
     /// The active profile.
     #[serde(serialize_with = "serialize_profile")]
     profile: Option<ActiveProfile>,
@@ -146,10 +149,9 @@ impl StatusReport {
                 .map(|file| attention::describe_untrusted_file(file, &project)),
         );
         let gone = ConfigArgs::new(None, None).trust_file().missing_files(&project);
-        attention.extend(
-            gone.iter()
-                .map(|path| AttentionItem { what: missing_file_message(path), remedy: missing_file_remedy(&project) }),
-        );
+        let describe_gone =
+            |path: &PathBuf| AttentionItem { what: missing_file_message(path), remedy: missing_file_remedy(&project) };
+        attention.extend(gone.iter().map(describe_gone));
         let settings = engine.settings();
         attention.extend(guard::lint_unreadable_config(&settings.guard).map(|finding| AttentionItem {
             what: format!("{}: {}", finding.origin, finding.what),
@@ -166,6 +168,7 @@ impl StatusReport {
             },
             totals: probed.totals,
             waiting_agents: probed.waiting_agents,
+            failed_hooks: probed.failed_hooks,
             profile: settings.profile,
             recording: settings.handlers.is_enabled(BuiltinHandler::Track),
             keep: time::format_retention(settings.keep),

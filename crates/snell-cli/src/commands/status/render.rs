@@ -4,6 +4,7 @@ use snell::Timestamp;
 use snell_store::StoreTotals;
 use snell_store::queue::outbox::ReceiverBacklog;
 
+use super::failed_hooks::describe_failed_hooks;
 use super::{AttentionItem, StatusLines, StatusReport, describe_profile};
 use crate::output::time;
 use crate::output::{self, TextStyle};
@@ -50,6 +51,7 @@ pub(super) fn build_status_lines(status: &StatusReport, now: Timestamp) -> Statu
     if let Some(totals) = &status.totals {
         lines.extend(build_totals_lines(totals, now));
     }
+    lines.extend(describe_failed_hooks(&status.failed_hooks, now).map(|text| ("Hooks", text)));
     lines.extend(status.profile.map(|active| ("Profile", describe_profile(active))));
     let keeping = if status.recording { "" } else { " (nothing is recorded, because `track` is off)" };
     lines.push(("Kept for", format!("{}{keeping}", status.keep)));

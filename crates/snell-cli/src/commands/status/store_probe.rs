@@ -1,9 +1,9 @@
 //! Queries the database, and reports why if it cannot be used.
 
 use snell::is_file_kind_error;
-use snell_store::{AgentFilter, AgentState, AgentView, ReconcileScope, Store, StoreError, StoreTotals};
+use snell_store::{AgentFilter, AgentState, AgentView, FailedHook, ReconcileScope, Store, StoreError, StoreTotals};
 
-use super::AttentionItem;
+use super::{AttentionItem, failed_hooks};
 use crate::record::open_store::{self, StoreHandle};
 
 /// A function that queries the database.
@@ -15,12 +15,13 @@ pub(super) struct StoreProbeResult {
     pub(super) error: Option<String>,
     pub(super) totals: Option<StoreTotals>,
     pub(super) waiting_agents: Vec<AgentView>,
+    pub(super) failed_hooks: Vec<FailedHook>,
 }
 
 impl StoreProbeResult {
     /// Only the state of the database.
     fn from_state(state: &'static str, error: Option<String>) -> Self {
-        Self { state, error, totals: None, waiting_agents: Vec::new() }
+        Self { state, error, totals: None, waiting_agents: Vec::new(), failed_hooks: Vec::new() }
     }
 }
 
@@ -43,7 +44,8 @@ pub(super) fn query_store(store_handle: &mut StoreHandle, attention: &mut Vec<At
     let now = store_handle.now();
     let (answer, remarks) = store_handle.try_query(|store| {
         open_store::reconcile_agents(store, ReconcileScope::All, now)?;
-        Ok((store.count_totals()?, store.list_agents(&AgentFilter::default())?))
+        let failed_hooks = store.list_failed_hooks(failed_hooks::start_of_recent(now))?;
+        Ok((store.count_totals()?, store.list_agents(&AgentFilter::default())?, failed_hooks))
     });
     // A database that was moved aside just now is reported with the files on disk.
     let remarks = remarks.into_iter().filter(|_| store_handle.count_pending() > 0);
@@ -52,11 +54,12 @@ pub(super) fn query_store(store_handle: &mut StoreHandle, attention: &mut Vec<At
         remedy: "the waiting events are safe, and are stored when the database is writable".into(),
     }));
     match answer {
-        Ok((totals, mut agents)) => {
+        Ok((totals, mut agents, failed_hooks)) => {
             agents.retain(|agent| agent.state == AgentState::AwaitingInput);
             StoreProbeResult {
                 totals: Some(totals),
                 waiting_agents: agents,
+                failed_hooks,
                 ..StoreProbeResult::from_state("ok", None)
             }
         }

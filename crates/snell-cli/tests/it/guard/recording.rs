@@ -1,6 +1,7 @@
 //! The guard's decisions in the log, the pages and the stream.
 
 use serde_json::json;
+use snell_test_support::payload::merge_fields;
 use snell_test_support::wait::wait_until;
 
 use super::{create_configured_sandbox, judge_bash, list_stored_verdicts};
@@ -56,6 +57,28 @@ fn a_verdict_reaches_the_pages_and_the_stream() {
     assert_eq!(item["rule"], "files.delete-root", "{page}");
     assert!(item["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{page}");
     assert!(item["advice"].as_str().is_some_and(|advice| !advice.is_empty()), "{page}");
+}
+
+#[test]
+fn a_call_that_is_judged_twice_is_counted_once() {
+    let sandbox = CliSandbox::with_frozen_clock();
+    let ask = |time: &str, event: &str, more: serde_json::Value| {
+        let call = json!({"tool_name": "Bash", "tool_input": {"command": "git push --force-with-lease"}});
+        sandbox.send_hook_event(time, event, merge_fields(call, &more));
+    };
+    // The agent repeats the call after the user's answer.
+    for (time, id) in [("11:00:00", "t1"), ("11:00:30", "t2")] {
+        ask(time, "PreToolUse", json!({"tool_use_id": id}));
+        ask(time, "PermissionRequest", json!({}));
+    }
+    assert_eq!(list_stored_verdicts(&sandbox).len(), 2);
+    // These are other calls: much later, by another id, with another input.
+    ask("11:30:00", "PermissionRequest", json!({}));
+    ask("11:30:01", "PermissionRequest", json!({"tool_use_id": "t3"}));
+    ask("11:00:31", "PermissionRequest", json!({"tool_input": {"command": "git push --force-with-lease=main"}}));
+    assert_eq!(list_stored_verdicts(&sandbox).len(), 5);
+    let sql = "SELECT CAST(sum(verdicts) AS TEXT) FROM guard_hours";
+    assert_eq!(snell_test_support::database::query_texts(&sandbox.database(), sql), ["5"]);
 }
 
 #[test]

@@ -49,6 +49,57 @@ fn changes_that_were_recorded_without_a_dispatcher_are_delivered_by_the_next_one
 }
 
 #[test]
+fn changes_from_before_a_hook_or_a_target_was_configured_are_never_delivered() {
+    const HOOK: &str = "[[hook]]\nevent = [\"NeedsUser\", \"AgentEnded\"]\nrun = \"cat >> payloads\"\n";
+    // Columns: whether a daemon runs, whether it is killed before the settings change.
+    for (daemon, is_killed) in [("on", true), ("on", false), ("off", false)] {
+        let webhook = start_target();
+        let sandbox = CliSandbox::new().env("KEY", "k").env("SNELL_DAEMON", daemon);
+        let agents = NoticeSandbox::with_sandbox(sandbox, "");
+        for session in ["s1", "s2"] {
+            agents.ask_permission(session);
+        }
+        agents.make_blocked_call("s2");
+        agents.send_event("s1", "SessionEnd", json!({"reason": "logout"}));
+        wait_until(|| (agents.query("SELECT 1 FROM dispatches").len() == 4).then_some(()));
+        if is_killed {
+            agents.end_daemon(Signal::KILL);
+        }
+        let config = agents.sandbox.home().join(".config/snell/snell.toml");
+        std::fs::write(config, format!("{}{HOOK}", webhook_config(&webhook, ""))).unwrap();
+        let _server = agents.start_server();
+        agents.ask_permission("s3");
+        agents.wait_for_deliveries(&["needs_user hooks sent", "needs_user webhook sent"]);
+        assert_eq!(webhook.requests().len(), 1, "daemon {daemon}, killed: {is_killed}");
+        assert_eq!(agents.sandbox.read("payloads").lines().count(), 1);
+    }
+}
+
+#[test]
+fn a_hook_gets_changes_from_before_a_restart_with_the_same_settings() {
+    let hook = "[[hook]]\nevent = \"NeedsUser\"\nrun = \"cat >> payloads\"\n";
+    let agents = NoticeSandbox::with_sandbox(CliSandbox::new().env("SNELL_DAEMON", "off"), hook);
+    let server = agents.start_server();
+    server.stop_with_signal(Signal::KILL);
+    agents.ask_permission("s1");
+    let _server = agents.start_server();
+    agents.wait_for_deliveries(&["needs_user hooks sent"]);
+}
+
+#[test]
+fn a_project_that_is_trusted_later_gets_no_earlier_changes() {
+    let project = "[[hook]]\nevent = \"NeedsUser\"\nrun = \"cat >> payloads\"\n";
+    let agents = NoticeSandbox::with_sandbox(CliSandbox::new().file("snell.toml", project), "");
+    agents.ask_permission("s1");
+    // The daemon marks it as unwanted.
+    wait_until(|| agents.query("SELECT 1 FROM dispatches WHERE is_planned").first().map(drop));
+    assert_eq!(agents.sandbox.run_snell(&["trust"], "").code, 0);
+    let _server = agents.start_server();
+    agents.ask_permission("s2");
+    agents.wait_for_deliveries(&["needs_user hooks sent"]);
+}
+
+#[test]
 fn a_daemon_and_a_server_send_each_notice_once() {
     const AGENTS: usize = 12;
     let webhook = start_target();

@@ -13,13 +13,14 @@ columns! {
     LogEntry from "events e JOIN agents a USING (agent_id) JOIN projects p USING (project_id) \
         LEFT JOIN conversations c ON c.conversation_id = e.conversation_id LEFT JOIN payloads d ON d.id = e.id"
     {
-        id: "e.id", at: "e.at", agent_id: "e.agent_id", project: "p.name", project_id: "a.project_id",
+        id: "e.id", at: "e.at", agent_id: "e.agent_id", product: "a.product", project: "p.name", project_id: "a.project_id",
         session_id: "c.session_id", event: "e.name", tool: "e.tool", tool_summary: "e.tool_summary",
         tool_duration_ms: "e.tool_us / 1000.0", decision: "e.decision", reason: "e.reason",
         // If the guard only audits, the strictest verdict is shown, which is also the last in the alphabet.
         would: "(SELECT max(g.would) FROM guard_verdicts g WHERE g.id = e.id AND g.decision = 'allow')",
         state: "e.state", correlation_method: "e.correlation", took_us: "e.took_us",
         hooks: "(SELECT count(*) FROM hook_runs h WHERE h.id = e.id)",
+        hooks_failed: "(SELECT count(*) FROM hook_runs h WHERE h.id = e.id AND h.status IN ('failed', 'timed_out'))",
         changed_input: "e.changed_input" => parse_json, changed_output: "e.changed_output" => parse_json,
         told: "e.told", payload: "d.payload" => |text| parse_json(text).unwrap_or(Value::Null),
     }
@@ -87,6 +88,7 @@ impl SqliteDatabase {
         // A plus keeps SQLite from using an index.
         let agent = if is_rare { "+agent_id = ?" } else { "agent_id = ?" };
         only(agent, filter.agent_id.map(Sql::Integer));
+        only("+agent_id IN (SELECT agent_id FROM agents WHERE product = ?)", text(&filter.product));
         only("name = ?", text(&filter.event));
         only(&format!("{TOOL_COLUMN} = ?"), text(&filter.tool));
         only("decision = ?", text(&filter.decision));
@@ -114,14 +116,19 @@ impl SqliteDatabase {
 
     /// The agents that the filter selects, unless it names one.
     fn find_filtered_agents(&self, filter: &LogFilter) -> Result<Option<Vec<i64>>> {
-        let (sql, value) = match (&filter.session, filter.project_id) {
-            (Some(prefix), _) => (
+        let (sql, value) = match (&filter.session, filter.project_id, &filter.product) {
+            (Some(prefix), ..) => (
                 "SELECT DISTINCT agent_id FROM session_ids JOIN holders USING (conversation_id) \
                  WHERE substr(session_id, 1, length(?1)) = ?1",
                 Sql::Text(prefix.clone()),
             ),
-            (None, Some(project_id)) => ("SELECT agent_id FROM agents WHERE project_id = ?1", Sql::Integer(project_id)),
-            (None, None) => return Ok(None),
+            (None, Some(project_id), _) => {
+                ("SELECT agent_id FROM agents WHERE project_id = ?1", Sql::Integer(project_id))
+            }
+            (None, None, Some(product)) => {
+                ("SELECT agent_id FROM agents WHERE product = ?1", Sql::Text(product.clone()))
+            }
+            (None, None, None) => return Ok(None),
         };
         self.connection.query_all(sql, [value]).map(Some)
     }

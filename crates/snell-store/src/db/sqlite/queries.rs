@@ -11,7 +11,7 @@ use crate::db::model::AgentState;
 use crate::error::Result;
 use crate::views::log_search::ProjectView;
 use crate::views::queries::Queries;
-use crate::views::query_types::{AgentFilter, AgentView, HookRunView, PruneCounts, StoreTotals};
+use crate::views::query_types::{AgentFilter, AgentView, FailedHook, HookRunView, PruneCounts, StoreTotals};
 
 columns! {
     AgentView from "agents a JOIN projects p USING (project_id) LEFT JOIN conversations c USING (conversation_id)" {
@@ -70,6 +70,12 @@ impl Queries for SqliteDatabase {
         self.connection.query_optional("SELECT project_id FROM projects WHERE path = ?1", [root])
     }
 
+    fn list_failed_hooks(&mut self, since: Timestamp) -> Result<Vec<FailedHook>> {
+        // With a maximum, SQLite takes the other columns from the row that has it.
+        let which = "WHERE at >= ?1 AND status IN ('failed', 'timed_out') GROUP BY source, line ORDER BY max(at) DESC LIMIT 100";
+        self.connection.select_all(which, [since.as_microsecond()])
+    }
+
     fn count_totals(&mut self) -> Result<StoreTotals> {
         let mut agents = Vec::new();
         for state in AgentState::ALL {
@@ -96,6 +102,12 @@ impl Queries for SqliteDatabase {
     fn check_integrity(&mut self) -> Result<Option<String>> {
         let report: String = self.connection.query_value("PRAGMA quick_check(1)", [])?;
         Ok((report != "ok").then_some(report))
+    }
+}
+
+columns! {
+    FailedHook from "hook_runs" {
+        source, line, runs: "count(*)", last_at: "max(at)", last_status: "status", last_exit_code: "exit_code", last_why: "why",
     }
 }
 

@@ -287,6 +287,23 @@ impl Rows for SqliteTransaction<'_, '_> {
             .map(drop)
     }
 
+    fn repeats_guard_verdict(
+        &mut self,
+        owner: EventReference<'_>,
+        verdict: &GuardVerdictRecord,
+        since: Timestamp,
+    ) -> Result<bool> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM events n JOIN guard_verdicts g ON g.agent_id = n.agent_id \
+            JOIN events e ON e.id = g.id WHERE n.id = ?1 AND g.id < n.id AND g.at >= ?2 AND e.name = 'PreToolUse' \
+            AND e.tool IS n.tool AND e.tool_summary IS n.tool_summary \
+            AND coalesce(e.tool_use_id = n.tool_use_id, 1) \
+            AND g.decision = ?3 AND g.would IS ?4 AND g.rule = ?5 AND g.reason = ?6)";
+        let (decision, would) = (verdict.decision_word(), verdict.would_word());
+        let since = since.as_microsecond();
+        let values = params![owner.event_row, since, decision, would, verdict.rule, verdict.reason];
+        self.transaction.query_value(sql, values)
+    }
+
     fn insert_guard_verdict(&mut self, owner: EventReference<'_>, verdict: &GuardVerdictRecord) -> Result<()> {
         insert_row!(
             self.transaction,
