@@ -289,7 +289,7 @@ fn a_question_to_the_user_of_every_agent_has_no_advice_to_the_model() {
             assert!(told.contains(&format!("{reason} {advice}")), "{}: {told}", call.agent);
         }
     }
-    assert!(asking.contains(&"claude") && !asking.contains(&"codex"), "{asking:?}");
+    assert!(asking.contains(&"qwen") && !asking.contains(&"codex"), "{asking:?}");
 }
 
 /// The fields without which a call cannot be judged.
