@@ -25,7 +25,7 @@ const PROJECT_CELLS: usize = 12;
 const EVENT_CELLS: usize = 17;
 
 /// The subject that columns are dropped for on a narrow terminal.
-const MIN_SUBJECT_CELLS: usize = 12;
+const MIN_SUBJECT_CELLS: usize = 16;
 
 /// The subject of an event without a tool: the first of these fields in its payload.
 const SUBJECTS: &[&str] = &[
