@@ -50,7 +50,7 @@ pub(crate) struct Args {
     profile: Option<String>,
     /// Only judge and record tool calls, and stop none
     ///
-    /// Writes preset = "audit" under [guard] of your snell.toml, also if all agents call Snell already. It replaces preset = "standard"
+    /// Writes preset = "audit" under `[guard]` of your snell.toml, also if all agents call Snell already. It replaces preset = "standard"
     /// until `snell uninstall`; another preset there is an error. Later, `snell guard replay` shows which calls would have been stopped.
     #[arg(long, conflicts_with = "notify")]
     audit: bool,
