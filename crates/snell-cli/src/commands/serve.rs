@@ -72,10 +72,10 @@ pub(crate) struct Args {
     /// Interval while hook events arrive [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Checks of agents")]
     poll_active: Option<Duration>,
-    /// Interval while none arrive [default: 2s]
+    /// Interval while no hook events arrive [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Checks of agents")]
     poll_silent: Option<Duration>,
-    /// Time without events until then [default: 300s]
+    /// Time without hook events before --poll-silent applies [default: 300s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Checks of agents")]
     silent_after: Option<Duration>,
     /// Log this much: off, error, warn, info, debug or trace
