@@ -40,7 +40,7 @@ pub(super) fn apply_activity(
         (ActivityKind::UsesTool(tool), AgentState::Processing) if by_transcript => {
             agent.current_tool = Some(tool.clone())
         }
-        (ActivityKind::EndedTurn, AgentState::Processing) if !agent.in_background => {
+        (ActivityKind::EndedTurn, _) if is_in_turn(agent) => {
             turns::conclude_turn(rows, agent, now)?;
             let words = turns::find_last_agent_turn(rows, agent)?;
             let (state, why) = match words.filter(|turn| turn.intent == TurnIntent::Question) {
@@ -53,6 +53,17 @@ pub(super) fn apply_activity(
         _ => {}
     }
     Ok(())
+}
+
+/// Whether the agent is in a turn that its transcript can end. If it waits for permission to use a tool, the user may have
+/// refused and interrupted it: no event reports that. A question at the end of a turn stays open.
+fn is_in_turn(agent: &AgentRow) -> bool {
+    let is_at_work = match agent.state {
+        AgentState::Processing => true,
+        AgentState::AwaitingInput => agent.current_tool.is_some(),
+        AgentState::Idle | AgentState::Ended => false,
+    };
+    is_at_work && !agent.in_background
 }
 
 fn is_newer_than_hook(at: Option<Timestamp>, reported_at: Option<Timestamp>, is_appended: bool) -> bool {
