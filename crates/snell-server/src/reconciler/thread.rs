@@ -11,6 +11,7 @@ use crate::clock::ServerClock;
 use crate::http::errors::format_error_chain;
 use crate::ingest::outbox_drain::OutboxDrain;
 use crate::metrics::{MetricOutcome, SharedMetrics};
+use crate::reconciler::agent_watch::{AgentWatch, WATCH_INTERVAL};
 use crate::reconciler::poll_mode::{PollScheduler, ReconcilerTask};
 use crate::reconciler::tmux;
 use crate::store_pool::PooledStore;
@@ -25,9 +26,6 @@ const OUTBOX_RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How often old records are removed.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(60 * 60);
-
-/// The longest wait for a task.
-const MAX_IDLE_WAIT: Duration = Duration::from_secs(60 * 60);
 
 /// The thread that checks agents.
 pub(crate) struct ReconcilerThread {
@@ -58,15 +56,13 @@ impl ReconcilerThread {
         let mut last_pruned = Instant::now();
         let mut ended: Vec<EndedAgentTurn> = Vec::new();
         let mut has_undelivered = false;
+        let mut last_drain = Instant::now();
+        let mut watch = AgentWatch::default();
         loop {
             let now = self.clock.now();
             self.metrics.set_mode(self.poll_scheduler.update_mode(None, now));
             let since = last_check.map_or(Duration::MAX, |at| at.elapsed());
-            let most = match (ended.is_empty(), has_undelivered) {
-                (false, _) => LATE_TRANSCRIPT_INTERVAL,
-                (true, true) => OUTBOX_RETRY_INTERVAL,
-                (true, false) => MAX_IDLE_WAIT,
-            };
+            let most = if ended.is_empty() { WATCH_INTERVAL } else { LATE_TRANSCRIPT_INTERVAL };
             match self.poll_scheduler.wait_for_task(since, most, now) {
                 ReconcilerTask::Stop => return,
                 ReconcilerTask::ReconcileAll => {
@@ -81,17 +77,33 @@ impl ReconcilerThread {
                     ended.extend(agents.into_iter().map(|agent_id| EndedAgentTurn { agent_id, at }));
                 }
                 ReconcilerTask::Nothing => {
+                    self.check_changed(&mut watch);
                     for one in &ended {
                         self.reconcile_agents(ReconcileScope::Agent(one.agent_id));
                     }
                     ended.retain(|one| one.at.elapsed() < LATE_TRANSCRIPT_WINDOW);
-                    has_undelivered = has_undelivered && self.outbox_drain.drain_messages();
+                    if has_undelivered && last_drain.elapsed() >= OUTBOX_RETRY_INTERVAL {
+                        last_drain = Instant::now();
+                        has_undelivered = self.outbox_drain.drain_messages();
+                    }
                 }
             }
             if let Some(keep) = self.keep.filter(|_| last_pruned.elapsed() > PRUNE_INTERVAL) {
                 last_pruned = Instant::now();
                 self.try_with_store("remove old records", |store| store.prune_older_than(keep).map(drop));
             }
+        }
+    }
+
+    /// Checks agents whose files or processes changed.
+    fn check_changed(&mut self, watch: &mut AgentWatch) {
+        let mut changed = Vec::new();
+        self.try_with_store("look at transcripts", |store| {
+            changed = watch.find_changed(store)?;
+            Ok(())
+        });
+        for agent_id in changed {
+            self.reconcile_agents(ReconcileScope::Agent(agent_id));
         }
     }
 

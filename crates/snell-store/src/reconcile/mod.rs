@@ -6,6 +6,7 @@
 mod discovery;
 mod panes;
 mod session_file;
+mod watch_targets;
 
 use std::time::{Duration, SystemTime};
 
@@ -13,12 +14,14 @@ use snell::{AgentProduct, Timestamp};
 
 use crate::db::model::{AgentRow, AgentState, ProcessIdentity, StateSource, to_stored_precision};
 use crate::db::rows::{Rows, TranscriptProgress};
+use crate::derive::transcript::{ActivityKind, TranscriptEntry};
 use crate::derive::{self, TranscriptDelta};
 use crate::error::Result;
 use crate::store::{Store, read_transcript_delta};
 
 pub use panes::{TmuxPane, TmuxServerPanes};
 use session_file::SessionFileStatus;
+pub use watch_targets::{WatchFingerprint, WatchTarget};
 
 /// A turn that only the transcript reports has ended if nothing was written for this long.
 const QUIET_TURN: Duration = Duration::from_secs(60);
@@ -28,6 +31,10 @@ const QUIET_PROMPT: Duration = Duration::from_secs(10 * 60);
 
 /// An agent without hook events and without a known process has ended if its transcript has not changed for this long.
 const QUIET_AGENT: Duration = Duration::from_secs(30 * 60);
+
+/// A line that ends a turn is read before the `Stop` event arrives, and a `Stop` hook may make the agent continue. So the end
+/// counts only after this time, if the agent sends events.
+const STOP_EVENT_GRACE: Duration = Duration::from_millis(600);
 
 /// The agents to check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,9 +116,10 @@ impl Store {
         let path = reached.path.clone().filter(|_| self.is_local_agent(&agent));
         let format = AgentProduct::for_recorded_name(agent.product.as_deref()).transcript;
         let caught_up = path.clone().map(|path| read_transcript_delta(path, format, reached, &ids));
-        let caught_up = caught_up.filter(TranscriptDelta::has_changes);
         let gone = agent.process.filter(|_| self.is_process_gone(&agent));
         let status = path.as_deref().map_or(SessionFileStatus::Unknown, |path| session_file::read_status(&agent, path));
+        let caught_up = caught_up
+            .filter(|delta| delta.has_changes() && !(gone.is_none() && awaits_stop_event(&agent, delta, status, now)));
         let idle_since = match status {
             SessionFileStatus::IdleSince(since) if is_interruptible(&agent, since) => Some(since),
             _ => None,
@@ -224,6 +232,20 @@ fn is_interruptible(agent: &AgentRow, since: Timestamp) -> bool {
         AgentState::Idle | AgentState::Ended => false,
     };
     is_at_work && agent.state_reported_at.is_none_or(|reported_at| reported_at < since)
+}
+
+/// Whether the transcript shows the end of a turn that a `Stop` event may still report. An interruption or an API error
+/// fires none. The session file shows that hooks of the event still run.
+fn awaits_stop_event(agent: &AgentRow, delta: &TranscriptDelta, status: SessionFileStatus, now: Timestamp) -> bool {
+    let Some(read) = &delta.read else {
+        return false;
+    };
+    let is_cut_off =
+        matches!(read.entries.last(), Some(TranscriptEntry::Interrupted { .. } | TranscriptEntry::ApiError { .. }));
+    let ended_at = read.activity.as_ref().filter(|activity| activity.kind == ActivityKind::EndedTurn);
+    let age = ended_at.and_then(|activity| activity.at).map(|at| now.duration_since(at).unsigned_abs());
+    let is_recent = age.is_some_and(|age| age < STOP_EVENT_GRACE || status == SessionFileStatus::Busy);
+    agent.state == AgentState::Processing && agent.state_reported_at.is_some() && !is_cut_off && is_recent
 }
 
 /// An agent whose transcript does not change.

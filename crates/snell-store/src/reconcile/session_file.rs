@@ -52,7 +52,7 @@ pub(super) fn read_status(agent: &AgentRow, transcript: &str) -> SessionFileStat
     }
 }
 
-fn locate_file(agent: &AgentRow, transcript: &str) -> Option<PathBuf> {
+pub(super) fn locate_file(agent: &AgentRow, transcript: &str) -> Option<PathBuf> {
     let pid = agent.process?.pid;
     Some(locate_directory(transcript)?.join(format!("{pid}.json")))
 }

@@ -10,6 +10,7 @@ mod reconciler;
 mod startup_shutdown;
 mod tmux_panes;
 mod transcript;
+mod transcript_watch;
 mod turn_phases;
 mod users;
 

@@ -49,6 +49,19 @@ impl TranscriptFixture {
         self.append_message("assistant", &message, at)
     }
 
+    /// The user interrupts the agent.
+    pub fn append_interruption(&self, at: Timestamp) -> Timestamp {
+        let content = [json!({"type": "text", "text": "[Request interrupted by user for tool use]"})];
+        self.append_message("user", &json!({"role": "user", "content": content}), at)
+    }
+
+    /// The user refuses a tool call.
+    pub fn append_refusal(&self, at: Timestamp) -> Timestamp {
+        let content = [json!({"type": "tool_result", "tool_use_id": "t1", "is_error": true,
+            "content": "The user doesn't want to proceed with this tool use."})];
+        self.append_message("user", &json!({"role": "user", "content": content}), at)
+    }
+
     fn append_message(&self, kind: &str, message: &Value, at: Timestamp) -> Timestamp {
         let line = json!({"type": kind, "sessionId": self.session, "cwd": self.cwd, "timestamp": at.to_string(),
             "message": message});

@@ -1,0 +1,89 @@
+//! The files and processes that show a change of an agent's state before its next event.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::session_file;
+use crate::db::model::{AgentRow, AgentState, ProcessIdentity};
+use crate::error::Result;
+use crate::store::Store;
+
+/// An agent to watch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WatchTarget {
+    /// The agent.
+    pub agent_id: i64,
+    /// Its transcript and its session file, while it works or waits for an answer.
+    files: Vec<PathBuf>,
+    process: Option<ProcessIdentity>,
+}
+
+/// The files and the process of a target at one time. After a change, the agent has to be checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WatchFingerprint {
+    files: Vec<Option<FileFingerprint>>,
+    is_process_gone: bool,
+}
+
+/// Which file is at a path, and its last change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileFingerprint {
+    device: u64,
+    inode: u64,
+    bytes: u64,
+    modified: (i64, i64),
+}
+
+impl WatchTarget {
+    /// Looks at the files and the process. Opens no file, so a named pipe cannot block it.
+    pub fn take_fingerprint(&self) -> WatchFingerprint {
+        WatchFingerprint {
+            files: self.files.iter().map(|path| FileFingerprint::read(path)).collect(),
+            is_process_gone: self.process.is_some_and(ProcessIdentity::is_gone),
+        }
+    }
+}
+
+impl FileFingerprint {
+    fn read(path: &Path) -> Option<Self> {
+        let metadata = std::fs::metadata(path).ok()?;
+        Some(Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            bytes: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+        })
+    }
+}
+
+impl Store {
+    /// The agents of this host whose files or processes can show a change of their state.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn list_watch_targets(&mut self) -> Result<Vec<WatchTarget>> {
+        let agents = self.read_rows(&mut |rows| {
+            let mut agents = Vec::new();
+            for agent in rows.list_live_agents()? {
+                let is_at_work = matches!(agent.state, AgentState::Processing | AgentState::AwaitingInput);
+                let transcript = match agent.session_id.as_ref().filter(|_| is_at_work) {
+                    Some(session) => rows.load_transcript_progress(session)?.path,
+                    None => None,
+                };
+                agents.push((agent, transcript));
+            }
+            Ok(agents)
+        })?;
+        let local = agents.into_iter().filter(|(agent, _)| self.is_local_agent(agent));
+        Ok(local.filter_map(|(agent, transcript)| build_target(&agent, transcript)).collect())
+    }
+}
+
+fn build_target(agent: &AgentRow, transcript: Option<String>) -> Option<WatchTarget> {
+    let session_file = transcript.as_deref().and_then(|transcript| session_file::locate_file(agent, transcript));
+    let files: Vec<_> = transcript.map(PathBuf::from).into_iter().chain(session_file).collect();
+    let process = agent.process.filter(|_| agent.process_is_certain);
+    let has_evidence = !files.is_empty() || process.is_some();
+    has_evidence.then_some(WatchTarget { agent_id: agent.agent_id, files, process })
+}
