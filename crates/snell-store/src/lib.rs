@@ -19,6 +19,7 @@ mod error;
 pub mod queue;
 mod reconcile;
 pub mod record;
+pub mod requests;
 mod store;
 mod views;
 
@@ -51,7 +52,9 @@ pub use record::masked_record::MaskedRecord;
 pub use record::redaction_marks::Redactions;
 pub use store::{OpenedStore, Store};
 pub use views::log_search::{EventDetails, LogLine, LogSearchResult, ProjectView};
-pub use views::queries::{LiveQueries, LogQueries, Queries, RollupQueries, SessionQueries, TimelineQueries};
+pub use views::queries::{
+    LiveQueries, LogQueries, Queries, RequestQueries, RollupQueries, SessionQueries, TimelineQueries,
+};
 pub use views::query_types::{
     AgentFilter, AgentView, DecisionAuthor, EventActivity, ExportLine, FailedHook, GuardFilter, GuardLogEntry,
     GuardVerdictView, HookRunView, HookStats, LogEntry, LogFilter, PruneCounts, SessionView, StoreTotals, TurnFilter,

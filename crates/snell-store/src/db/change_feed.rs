@@ -11,6 +11,7 @@ use crate::db::model::{
 };
 use crate::derive::intent::TurnIntent;
 use crate::record::event_record::{GuardVerdictRecord, HookRunRecord};
+use crate::requests::{AnswerOrigin, RequestKind, RequestStatus, RequestView};
 use crate::views::query_types::truncate_with_ellipsis;
 
 /// The longest text of an agent on its card.
@@ -35,6 +36,10 @@ words! {
         HookRun = "hook_run",
         /// The guard judged a call.
         GuardVerdict = "guard_verdict",
+        /// An agent asks its user.
+        RequestOpened = "request_opened",
+        /// A request was answered, or is over.
+        RequestClosed = "request_closed",
     }
 }
 
@@ -85,6 +90,7 @@ pub(crate) enum ChangePayload<'a> {
     Card(CardPayload<'a>),
     Run(HookRunPayload<'a>),
     Verdict(GuardVerdictPayload<'a>),
+    Request(RequestPayload<'a>),
 }
 
 /// Declares a message to watchers: a struct, and the function that fills it, field by field.
@@ -216,6 +222,21 @@ payload! {
         tier: &'a str = &verdict.tier,
         reason: &'a str = &verdict.reason,
         advice: Option<&'a str> = verdict.advice.as_deref(),
+        timestamp: Timestamp = at,
+    }
+}
+
+payload! {
+    RequestPayload from (request: &'a RequestView, at: Timestamp) {
+        agent_id: i64 = request.agent_id,
+        project_id: i64 = request.project_id,
+        uid: &'a str = &request.uid,
+        kind: RequestKind = request.kind,
+        status: RequestStatus = request.status,
+        title: String = shorten_card_text(&request.title),
+        expires_at: Timestamp = request.expires_at,
+        answered_by: Option<&'a str> = request.answered_by.as_deref(),
+        answered_from: Option<AnswerOrigin> = request.answered_from,
         timestamp: Timestamp = at,
     }
 }

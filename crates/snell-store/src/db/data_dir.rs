@@ -54,7 +54,8 @@ pub struct MisplacedFile {
 }
 
 /// The prefixes of the names of Snell's files.
-const FILE_PREFIXES: &[&str] = &["snell.db", "snell.sock.", "scribe.lock", "scribe.trouble", "trust.", "background."];
+const FILE_PREFIXES: &[&str] =
+    &["snell.db", "snell.sock.", "scribe.lock", "scribe.trouble", "trust.", "background.", "watchers.lock"];
 
 /// Snell's sockets.
 const SOCKETS: &[&str] = &["scribe.sock", "snell.sock"];

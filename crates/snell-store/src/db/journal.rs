@@ -10,8 +10,8 @@ use std::collections::{HashMap, HashSet};
 use snell::Timestamp;
 
 use crate::db::change_feed::{
-    CardPayload, ChangeKind, ChangePayload, GuardVerdictPayload, HookRunPayload, NewChange, SessionCreatedPayload,
-    SessionEndedPayload, StatePayload, TurnPayload,
+    CardPayload, ChangeKind, ChangePayload, GuardVerdictPayload, HookRunPayload, NewChange, RequestPayload,
+    SessionCreatedPayload, SessionEndedPayload, StatePayload, TurnPayload,
 };
 use crate::db::dispatches::{NewDispatch, classify_state_change};
 use crate::db::model::{AgentRow, AgentState, ConversationRow, SightingRow, StateSource, TurnRow};
@@ -19,6 +19,7 @@ use crate::db::rows::{EventReference, EventRow, HookRunOwner, OpenToolCall, Rows
 use crate::db::workers::{SessionWorker, WorkerKind, WorkerRows};
 use crate::error::{Result, StoreError};
 use crate::record::event_record::{FinishedHookRun, GuardVerdictRecord, HookRunRecord};
+use crate::requests::{NewRequest, RememberedAnswer, RequestEnd, RequestRows, RequestStatus, RequestView};
 
 /// Rows as one transaction reads and changes them.
 pub(crate) struct Journal<'a> {
@@ -188,8 +189,33 @@ impl<'a> Journal<'a> {
             if let Some(kind) = classify_state_change(before_state, agent) {
                 self.insert_dispatch(&NewDispatch { kind, agent_id, at: agent.state_since, text: &agent.why })?;
             }
+            if before_state == Some(AgentState::AwaitingInput) {
+                self.withdraw_requests(agent_id)?;
+            }
         }
         self.record_card_change(agent)
+    }
+
+    /// Closes the requests of an agent that waits no longer: its user answered in its own dialog, or it ended.
+    fn withdraw_requests(&mut self, agent_id: i64) -> Result<()> {
+        for request in self.rows.list_open_requests(agent_id)? {
+            let (status, why) = (RequestStatus::Withdrawn, "the agent no longer waits");
+            self.close_request(request.request_id, &RequestEnd::without_answer(status, why, Timestamp::now()))?;
+        }
+        Ok(())
+    }
+
+    /// The request that the caller has just written.
+    pub(crate) fn require_request(&mut self, request_id: i64) -> Result<RequestView> {
+        self.rows
+            .find_request(request_id)?
+            .ok_or_else(|| StoreError::Database("the request was removed with its agent".into()))
+    }
+
+    fn record_request_change(&mut self, kind: ChangeKind, request_id: i64) -> Result<()> {
+        let request = self.require_request(request_id)?;
+        let payload = ChangePayload::Request(RequestPayload::new(&request, self.cause.at));
+        self.record_change(kind, request.agent_id, request.project_id, payload)
     }
 
     /// Stores a change of state that no event of the agent reports: the reconciler saw it, or it came with another
@@ -418,5 +444,28 @@ impl WorkerRows for Journal<'_> {
         save_worker(worker: &mut SessionWorker) -> ();
         transfer_workers(from: i64, to: i64) -> ();
         mark_worker_reported(conversation_id: i64, worker_id: i64, at: Timestamp) -> ();
+    }
+}
+
+/// Requests refer to their agents, so these must be in the database.
+impl RequestRows for Journal<'_> {
+    fn insert_request(&mut self, request: &NewRequest, host: Option<&str>) -> Result<i64> {
+        self.flush()?;
+        let request_id = self.rows.insert_request(request, host)?;
+        self.record_request_change(ChangeKind::RequestOpened, request_id)?;
+        Ok(request_id)
+    }
+
+    fn close_request(&mut self, request_id: i64, end: &RequestEnd) -> Result<()> {
+        self.rows.close_request(request_id, end)?;
+        self.record_request_change(ChangeKind::RequestClosed, request_id)
+    }
+
+    forward! {
+        find_request(request_id: i64) -> Option<RequestView>;
+        find_request_by_uid(uid: &str) -> Option<RequestView>;
+        list_open_requests(agent_id: i64) -> Vec<RequestView>;
+        mark_request_delivered(request_id: i64, at: Timestamp) -> ();
+        save_remembered_answer(remembered: &RememberedAnswer) -> ();
     }
 }

@@ -10,6 +10,7 @@ use crate::db::model::{AgentRow, AgentState, ConversationRow, CorrelationMethod,
 use crate::db::workers::WorkerRows;
 use crate::error::Result;
 use crate::record::event_record::{FinishedHookRun, GuardVerdictRecord, HookRunRecord};
+use crate::requests::RequestRows;
 
 /// A known session id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +82,7 @@ pub(crate) struct HookRunOwner {
 }
 
 /// Single rows, read and written inside one transaction.
-pub(crate) trait Rows: WorkerRows {
+pub(crate) trait Rows: WorkerRows + RequestRows {
     /// Whether another connection has written since the last call. A database that cannot know answers `true`.
     fn has_external_writes(&mut self) -> Result<bool>;
 

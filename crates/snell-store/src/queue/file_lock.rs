@@ -80,7 +80,7 @@ impl Drop for FileLock {
     }
 }
 
-fn open_lock_file(path: &Path) -> io::Result<File> {
+pub(crate) fn open_lock_file(path: &Path) -> io::Result<File> {
     let opened = RegularFile::open(path, FileAccess::Write).map(RegularFile::into_file);
     opened.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }

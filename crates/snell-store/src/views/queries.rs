@@ -8,6 +8,7 @@ use crate::db::change_feed::{ChangeRange, ChangeRow};
 use crate::db::model::AgentState;
 use crate::db::workers::SessionWorker;
 use crate::error::Result;
+use crate::requests::{RememberedAnswer, RememberedCall, RequestFilter, RequestView};
 use crate::views::log_search::{EventDetails, LogSearchResult, ProjectView};
 use crate::views::query_types::{
     AgentFilter, AgentView, DecisionAuthor, EventActivity, ExportLine, FailedHook, GuardFilter, GuardLogEntry,
@@ -18,7 +19,9 @@ use crate::views::sessions::{MissionView, SessionFilter, SessionRow};
 use crate::views::timeline::{SightingFilter, SightingView, TimelineEvent, TimelineFilter};
 
 /// All queries; this trait has those about agents, projects, and the store as a whole.
-pub trait Queries: LogQueries + SessionQueries + TimelineQueries + RollupQueries + LiveQueries {
+pub trait Queries:
+    LogQueries + SessionQueries + TimelineQueries + RollupQueries + LiveQueries + RequestQueries
+{
     /// Agents, the one with the latest event first.
     fn list_agents(&mut self, filter: &AgentFilter) -> Result<Vec<AgentView>>;
     /// The number of agents in a state.
@@ -110,4 +113,13 @@ pub trait LiveQueries {
     fn query_guard_log(&mut self, filter: &GuardFilter) -> Result<Vec<GuardLogEntry>>;
     /// The guard's verdicts on each of these events, in the order in which they were given.
     fn list_guard_verdicts(&mut self, event_rows: &[i64]) -> Result<Vec<(i64, GuardVerdictView)>>;
+}
+
+/// Requests to the user, and answers that are given again.
+pub trait RequestQueries {
+    /// Requests, the newest first. [`crate::Store::sweep_requests`] closes those that are over.
+    fn list_requests(&mut self, filter: &RequestFilter) -> Result<Vec<RequestView>>;
+    /// The answer that allows this call again, if the user gave one.
+    fn find_remembered_answer(&mut self, call: &RememberedCall<'_>, now: Timestamp)
+    -> Result<Option<RememberedAnswer>>;
 }

@@ -19,6 +19,7 @@ mod projects;
 mod questions;
 mod reconcile;
 mod recorder;
+mod requests;
 mod rollups;
 mod session_snapshot;
 mod timeline;

@@ -16,6 +16,7 @@ use crate::db::workers::{WorkerKind, WorkerStatus};
 use crate::derive::intent::TurnIntent;
 use crate::error::Result;
 use crate::record::json;
+use crate::requests::{AnswerChannel, AnswerOrigin, RememberScope, RequestKind, RequestOrigin, RequestStatus};
 use crate::views::rollups::GuardOutcome;
 
 /// A value that one column holds.
@@ -73,11 +74,17 @@ macro_rules! word_columns {
 }
 word_columns!(
     AgentState,
+    AnswerChannel,
+    AnswerOrigin,
     ChangeKind,
     ContextSource,
     CorrelationMethod,
     DeliveryStatus,
     GuardOutcome,
+    RememberScope,
+    RequestKind,
+    RequestOrigin,
+    RequestStatus,
     StateConfidence,
     StateSource,
     TimestampSource,

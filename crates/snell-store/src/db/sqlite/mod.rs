@@ -11,6 +11,7 @@ mod log;
 mod log_search;
 mod prune;
 mod queries;
+mod requests;
 mod rollups;
 mod rows;
 mod sessions;
@@ -51,6 +52,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/006-added-context.sql"),
     include_str!("migrations/007-context-and-background.sql"),
     include_str!("migrations/008-dispatches.sql"),
+    include_str!("migrations/009-requests.sql"),
 ];
 
 /// How often a process asks for the lock before it gives up: about half a second in all.

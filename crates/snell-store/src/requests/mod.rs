@@ -1,0 +1,451 @@
+//! Requests of agents to their user: permissions and questions that can be answered from anywhere.
+//!
+//! A hook that may wait opens a request, and waits until it is closed. The first answer closes it: answers are given in one
+//! transaction that changes open requests only. Requests whose hook is gone, or whose time is over, are closed by the next
+//! process that lists them, so that none stays open. The agent gets an answer only from its hook, which reads it here.
+
+mod watcher_lock;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use snell::Timestamp;
+
+pub use watcher_lock::WatcherLock;
+
+use crate::db::model::{ProcessIdentity, words};
+use crate::db::rows::Rows;
+use crate::error::Result;
+use crate::store::Store;
+
+/// A hook that waits may be late by this much before its request is closed for it.
+const EXPIRY_GRACE: Duration = Duration::from_secs(5);
+
+words! {
+    /// The kind of a request.
+    RequestKind {
+        /// May a call run?
+        Permission = "permission",
+        /// A question with choices, or for a text.
+        Question = "question",
+    }
+}
+
+words! {
+    /// The program that asks.
+    RequestOrigin {
+        /// The agent itself.
+        Agent = "agent",
+        /// Snell's guard.
+        Guard = "guard",
+        /// A hook of the user.
+        Hook = "hook",
+    }
+}
+
+words! {
+    /// The way of an answer to the agent.
+    AnswerChannel {
+        /// A hook waits, and answers in the agent's protocol.
+        Reply = "reply",
+        /// Snell types it into the agent's tmux pane.
+        Pane = "pane",
+    }
+}
+
+words! {
+    /// Whether a request can still be answered.
+    RequestStatus {
+        /// It waits for an answer.
+        Open = "open",
+        /// It was answered through Snell.
+        Answered = "answered",
+        /// No answer came in time.
+        Expired = "expired",
+        /// It was answered elsewhere, or its hook or agent ended.
+        Withdrawn = "withdrawn",
+    }
+}
+
+words! {
+    /// The place where an answer was given.
+    AnswerOrigin {
+        /// A command in a terminal.
+        Terminal = "terminal",
+        /// The page.
+        Page = "page",
+        /// The HTTP API.
+        Api = "api",
+        /// A button or link of a notice.
+        Notice = "notice",
+    }
+}
+
+words! {
+    /// Whether a call may run.
+    AnswerChoice {
+        /// It may run.
+        Allow = "allow",
+        /// It must not run.
+        Deny = "deny",
+        /// An answer to a question: see its texts.
+        Reply = "reply",
+    }
+}
+
+words! {
+    /// For which calls an answer is given again.
+    RememberScope {
+        /// The same call in this session.
+        Session = "session",
+        /// The same call in this project.
+        Project = "project",
+    }
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestAnswer {
+    /// The choice.
+    pub choice: AnswerChoice,
+    /// Answers to the questions, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replies: Vec<String>,
+    /// A message to the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Whether the same call is allowed again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remember: Option<RememberTerm>,
+}
+
+/// How long an answer is remembered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RememberTerm {
+    /// For which calls.
+    pub scope: RememberScope,
+    /// Until when; without an end if not set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+}
+
+/// The author of an answer, and where it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnswerAuthor {
+    /// The person or client, as known.
+    pub name: String,
+    /// The place.
+    pub origin: AnswerOrigin,
+}
+
+/// A request to store.
+#[derive(Clone, Debug)]
+pub struct NewRequest {
+    /// Its kind.
+    pub kind: RequestKind,
+    /// The program that asks.
+    pub origin: RequestOrigin,
+    /// The way of the answer.
+    pub channel: AnswerChannel,
+    /// The agent.
+    pub agent_id: i64,
+    /// The agent's session.
+    pub session_id: Option<String>,
+    /// The event that asks.
+    pub event_id: Option<String>,
+    /// The tool of the call.
+    pub tool: Option<String>,
+    /// The id of the call.
+    pub tool_use_id: Option<String>,
+    /// One line that says what the agent asks for.
+    pub title: String,
+    /// Everything that a person needs to decide, masked.
+    pub detail: Value,
+    /// When it was opened, by the real clock.
+    pub opened_at: Timestamp,
+    /// When it expires.
+    pub expires_at: Timestamp,
+    /// The process that waits, on this host.
+    pub waiter: Option<ProcessIdentity>,
+}
+
+/// A request, and its agent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RequestView {
+    /// Its number in this database.
+    #[serde(skip)]
+    pub request_id: i64,
+    /// Its id, as people see it.
+    pub uid: String,
+    /// Its kind.
+    pub kind: RequestKind,
+    /// The program that asks.
+    pub origin: RequestOrigin,
+    /// The way of the answer.
+    pub channel: AnswerChannel,
+    /// The agent.
+    pub agent_id: i64,
+    /// The agent's product.
+    pub product: Option<String>,
+    /// Its project's id.
+    pub project_id: i64,
+    /// Its project's name.
+    pub project: String,
+    /// Its project's directory.
+    pub project_path: String,
+    /// The session.
+    pub session_id: Option<String>,
+    /// The event that asks.
+    pub event_id: Option<String>,
+    /// The tool of the call.
+    pub tool: Option<String>,
+    /// The id of the call.
+    pub tool_use_id: Option<String>,
+    /// One line that says what the agent asks for.
+    pub title: String,
+    /// Everything that a person needs to decide.
+    pub detail: Value,
+    /// When it was opened.
+    pub opened_at: Timestamp,
+    /// When it expires.
+    pub expires_at: Timestamp,
+    /// The host of the process that waits.
+    pub host: Option<String>,
+    /// The process that waits.
+    #[serde(skip)]
+    pub waiter: Option<ProcessIdentity>,
+    /// Whether it can still be answered.
+    pub status: RequestStatus,
+    /// The answer.
+    pub answer: Option<RequestAnswer>,
+    /// The author of the answer.
+    pub answered_by: Option<String>,
+    /// Where the answer was given.
+    pub answered_from: Option<AnswerOrigin>,
+    /// When it was closed.
+    pub closed_at: Option<Timestamp>,
+    /// Why it was closed without an answer.
+    pub closed_reason: Option<String>,
+    /// When the agent got the answer.
+    pub delivered_at: Option<Timestamp>,
+}
+
+/// Selects requests.
+#[derive(Clone, Debug, Default)]
+pub struct RequestFilter {
+    /// Only requests with an id that has this prefix.
+    pub uid_prefix: Option<String>,
+    /// Only requests with this status.
+    pub status: Option<RequestStatus>,
+    /// Only requests of this agent.
+    pub agent_id: Option<i64>,
+    /// The largest number of results.
+    pub limit: u32,
+}
+
+impl RequestFilter {
+    /// All open requests, within a generous limit.
+    pub fn open() -> Self {
+        Self { status: Some(RequestStatus::Open), limit: 1000, ..Self::default() }
+    }
+}
+
+/// The end of a request.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestEnd {
+    pub(crate) status: RequestStatus,
+    pub(crate) answer: Option<(RequestAnswer, AnswerAuthor)>,
+    pub(crate) reason: Option<String>,
+    pub(crate) at: Timestamp,
+}
+
+impl RequestEnd {
+    pub(crate) fn without_answer(status: RequestStatus, reason: &str, at: Timestamp) -> Self {
+        Self { status, answer: None, reason: Some(reason.to_owned()), at }
+    }
+}
+
+/// A call that the user allowed for longer than once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RememberedAnswer {
+    /// For which calls.
+    pub scope: RememberScope,
+    /// The session's id, or the project's path.
+    pub scope_key: String,
+    /// The tool.
+    pub tool: String,
+    /// The exact command, path or input.
+    pub subject: String,
+    /// The request that was answered.
+    pub request_uid: String,
+    /// When it was answered.
+    pub created_at: Timestamp,
+    /// Until when it counts.
+    pub until: Option<Timestamp>,
+}
+
+/// A call that may have been allowed before.
+#[derive(Clone, Debug)]
+pub struct RememberedCall<'a> {
+    /// The session.
+    pub session_id: Option<&'a str>,
+    /// The project's path.
+    pub project_path: &'a str,
+    /// The tool.
+    pub tool: &'a str,
+    /// The exact command, path or input.
+    pub subject: &'a str,
+}
+
+/// The result of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AnswerOutcome {
+    /// The request has this answer now.
+    Accepted(Box<RequestView>),
+    /// The request was closed before.
+    TooLate(Box<RequestView>),
+    /// No request has this id.
+    Unknown,
+}
+
+/// The operations on requests inside one transaction.
+pub(crate) trait RequestRows {
+    /// Stores a request, and returns its number.
+    fn insert_request(&mut self, request: &NewRequest, host: Option<&str>) -> Result<i64>;
+    fn find_request(&mut self, request_id: i64) -> Result<Option<RequestView>>;
+    fn find_request_by_uid(&mut self, uid: &str) -> Result<Option<RequestView>>;
+    fn list_open_requests(&mut self, agent_id: i64) -> Result<Vec<RequestView>>;
+    /// Closes a request that is open.
+    fn close_request(&mut self, request_id: i64, end: &RequestEnd) -> Result<()>;
+    fn mark_request_delivered(&mut self, request_id: i64, at: Timestamp) -> Result<()>;
+    fn save_remembered_answer(&mut self, remembered: &RememberedAnswer) -> Result<()>;
+}
+
+impl Store {
+    /// Opens a request.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be written, or the agent is not known.
+    pub fn open_request(&mut self, request: &NewRequest) -> Result<RequestView> {
+        let host = self.host().map(str::to_owned);
+        self.run_transaction("request", request.opened_at, &mut |journal| {
+            let request_id = journal.insert_request(request, host.as_deref())?;
+            journal.require_request(request_id)
+        })
+    }
+
+    /// Answers the request with this id, if it is open.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be written.
+    pub fn answer_request(
+        &mut self,
+        uid: &str,
+        answer: &RequestAnswer,
+        author: &AnswerAuthor,
+        now: Timestamp,
+    ) -> Result<AnswerOutcome> {
+        self.sweep_requests(now)?;
+        self.run_transaction("request", now, &mut |journal| {
+            let Some(found) = journal.find_request_by_uid(uid)? else {
+                return Ok(AnswerOutcome::Unknown);
+            };
+            if found.status != RequestStatus::Open {
+                return Ok(AnswerOutcome::TooLate(Box::new(found)));
+            }
+            let answer = Some((answer.clone(), author.clone()));
+            let end = RequestEnd { status: RequestStatus::Answered, answer, reason: None, at: now };
+            journal.close_request(found.request_id, &end)?;
+            journal.require_request(found.request_id).map(|view| AnswerOutcome::Accepted(Box::new(view)))
+        })
+    }
+
+    /// Takes the answer of a request for its agent: the first call returns it, and marks it as delivered.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be written. Then the agent must not get the answer.
+    pub fn take_answer(&mut self, request_id: i64, now: Timestamp) -> Result<Option<RequestAnswer>> {
+        let is_answered = |rows: &mut dyn Rows| {
+            let found = rows.find_request(request_id)?;
+            Ok(found.filter(|found| found.status == RequestStatus::Answered && found.delivered_at.is_none()))
+        };
+        // A process that waits asks often, and mostly has no answer yet.
+        if self.read_rows(&mut |rows| is_answered(rows))?.is_none() {
+            return Ok(None);
+        }
+        self.run_transaction("request", now, &mut |journal| {
+            let Some(found) = is_answered(journal)? else {
+                return Ok(None);
+            };
+            journal.mark_request_delivered(request_id, now)?;
+            Ok(found.answer)
+        })
+    }
+
+    /// Closes a request that is open, without an answer. Returns the request as it is now.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be written.
+    pub fn close_request(
+        &mut self,
+        request_id: i64,
+        status: RequestStatus,
+        reason: &str,
+        now: Timestamp,
+    ) -> Result<RequestView> {
+        self.run_transaction("request", now, &mut |journal| {
+            let found = journal.require_request(request_id)?;
+            if found.status != RequestStatus::Open {
+                return Ok(found);
+            }
+            journal.close_request(request_id, &RequestEnd::without_answer(status, reason, now))?;
+            journal.require_request(request_id)
+        })
+    }
+
+    /// Closes open requests whose hook is gone or whose time is over. Returns how many.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn sweep_requests(&mut self, now: Timestamp) -> Result<usize> {
+        let host = self.host().map(str::to_owned);
+        let open = self.list_requests(&RequestFilter::open())?;
+        let overdue: Vec<_> =
+            open.iter().filter_map(|found| Some((found.request_id, found.find_end(host.as_deref(), now)?))).collect();
+        for (request_id, (status, reason)) in &overdue {
+            self.close_request(*request_id, *status, reason, now)?;
+        }
+        Ok(overdue.len())
+    }
+
+    /// Remembers that a call was allowed. A later answer about the same call replaces an earlier one.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be written.
+    pub fn remember_answer(&mut self, remembered: &RememberedAnswer) -> Result<()> {
+        self.run_transaction("request", remembered.created_at, &mut |journal| {
+            journal.save_remembered_answer(remembered)
+        })
+    }
+}
+
+impl RequestView {
+    /// Why an open request must be closed, if its hook is gone or its time is over.
+    fn find_end(&self, own_host: Option<&str>, now: Timestamp) -> Option<(RequestStatus, &'static str)> {
+        let latest = self.expires_at.checked_add(EXPIRY_GRACE).unwrap_or(self.expires_at);
+        if latest <= now {
+            return Some((RequestStatus::Expired, "no answer came in time"));
+        }
+        // Processes of other hosts cannot be seen here.
+        let is_near = self.host.is_none() || self.host.as_deref() == own_host;
+        let is_gone = is_near && self.waiter.is_some_and(ProcessIdentity::is_gone);
+        is_gone.then_some((RequestStatus::Withdrawn, "the agent ended the hook that waited"))
+    }
+}
