@@ -4,6 +4,7 @@
 //! transaction that changes open requests only. Requests whose hook is gone, or whose time is over, are closed by the next
 //! process that lists them, so that none stays open. The agent gets an answer only from its hook, which reads it here.
 
+mod answer_check;
 mod watcher_lock;
 
 use std::time::Duration;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use snell::Timestamp;
 
+pub use answer_check::{MAX_ANSWER_CHARS, QuestionOption, RequestQuestion};
 pub use watcher_lock::WatcherLock;
 
 use crate::db::model::{ProcessIdentity, words};
@@ -240,6 +242,8 @@ pub struct RequestFilter {
     pub status: Option<RequestStatus>,
     /// Only requests of this agent.
     pub agent_id: Option<i64>,
+    /// Only requests that were opened before the one with this number.
+    pub before_id: Option<i64>,
     /// The largest number of results.
     pub limit: u32,
 }
