@@ -51,6 +51,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/006-added-context.sql"),
     include_str!("migrations/007-context-and-background.sql"),
     include_str!("migrations/008-dispatches.sql"),
+    include_str!("migrations/012-open-calls.sql"),
 ];
 
 /// How often a process asks for the lock before it gives up: about half a second in all.
