@@ -45,7 +45,7 @@ pub use error::{Result, StoreError, format_error_chain};
 pub use queue::pending::{PendingClaim, PendingEvent, PendingQueue};
 pub use queue::recorder::{DiskCopy, EventRecorder, RecordOutcome};
 pub use queue::spool::EventSpool;
-pub use reconcile::{ReconcileScope, TmuxPane, TmuxServerPanes, WatchFingerprint, WatchTarget};
+pub use reconcile::{ReconcileScope, TmuxPane, TmuxServerPanes, TranscriptDirectory, WatchFingerprint, WatchTarget};
 pub use record::event_record::{
     DecisionRecord, EventRecord, EventSender, FinishedHookRun, GuardVerdictRecord, HookRunRecord,
 };

@@ -180,7 +180,7 @@ impl Store {
         // Files of another host are not here, and the same path is another file.
         let is_elsewhere = observed.sender.host.is_some() && observed.sender.host != self.host;
         let format = observed.product().transcript;
-        let located = transcript::locate_transcript(format, path, session_id).filter(|_| !is_elsewhere);
+        let located = transcript::locate_transcript(observed.product(), path, session_id).filter(|_| !is_elsewhere);
         let Some(path) = located else {
             return Ok(None);
         };

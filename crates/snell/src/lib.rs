@@ -54,9 +54,10 @@ mod verdict;
 pub use agents::{
     AgentCapabilities, AgentDirectory, AgentEventRow, AgentProduct, AgentReply, AgentSettingsFile, AgentVariables,
     CapabilitySupport, CommandStyle, DenialProof, DenialSign, EntryNesting, EventShape, EvidenceLevel, HookCapability,
-    InstallRecipe, JsonRegistration, NotificationKinds, QuestionForm, QuestionTool, RegistrationFormat, SettingsReader,
-    SettingsScope, StderrUse, SubagentSessions, SupportLevel, TimeoutKey, TomlRegistration, ToolDialect,
-    TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation, TrustRecord,
+    InstallRecipe, JsonRegistration, NotificationKinds, QuestionForm, QuestionTool, RegistrationFormat, SessionIdPlace,
+    SettingsReader, SettingsScope, StderrUse, SubagentSessions, SupportLevel, TimeoutKey, TomlRegistration,
+    ToolDialect, TranscriptCallPlaces, TranscriptFiles, TranscriptFormat, TranscriptLineKind, TranscriptLineRow,
+    TranscriptLines, TranscriptLocation, TrustRecord,
 };
 pub use config::{
     ActiveProfile, AgentMessage, BuiltinHandler, CommsSettings, ConfigFile, ContextSettings, CoreFile,

@@ -12,12 +12,11 @@ const MAX_SEARCHED_DIRS: usize = 1_000;
 
 /// The directory of a product's transcripts.
 pub(crate) fn find_transcript_dir(product: &AgentProduct) -> Option<PathBuf> {
-    let recipe = product.install.as_ref()?;
-    let directory = recipe.directory;
+    let files = product.transcript_files.as_ref()?;
+    let directory = files.directory;
     let named = directory.variable.and_then(read_variable).map(|path| Path::new(&path).join(directory.below));
     let default = || read_variable(variables::HOME).map(|home| Path::new(&home).join(directory.default));
-    let transcripts = recipe.transcripts?;
-    Some(named.or_else(default)?.join(transcripts))
+    Some(named.or_else(default)?.join(files.below))
 }
 
 /// The transcript of a session, for a product whose payloads do not always name it.

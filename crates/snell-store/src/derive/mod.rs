@@ -8,8 +8,10 @@ mod correlate;
 pub mod intent;
 pub(crate) mod labels;
 pub(crate) mod normalize;
+mod open_calls;
 pub(crate) mod process;
 pub mod project;
+
 mod question_text;
 pub(crate) mod tool_calls;
 pub mod transcript;
