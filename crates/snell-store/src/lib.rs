@@ -23,6 +23,7 @@ pub mod requests;
 mod store;
 mod views;
 
+pub use db::agent_activity::{AgentActivity, BackgroundWork};
 pub use db::change_feed::{ChangeKind, ChangeRange, ChangeRow};
 pub use db::change_watcher::{ChangeWatcher, WatcherWaker};
 pub use db::data_dir::{DamagedDatabase, DataDirReport, MisplacedFile};
@@ -40,6 +41,7 @@ pub use derive::context_usage::ContextReport;
 pub use derive::intent::TurnIntent;
 pub use derive::labels::describe_end_reason;
 pub use derive::normalize::NormalizedEvent;
+pub use derive::tool_calls::summarize_tool_call;
 pub use error::{Result, StoreError, format_error_chain};
 pub use queue::pending::{PendingClaim, PendingEvent, PendingQueue};
 pub use queue::recorder::{DiskCopy, EventRecorder, RecordOutcome};

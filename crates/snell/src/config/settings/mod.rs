@@ -1,5 +1,6 @@
 //! The settings of a `snell.toml`: borrowed hooks, retention, the built-in handlers and the receiver.
 
+mod answers;
 mod comms;
 mod context;
 mod guard;
@@ -23,6 +24,7 @@ use crate::contract::{CONTRACTS, NATIVE};
 use crate::diagnostic::UserMessage;
 use crate::hook::SourceLocation;
 
+pub use answers::{AnswersSettings, UnansweredChoice};
 pub use comms::{CommsSettings, MessageUse};
 pub use context::{ContextSettings, CoreFile};
 pub(super) use guard::PathBases;
@@ -74,6 +76,8 @@ pub struct SnellSettings {
     pub notify: NotifySettings,
     /// The receiver.
     pub server: ServerSettings,
+    /// Answers from elsewhere to requests of agents.
+    pub answers: AnswersSettings,
 }
 
 impl Default for SnellSettings {
@@ -115,6 +119,7 @@ pub(crate) const SETTING_KEYS: &[&str] = &[
     "guard",
     "notify",
     "server",
+    "answers",
 ];
 
 /// The settings of one file. A missing key is `None`, so that another file can set it.
@@ -134,6 +139,7 @@ pub(crate) struct FileSettings {
     guard: guard::FileGuardSettings,
     notify: NotifySettings,
     server: ServerSettings,
+    answers: AnswersSettings,
 }
 
 impl FileSettings {
@@ -190,6 +196,7 @@ impl SnellSettings {
             guard: GuardSettings::from_files(guard_files, bases, profile::default_guard_preset(profile)),
             notify: merge_files(&files, |file| &file.notify, NotifySettings::merge_over).resolve_paths(home),
             server: merge_files(&files, |file| &file.server, ServerSettings::merge_over).resolve_paths(home),
+            answers: merge_files(&files, |file| &file.answers, AnswersSettings::merge_over).resolve_paths(home),
         }
     }
 
@@ -245,6 +252,7 @@ pub(crate) fn read_settings(reader: &mut ConfigReader<'_>, root: &ObjectFields<'
         guard: root.get("guard").map(|node| guard::read_guard(reader, node)).unwrap_or_default(),
         notify: get_user_only(reader, root, "notify").map(|node| notify::read_notify(reader, node)).unwrap_or_default(),
         server: get_user_only(reader, root, "server").map(|node| server::read_server(reader, node)).unwrap_or_default(),
+        answers: root.get("answers").map(|node| answers::read_answers(reader, node)).unwrap_or_default(),
     };
 }
 
