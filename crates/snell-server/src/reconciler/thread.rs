@@ -21,7 +21,7 @@ use crate::store_pool::PooledStore;
 const LATE_TRANSCRIPT_WINDOW: Duration = Duration::from_secs(2);
 const LATE_TRANSCRIPT_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How often open requests are looked at: whether their hook is gone, or their time is over.
+/// How often the server checks whether the hook of an open request is gone, or its time is over.
 const REQUEST_SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The retry interval for undelivered outbox messages.
