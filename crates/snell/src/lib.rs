@@ -59,7 +59,7 @@ pub use agents::{
     TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation, TrustRecord,
 };
 pub use config::{
-    ActiveProfile, AgentMessage, BuiltinHandler, CommsSettings, ConfigFile, ContextSettings, CoreFile,
+    ActiveProfile, AgentMessage, AnswersSettings, BuiltinHandler, CommsSettings, ConfigFile, ContextSettings, CoreFile,
     DocumentSyntaxError, DocumentValue, GuardAuthor, GuardCase, GuardChoice, GuardEntry, GuardEntryCases, GuardPreset,
     GuardSettings, HandlerSwitch, HandlerSwitches, HeadlessChoice, MessageTemplates, MessageUse, NodeValue, NoticeKind,
     NotifySettings, NtfyTarget, ProfileOrigin, ProtectedBranches, ProtectedPath, QuietHours, RemindSettings,

@@ -9,6 +9,7 @@ pub(crate) mod labels;
 pub(crate) mod normalize;
 pub(crate) mod process;
 pub mod project;
+pub(crate) mod prompt_wait;
 mod question_text;
 pub(crate) mod tool_calls;
 pub mod transcript;

@@ -4,6 +4,8 @@
 //! transaction that changes open requests only. Requests whose hook is gone, or whose time is over, are closed by the next
 //! process that lists them, so that none stays open. The agent gets an answer only from its hook, which reads it here.
 
+mod pane;
+mod pane_text;
 mod watcher_lock;
 
 use std::time::Duration;
@@ -12,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use snell::Timestamp;
 
+pub use pane::PaneAnswer;
 pub use watcher_lock::WatcherLock;
 
 use crate::db::model::{ProcessIdentity, words};
@@ -51,6 +54,8 @@ words! {
         Reply = "reply",
         /// Snell types it into the agent's tmux pane.
         Pane = "pane",
+        /// None: the user must answer in the agent's own terminal.
+        Elsewhere = "elsewhere",
     }
 }
 
@@ -225,7 +230,7 @@ pub struct RequestView {
     pub answered_from: Option<AnswerOrigin>,
     /// When it was closed.
     pub closed_at: Option<Timestamp>,
-    /// Why it was closed without an answer.
+    /// Why it was closed without an answer, or why the agent did not get the answer.
     pub closed_reason: Option<String>,
     /// When the agent got the answer.
     pub delivered_at: Option<Timestamp>,
@@ -305,6 +310,8 @@ pub enum AnswerOutcome {
     Accepted(Box<RequestView>),
     /// The request was closed before.
     TooLate(Box<RequestView>),
+    /// The agent does not get this answer, for this reason. The request shows whether another answer is possible.
+    Refused(Box<RequestView>, String),
     /// No request has this id.
     Unknown,
 }
@@ -319,6 +326,15 @@ pub(crate) trait RequestRows {
     /// Closes a request that is open.
     fn close_request(&mut self, request_id: i64, end: &RequestEnd) -> Result<()>;
     fn mark_request_delivered(&mut self, request_id: i64, at: Timestamp) -> Result<()>;
+    /// Stores whether the agent got the answer, or why not.
+    fn save_request_delivery(
+        &mut self,
+        request_id: i64,
+        delivered_at: Option<Timestamp>,
+        reason: Option<&str>,
+    ) -> Result<()>;
+    /// Whether this event of the agent has opened a request.
+    fn has_request_of_event(&mut self, agent_id: i64, event_id: &str) -> Result<bool>;
     fn save_remembered_answer(&mut self, remembered: &RememberedAnswer) -> Result<()>;
 }
 
@@ -331,6 +347,9 @@ impl Store {
     pub fn open_request(&mut self, request: &NewRequest) -> Result<RequestView> {
         let host = self.host().map(str::to_owned);
         self.run_transaction("request", request.opened_at, &mut |journal| {
+            if request.channel == AnswerChannel::Reply {
+                journal.close_requests_elsewhere(request.agent_id)?;
+            }
             let request_id = journal.insert_request(request, host.as_deref())?;
             journal.require_request(request_id)
         })
@@ -355,6 +374,9 @@ impl Store {
             };
             if found.status != RequestStatus::Open {
                 return Ok(AnswerOutcome::TooLate(Box::new(found)));
+            }
+            if let Err(why) = found.check_answer(answer) {
+                return Ok(AnswerOutcome::Refused(Box::new(found), why));
             }
             let answer = Some((answer.clone(), author.clone()));
             let end = RequestEnd { status: RequestStatus::Answered, answer, reason: None, at: now };

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use serde_json::json;
 use snell::Timestamp;
+use snell_store::Store;
 use snell_store::requests::{
     AnswerAuthor, AnswerChannel, AnswerChoice, AnswerOrigin, AnswerOutcome, NewRequest, RememberScope,
     RememberedAnswer, RememberedCall, RequestAnswer, RequestFilter, RequestKind, RequestOrigin, RequestStatus,
     RequestView,
 };
-use snell_store::Store;
 
 use crate::support::{LiveProcess, TestStore, build_event, build_prompt, make_timestamp};
 
-fn build_request(agent_id: i64, waiter: Option<&LiveProcess>) -> NewRequest {
+pub fn build_request(agent_id: i64, waiter: Option<&LiveProcess>) -> NewRequest {
     let opened_at = Timestamp::now();
     NewRequest {
         kind: RequestKind::Permission,
