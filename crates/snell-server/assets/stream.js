@@ -4,7 +4,7 @@
 
 const KINDS = [
   "turn_created", "turn_updated", "state_changed", "session_created", "session_ended", "card_refresh", "hook_run",
-  "guard_verdict",
+  "guard_verdict", "request_opened", "request_closed",
 ];
 const AGAIN_AFTER_MS = [1000, 2000, 5000, 10000];
 const JUST_NOW_MS = 2000;

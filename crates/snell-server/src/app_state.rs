@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::{Semaphore, watch};
 
+use crate::answers::{AnswerWatch, LazyAnswerKey};
 use crate::clock::ServerClock;
 use crate::http::acceptor::ShutdownPhase;
 use crate::ingest::writer::EventWriter;
@@ -19,6 +20,8 @@ pub(crate) struct AppState {
     pub(crate) settings: ServeSettings,
     pub(crate) clock: ServerClock,
     pub(crate) writer: EventWriter,
+    pub(crate) answer_key: LazyAnswerKey,
+    pub(crate) answer_watch: Arc<AnswerWatch>,
     pub(crate) store_pool: Arc<StorePool>,
     /// The memory budget for request bodies, in bytes.
     pub(crate) body_budget: Arc<Semaphore>,

@@ -19,6 +19,7 @@
 //!
 //! It needs a tokio runtime with I/O and time enabled; two workers are enough.
 
+mod answers;
 mod api;
 mod app_state;
 mod clock;
@@ -33,6 +34,7 @@ mod store_pool;
 mod stream;
 mod web;
 
+pub use answers::{AnswerKey, AnswerLink, compute_hmac};
 pub use http::errors::ServeError;
 pub use http::listener::{ServerListener, ServerOwner};
 pub use http::routes::{OPENAPI, api_routes, page_routes};

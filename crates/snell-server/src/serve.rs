@@ -12,6 +12,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, watch};
 
+use crate::answers::{AnswerWatch, LazyAnswerKey};
 use crate::app_state::AppState;
 use crate::clock::ServerClock;
 use crate::http::acceptor::{ConnectionAcceptor, ShutdownPhase};
@@ -45,11 +46,14 @@ pub async fn serve(settings: ServeSettings, listener: ServerListener, shutdown: 
     if settings.token.is_none() && !address.ip().to_canonical().is_loopback() {
         return Err(ServeError::TokenRequired { address });
     }
+    if settings.token.is_some() && settings.token == settings.answer_token {
+        return Err(ServeError::SameTokens);
+    }
     let gate = Gate::new(address, &settings)?;
     let (phase, phases) = watch::channel(ShutdownPhase::Open);
     let (app, threads, _socket, unix) = start_backend(&settings, address, phases.clone())?;
     let tcp = TcpListener::from_std(tcp).map_err(system_error("the listener"))?;
-    let metrics = app.metrics.clone();
+    let (metrics, answer_watch) = (app.metrics.clone(), app.answer_watch.clone());
     let pipeline = RequestPipeline::new(gate, routes::build_router(app), metrics);
     let (acceptor, mut connections_closed) = ConnectionAcceptor::new(pipeline, &settings, phases);
     if let Some(unix) = unix {
@@ -57,9 +61,11 @@ pub async fn serve(settings: ServeSettings, listener: ServerListener, shutdown: 
     }
     tokio::spawn(acceptor.accept_tcp(tcp));
     announce_ready(address, ready);
+    let watch = settings.sends_answer_links.then(|| answer_watch.join());
 
     shutdown.await;
     tracing::info!("shutting down");
+    drop(watch);
     phase.send_replace(ShutdownPhase::Closing);
     if tokio::time::timeout(settings.grace, connections_closed.recv()).await.is_err() {
         tracing::warn!("closing connections whose requests took too long");
@@ -100,6 +106,8 @@ fn start_backend(
     let app = Arc::new(AppState {
         clock,
         writer,
+        answer_key: LazyAnswerKey::new(&settings.directory),
+        answer_watch: Arc::new(AnswerWatch::new(&settings.directory)),
         store_pool: Arc::new(StorePool::new(database)),
         body_budget: Arc::new(Semaphore::new(settings.max_body_bytes_in_all)),
         hub: Arc::new(StreamHub::new(settings.max_stream_clients, settings.stream_queue)),

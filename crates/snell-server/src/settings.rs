@@ -21,6 +21,12 @@ pub struct ServeSettings {
     pub enabled: bool,
     /// The token that TCP requests need. Without it, only loopback addresses are allowed.
     pub token: Option<AccessToken>,
+    /// The token of clients that may answer requests of agents. Without any token, connections of this user may.
+    pub answer_token: Option<AccessToken>,
+    /// The name of the user, as the author of answers.
+    pub user_name: Option<String>,
+    /// Whether hooks may wait for answers although no client is connected: notices have buttons.
+    pub sends_answer_links: bool,
     /// Additional host names of the server: `name` with any port, or `name:port`.
     pub allow_hosts: Vec<String>,
     /// The policy for connections without a token whose user the kernel does not know.
@@ -88,6 +94,9 @@ impl ServeSettings {
             database: None,
             enabled: true,
             token: None,
+            answer_token: None,
+            user_name: None,
+            sends_answer_links: false,
             allow_hosts: Vec::new(),
             unknown_senders: UnknownSenderPolicy::default(),
             poll_schedule: PollSchedule::default(),

@@ -64,6 +64,12 @@ pub(crate) struct Args {
     /// Only the owner of the file may have access to it.
     #[arg(long, value_name = "FILE", help_heading = "Access")]
     token_file: Option<PathBuf>,
+    /// Let clients with the token in this file answer requests of agents
+    ///
+    /// They may also read. Only the owner of the file may have access to it. Without any token, this user may answer
+    /// from this machine.
+    #[arg(long, value_name = "FILE", help_heading = "Access")]
+    answer_token_file: Option<PathBuf>,
     /// Accept requests to this host name (repeatable)
     ///
     /// The name may have a port.
@@ -93,6 +99,7 @@ impl Args {
             ("addr", "--addr", self.addr.is_some() || self.port.is_some()),
             ("db", "--db", self.db.is_some()),
             ("token_file", "--token-file", self.token_file.is_some()),
+            ("answer_token_file", "--answer-token-file", self.answer_token_file.is_some()),
             ("allow_hosts", "--allow-host", !self.allow_hosts.is_empty()),
             ("poll_active", "--poll-active", self.poll_active.is_some()),
             ("poll_silent", "--poll-silent", self.poll_silent.is_some()),
@@ -204,6 +211,9 @@ fn build_settings(args: &Args, configured: &ServerSettings, keep: RetentionPerio
     settings.database = resolve_database_path(args.db.as_deref().or(configured.db.as_deref()))?;
     let token_file = args.token_file.as_deref().or(configured.token_file.as_deref());
     settings.token = token_file.map(AccessToken::from_file).transpose()?;
+    let answer_token_file = args.answer_token_file.as_deref().or(configured.answer_token_file.as_deref());
+    settings.answer_token = answer_token_file.map(AccessToken::from_file).transpose()?;
+    settings.user_name = env::read_user_name();
     settings.allow_hosts =
         if args.allow_hosts.is_empty() { configured.allow_hosts.clone() } else { args.allow_hosts.clone() };
     settings.unknown_senders = match configured.unknown_senders.as_deref() {

@@ -74,7 +74,8 @@ fn guess_home(user: Option<&str>) -> PathBuf {
 fn collect_self_paths(settings: &SnellSettings, config_args: &ConfigArgs, home: &str, project: &str) -> Vec<SelfPath> {
     let mut files: Vec<(PathBuf, SelfFile)> = vec![(config_args.data_dir(), SelfFile::Data)];
     files.extend(config_args.config_dir().map(|path| (path, SelfFile::Config)));
-    let named = [&settings.comms.contacts, &settings.server.token_file];
+    let server = &settings.server;
+    let named = [&settings.comms.contacts, &server.token_file, &server.answer_token_file];
     files.extend(named.into_iter().flatten().map(|path| (path.clone(), SelfFile::Config)));
     let database = settings.server.db.as_deref().and_then(|db| db.strip_prefix("sqlite:"));
     files.extend(database.map(|path| (path.into(), SelfFile::Data)));

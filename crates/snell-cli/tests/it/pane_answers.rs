@@ -125,8 +125,9 @@ fn assert_accepted(outcome: &AnswerOutcome) {
 #[track_caller]
 fn assert_refused(outcome: &AnswerOutcome, status: RequestStatus, why: &str) {
     let AnswerOutcome::Refused(view, reason) = outcome else { panic!("{outcome:?}") };
-    assert_eq!(view.status, status, "{reason}");
-    assert!(reason.contains(why), "{reason}");
+    assert_eq!(view.status, status, "{reason:?}");
+    let told = format!("{} ({})", reason.text, reason.hint.as_deref().unwrap_or_default());
+    assert!(told.contains(why), "{told}");
 }
 
 #[test]

@@ -1,8 +1,9 @@
-//! The JSON API: pages of agents, events, hooks and verdicts.
+//! The JSON API: agents, events, hooks, verdicts and requests.
 
 mod agents;
 pub(crate) mod json_page;
 mod log;
+mod requests;
 mod status;
 
 use axum::http::StatusCode;
@@ -13,6 +14,7 @@ use crate::http::errors::{HttpError, json_response};
 
 pub(crate) use agents::{get_agent, list_agents, list_turns};
 pub(crate) use log::{DECISIONS, list_events, list_guard_verdicts, list_hook_stats, parse_event_filter};
+pub(crate) use requests::{answer_request, get_request, list_requests};
 pub(crate) use status::{get_metrics, get_status};
 
 /// The result of an API route.

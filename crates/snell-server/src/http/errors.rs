@@ -41,6 +41,9 @@ pub enum ServeError {
         /// The address.
         address: SocketAddr,
     },
+    /// The token that reads is also the one that answers.
+    #[error("the token and the answer token are equal")]
+    SameTokens,
     /// A value of `--allow-host` is not a host name.
     #[error("\"{name}\" is not a host name")]
     NoHost {
@@ -94,6 +97,7 @@ impl ServeError {
             Self::TokenRequired { .. } => Some(
                 "write a token to a file that only you can read and pass it with --token-file, or listen on 127.0.0.1",
             ),
+            Self::SameTokens => Some("write another token to the file of --answer-token-file"),
             Self::NoHost { .. } => Some("write a name such as receiver.example.com, with or without a port"),
             Self::AlreadyServed { .. } => Some("end it first"),
             Self::Address { .. } | Self::Socket { .. } | Self::Store { .. } | Self::System { .. } => None,
@@ -121,6 +125,16 @@ pub(crate) enum HttpError {
     UnknownUser,
     /// The request comes from a page of another site.
     ForeignOrigin,
+    /// The client may read, but not answer requests of agents.
+    NoAnswerRight,
+    /// The client may not do this in this way.
+    Forbidden(UserMessage),
+    /// The request of an agent has an answer.
+    AlreadyAnswered(UserMessage),
+    /// The agent does not get this answer.
+    AnswerNotDelivered(UserMessage),
+    /// The request of an agent, or the link that answers it, has ended.
+    RequestOver(UserMessage),
     /// The item does not exist.
     NotFound(UserMessage),
     /// No route has this path.
@@ -197,6 +211,13 @@ impl HttpError {
                      unknown_senders = \"accept\" in [server] of snell.toml")),
             Self::ForeignOrigin => (StatusCode::FORBIDDEN, "request from another site",
                 "requests from pages of other sites are not allowed".into()),
+            Self::NoAnswerRight => (StatusCode::FORBIDDEN, "no right to answer",
+                UserMessage::new("you may not answer requests of agents").with_hint(
+                    "send the answer token; `snell serve --answer-token-file` sets it")),
+            Self::Forbidden(message) => (StatusCode::FORBIDDEN, "not allowed in this way", message.clone()),
+            Self::AlreadyAnswered(message) => (StatusCode::CONFLICT, "already answered", message.clone()),
+            Self::AnswerNotDelivered(message) => (StatusCode::CONFLICT, "answer not delivered", message.clone()),
+            Self::RequestOver(message) => (StatusCode::GONE, "request is over", message.clone()),
             Self::NotFound(message) | Self::UnknownPath(message) => {
                 (StatusCode::NOT_FOUND, "not found", message.clone())
             }

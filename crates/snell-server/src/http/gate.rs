@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::{HeaderMap, Method, Request, Uri};
 
+use crate::answers::AnswerRight;
 use crate::http::connection_owner::ConnectionOwner;
 use crate::http::errors::{HttpError, ServeError};
 use crate::http::token::{AccessToken, SessionCookie};
@@ -57,7 +58,31 @@ pub(crate) enum RouteAccess {
     AuthenticatedNavigation,
     /// Clients with the token, but no pages of other sites.
     Authenticated,
+    /// Reading: as [`Self::Authenticated`]. Other methods: clients that may answer requests, also those with a cookie,
+    /// whose forms must prove that they are ours. No pages of other sites.
+    Answering,
+    /// Everyone who can reach the server and has a signed link, also on another site, but no other requests of other
+    /// sites.
+    SignedLink,
 }
+
+/// The sender of a request that is admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AdmittedSender {
+    pub(crate) identity: SenderIdentity,
+    pub(crate) right: AnswerRight,
+}
+
+impl AdmittedSender {
+    const UNKNOWN: Self = Self { identity: SenderIdentity::Unverified, right: AnswerRight::None };
+
+    const fn verified(right: AnswerRight) -> Self {
+        Self { identity: SenderIdentity::Verified, right }
+    }
+}
+
+/// Headers of proxies. The connection of a proxy says nothing about its client.
+const PROXY_HEADERS: &[&str] = &["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
 
 /// Checks the host, the origin and the sender of each request.
 #[derive(Debug)]
@@ -67,6 +92,7 @@ pub(crate) struct Gate {
     /// Additional host names that the user allows, with or without a port.
     allowed: Vec<(String, Option<u16>)>,
     token: Option<(AccessToken, SessionCookie)>,
+    answer_token: Option<(AccessToken, SessionCookie)>,
     unknown_senders: UnknownSenderPolicy,
 }
 
@@ -79,7 +105,8 @@ impl Gate {
         Ok(Self {
             address,
             allowed: settings.allow_hosts.iter().map(named).collect::<Result<_, _>>()?,
-            token: settings.token.clone().map(|token| (token.clone(), token.session_cookie())),
+            token: settings.token.clone().map(with_cookie),
+            answer_token: settings.answer_token.clone().map(with_cookie),
             unknown_senders: settings.unknown_senders,
         })
     }
@@ -90,18 +117,26 @@ impl Gate {
         via: RequestTransport,
         request: &Request<B>,
         access: RouteAccess,
-    ) -> Result<SenderIdentity, HttpError> {
+    ) -> Result<AdmittedSender, HttpError> {
         let headers = request.headers();
         let host = self.check_host(via, request.uri(), headers)?;
         match access {
-            RouteAccess::Public => Ok(SenderIdentity::Unverified),
-            RouteAccess::SameOrigin => {
+            RouteAccess::Public => Ok(AdmittedSender::UNKNOWN),
+            RouteAccess::SameOrigin | RouteAccess::SignedLink => {
                 self.refuse_foreign_origin(host, headers, access)?;
-                Ok(SenderIdentity::Unverified)
+                Ok(AdmittedSender::UNKNOWN)
             }
-            RouteAccess::AuthenticatedNavigation | RouteAccess::Authenticated => {
+            RouteAccess::AuthenticatedNavigation | RouteAccess::Authenticated | RouteAccess::Answering => {
                 self.refuse_foreign_origin(host, headers, access)?;
-                self.identify_sender(via, request.method(), headers)
+                let is_reading = [Method::GET, Method::HEAD].contains(request.method());
+                // Browsers send cookies by themselves, so a cookie allows only reading, and forms that prove that they
+                // are ours.
+                let cookies = (is_reading || access == RouteAccess::Answering).then_some(headers);
+                let sender = self.identify_sender(via, headers, cookies, host)?;
+                if access == RouteAccess::Answering && !is_reading && !sender.right.is_granted() {
+                    return Err(HttpError::NoAnswerRight);
+                }
+                Ok(sender)
             }
         }
     }
@@ -166,30 +201,46 @@ impl Gate {
         let from_here = headers.get_all(ORIGIN).iter().all(|origin| is_own(origin.as_bytes()));
         let is_near = |site: &[u8]| matches!(site, b"same-origin" | b"none");
         let from_near = headers.get_all(SEC_FETCH_SITE).iter().all(|site| is_near(site.as_bytes()));
-        let may_come = from_near || access == RouteAccess::AuthenticatedNavigation && is_link_navigation(headers);
+        let is_linked = matches!(access, RouteAccess::AuthenticatedNavigation | RouteAccess::SignedLink);
+        let may_come = from_near || is_linked && is_link_navigation(headers);
         if from_here && may_come { Ok(()) } else { Err(HttpError::ForeignOrigin) }
     }
 
-    /// With a token, every TCP request needs it; without one, the connection must belong to this user.
+    /// With a token, every TCP request needs it; without one, the connection must belong to this user. The answer token
+    /// reads and answers, where cookies may be used, and nothing else.
     fn identify_sender(
         &self,
         via: RequestTransport,
-        method: &Method,
         headers: &HeaderMap,
-    ) -> Result<SenderIdentity, HttpError> {
+        cookies: Option<&HeaderMap>,
+        host: Option<&str>,
+    ) -> Result<AdmittedSender, HttpError> {
         let RequestTransport::Tcp { owner, .. } = via else {
-            return Ok(SenderIdentity::Verified);
-        };
-        let Some((token, pass)) = &self.token else {
-            return self.identify_owner(owner);
+            return Ok(AdmittedSender::verified(AnswerRight::ThisUser));
         };
         let shown = headers.get(AUTHORIZATION).and_then(|shown| parse_bearer_token(shown.as_bytes()));
-        // Browsers send cookies by themselves, so a cookie allows only reading.
-        let looks = [Method::GET, Method::HEAD].contains(method);
-        if shown.is_some_and(|shown| token.matches(shown)) || looks && pass.is_in_headers(headers) {
-            Ok(SenderIdentity::Verified)
-        } else {
-            Err(HttpError::NoToken)
+        let has_token = |(token, _): &&(AccessToken, SessionCookie)| shown.is_some_and(|shown| token.matches(shown));
+        let has_cookie =
+            |(_, cookie): &&(AccessToken, SessionCookie)| cookies.is_some_and(|headers| cookie.is_in_headers(headers));
+        let answers = self.answer_token.as_ref().filter(|_| cookies.is_some());
+        if answers.filter(has_token).is_some() {
+            return Ok(AdmittedSender::verified(AnswerRight::Token));
+        }
+        if answers.filter(has_cookie).is_some() {
+            return Ok(AdmittedSender::verified(AnswerRight::Cookie));
+        }
+        match &self.token {
+            Some(token) if has_token(&token) || has_cookie(&token) => Ok(AdmittedSender::verified(AnswerRight::None)),
+            Some(_) => Err(HttpError::NoToken),
+            None => {
+                let identity = self.identify_owner(owner)?;
+                let is_near = owner == ConnectionOwner::ThisUser && is_direct(host, headers);
+                let may_answer = is_near && self.answer_token.is_none();
+                Ok(AdmittedSender {
+                    identity,
+                    right: if may_answer { AnswerRight::ThisUser } else { AnswerRight::None },
+                })
+            }
         }
     }
 
@@ -201,6 +252,19 @@ impl Gate {
             (ConnectionOwner::OtherUser, _) => Err(HttpError::OtherUser),
         }
     }
+}
+
+fn with_cookie(token: AccessToken) -> (AccessToken, SessionCookie) {
+    let cookie = token.session_cookie();
+    (token, cookie)
+}
+
+/// Whether a request names this machine and did not pass a proxy, whose clients may be anyone.
+fn is_direct(host: Option<&str>, headers: &HeaderMap) -> bool {
+    let name = host.and_then(parse_host).map_or("", |(name, _)| name);
+    let figures = name.trim_start_matches('[').trim_end_matches(']');
+    let is_near = name.eq_ignore_ascii_case("localhost") || figures.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+    is_near && !PROXY_HEADERS.iter().any(|name| headers.contains_key(*name))
 }
 
 /// Whether the user of a browser followed a link, rather than a page having fetched something.

@@ -89,8 +89,9 @@ async fn admit_and_answer(
     let uri = request.uri().clone();
     let admitted = check_head_size(&request).and_then(|()| gate.admit(via, &request, route.access));
     let mut answer = match admitted {
-        Ok(identity) => {
-            request.extensions_mut().insert(identity);
+        Ok(sender) => {
+            request.extensions_mut().insert(sender.identity);
+            request.extensions_mut().insert(sender.right);
             next.run(request).await
         }
         Err(refusal) => refusal.into_response(),

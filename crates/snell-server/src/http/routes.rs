@@ -74,6 +74,9 @@ const API_ROUTES: &[HttpRoute] = &[
     get_route("/api/events", || get(api::list_events)),
     get_route("/api/hooks", || get(api::list_hook_stats)),
     get_route("/api/guard", || get(api::list_guard_verdicts)),
+    get_route("/api/requests", || get(api::list_requests)),
+    get_route("/api/requests/{id}", || get(api::get_request)).with_access(RouteAccess::Answering),
+    post_route("/api/requests/{id}", || post(api::answer_request)).with_access(RouteAccess::Answering),
     get_route("/api/openapi.json", || get(async || response_with_type("application/json", OPENAPI))),
     get_route("/metrics", || get(api::get_metrics)),
     get_route("/healthz", || get(async || response_with_type("text/plain; charset=utf-8", "ok\n")))
@@ -242,6 +245,8 @@ mod tests {
             .collect();
         let expected = [
             // A liveness check, the views, the login and the assets.
+            ("GET", "/api/requests/{id}", RouteAccess::Answering),
+            ("POST", "/api/requests/{id}", RouteAccess::Answering),
             ("GET", "/healthz", RouteAccess::Public),
             ("GET", "/", RouteAccess::AuthenticatedNavigation),
             ("GET", "/agents/{id}", RouteAccess::AuthenticatedNavigation),

@@ -21,10 +21,10 @@ pub(crate) const MAX_BODY_BYTES: usize = 1024 * 1024;
 const MAX_DISCARDED_BYTES: usize = 16 * 1024 * 1024;
 
 /// The part of the memory budget that a body uses.
-pub(super) type BodyPermit = Option<OwnedSemaphorePermit>;
+pub(crate) type BodyPermit = Option<OwnedSemaphorePermit>;
 
 /// Reads a JSON body.
-pub(super) async fn read_json_body(
+pub(crate) async fn read_json_body(
     request: Request,
     in_time: Duration,
     room: &Arc<Semaphore>,

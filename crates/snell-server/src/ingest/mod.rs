@@ -1,6 +1,6 @@
 //! `POST /hook/…`: reads and checks an event, hands it to the writer, and responds when it is stored.
 
-mod body;
+pub(crate) mod body;
 mod event_record;
 mod fields;
 mod json_object;

@@ -5,13 +5,14 @@
 
 use std::time::{Duration, Instant};
 
-use snell::Timestamp;
+use snell::{Timestamp, UserMessage};
 use snell_store::requests::{
-    AnswerAuthor, AnswerChannel, AnswerOutcome, PaneAnswer, RequestAnswer, RequestFilter, RequestStatus, RequestView,
+    AnswerAuthor, AnswerChannel, AnswerOutcome, PaneAnswer, RequestAnswer, RequestStatus, RequestView,
 };
 use snell_store::{AgentLocation, Result, Store, StoreError};
 
 use super::{PaneLock, find_pane_objection};
+use crate::answers::find_request;
 use crate::reconciler::tmux::{TmuxError, TmuxPaneDetails, TmuxServer};
 
 /// How long an agent may take to show the typed text, and how often its screen is read.
@@ -33,19 +34,16 @@ pub fn answer_request(
     author: &AnswerAuthor,
     now: Timestamp,
 ) -> Result<AnswerOutcome> {
-    let filter = RequestFilter { uid_prefix: Some(uid.to_owned()), limit: 2, ..RequestFilter::default() };
-    let found = store.list_requests(&filter)?.into_iter().find(|found| found.uid == uid);
-    let pane_request =
-        found.filter(|found| found.channel == AnswerChannel::Pane && found.status == RequestStatus::Open);
-    let Some(request) = pane_request else {
+    let is_typed = |found: &RequestView| found.channel == AnswerChannel::Pane && found.status == RequestStatus::Open;
+    let Some(request) = find_request(store, uid)?.filter(is_typed) else {
         return store.answer_request(uid, answer, author, now);
     };
     let _turn = match lock_pane(store, request.agent_id) {
         Ok(turn) => turn,
-        Err(why) => return Ok(AnswerOutcome::Refused(Box::new(request), why)),
+        Err(why) => return Ok(refuse(request, why)),
     };
     if let Some(why) = check_pane(store, &request)? {
-        return Ok(AnswerOutcome::Refused(Box::new(request), why));
+        return Ok(refuse(request, why));
     }
     match store.answer_request(uid, answer, author, now)? {
         AnswerOutcome::Accepted(accepted) => type_answer(store, *accepted, now),
@@ -61,8 +59,17 @@ pub fn answer_request(
 pub fn deliver_answer(store: &mut Store, request: RequestView, now: Timestamp) -> Result<AnswerOutcome> {
     match lock_pane(store, request.agent_id) {
         Ok(_turn) => type_answer(store, request, now),
-        Err(why) => Ok(AnswerOutcome::Refused(Box::new(request), why)),
+        Err(why) => Ok(refuse(request, why)),
     }
+}
+
+fn refuse(request: RequestView, why: String) -> AnswerOutcome {
+    let place = request.detail.get("place").and_then(serde_json::Value::as_str).unwrap_or("its terminal");
+    let hint = match request.status {
+        RequestStatus::Open => format!("answer again later, or in the agent's terminal: {place}"),
+        _ => format!("answer in the agent's terminal: {place}"),
+    };
+    AnswerOutcome::Refused(Box::new(request), UserMessage::new(why).with_hint(hint))
 }
 
 fn lock_pane(store: &Store, agent: i64) -> std::result::Result<PaneLock, String> {
@@ -85,7 +92,7 @@ fn check_pane(store: &mut Store, request: &RequestView) -> Result<Option<String>
 fn type_answer(store: &mut Store, request: RequestView, now: Timestamp) -> Result<AnswerOutcome> {
     let (agent, line) = match store.take_pane_answer(request.request_id, now)? {
         PaneAnswer::Line(agent, line) => (agent, line),
-        PaneAnswer::Over(why) => return Ok(AnswerOutcome::Refused(Box::new(request), why)),
+        PaneAnswer::Over(why) => return Ok(refuse(request, why)),
         // The dispatcher was faster.
         PaneAnswer::Missing => return Ok(AnswerOutcome::Accepted(Box::new(request))),
     };
@@ -95,10 +102,9 @@ fn type_answer(store: &mut Store, request: RequestView, now: Timestamp) -> Resul
     })?;
     let request =
         store.finish_pane_answer(request.request_id, typed.as_ref().map(drop).map_err(String::as_str), now)?;
-    let request = Box::new(request);
     Ok(match typed {
-        Ok(()) => AnswerOutcome::Accepted(request),
-        Err(why) => AnswerOutcome::Refused(request, why),
+        Ok(()) => AnswerOutcome::Accepted(Box::new(request)),
+        Err(why) => refuse(request, why),
     })
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use snell::Timestamp;
 use snell_store::{ReconcileScope, Result, Store, StoreError};
 use tokio::runtime::Handle;
 
@@ -20,6 +21,9 @@ use crate::store_pool::PooledStore;
 /// them.
 const LATE_TRANSCRIPT_WINDOW: Duration = Duration::from_secs(2);
 const LATE_TRANSCRIPT_INTERVAL: Duration = Duration::from_millis(100);
+
+/// How often open requests are looked at: whether their hook is gone, or their time is over.
+const REQUEST_SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The retry interval for undelivered outbox messages.
 const OUTBOX_RETRY_INTERVAL: Duration = Duration::from_millis(500);
@@ -58,6 +62,7 @@ impl ReconcilerThread {
         let mut has_undelivered = false;
         let mut last_drain = Instant::now();
         let mut watch = AgentWatch::default();
+        let mut last_sweep = Instant::now();
         loop {
             let now = self.clock.now();
             self.metrics.set_mode(self.poll_scheduler.update_mode(None, now));
@@ -88,6 +93,10 @@ impl ReconcilerThread {
                     }
                 }
             }
+            if last_sweep.elapsed() >= REQUEST_SWEEP_INTERVAL {
+                last_sweep = Instant::now();
+                self.close_overdue_requests();
+            }
             if let Some(keep) = self.keep.filter(|_| last_pruned.elapsed() > PRUNE_INTERVAL) {
                 last_pruned = Instant::now();
                 self.try_with_store("remove old records", |store| store.prune_older_than(keep).map(drop));
@@ -105,6 +114,16 @@ impl ReconcilerThread {
         for agent_id in changed {
             self.reconcile_agents(ReconcileScope::Agent(agent_id));
         }
+    }
+
+    /// Closes requests that nothing waits for any more. Counting open ones reads only an index.
+    fn close_overdue_requests(&mut self) {
+        self.try_with_store("close requests", |store| {
+            if store.count_open_requests()? > 0 {
+                store.sweep_requests(Timestamp::now())?;
+            }
+            Ok(())
+        });
     }
 
     fn reconcile_agents(&mut self, which: ReconcileScope) {

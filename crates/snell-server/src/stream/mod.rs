@@ -12,6 +12,7 @@ mod subscriber;
 
 use std::convert::Infallible;
 
+use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header::HeaderName;
@@ -19,6 +20,7 @@ use axum::http::{HeaderMap, HeaderValue, Uri};
 use axum::response::Response;
 use futures_util::stream::unfold;
 
+use crate::answers::AnswerRight;
 use crate::app_state::SharedAppState;
 use crate::http::errors::HttpError;
 use crate::http::query_params::QueryParams;
@@ -41,13 +43,16 @@ const NO_PROXY_BUFFERING: (HeaderName, HeaderValue) =
 /// Opens a stream.
 pub(crate) async fn stream_events(
     State(app): State<SharedAppState>,
+    Extension(right): Extension<AnswerRight>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, HttpError> {
     let query = QueryParams::parse(uri.query(), &["types", "project_id", "agent_id", "last_event_id"])?;
     let filter = StreamFilter::parse(&query)?;
     let seen = parse_last_event_id(&query, &headers)?;
-    let subscriber = StreamSubscriber::subscribe(app, filter, seen).await?;
+    // Hooks wait for answers only as long as anyone who may answer sees their requests.
+    let watch = right.is_granted().then(|| app.answer_watch.join());
+    let subscriber = StreamSubscriber::subscribe(app, filter, seen).await?.with_watch(watch);
     let chunks = unfold(subscriber, async |subscriber| {
         let (chunk, subscriber) = subscriber.next_chunk().await?;
         Some((Ok::<Bytes, Infallible>(chunk), subscriber))

@@ -10,6 +10,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval_at};
 use super::filter::StreamFilter;
 use super::hub::{CursorItem, HubCursor};
 use super::sse_frame::{HEARTBEAT, SseBatch, encode_database_gap, encode_gap, encode_greeting};
+use crate::answers::WatchGuard;
 use crate::app_state::{AppState, SharedAppState};
 use crate::http::acceptor::{ShutdownPhase, wait_for_shutdown};
 use crate::http::errors::HttpError;
@@ -36,6 +37,8 @@ pub(super) struct StreamSubscriber {
     heartbeat: Interval,
     phase: watch::Receiver<ShutdownPhase>,
     _counted: GaugeGuard,
+    /// Present if the client may answer requests of agents.
+    _watch: Option<WatchGuard>,
 }
 
 #[derive(Debug)]
@@ -78,8 +81,14 @@ impl StreamSubscriber {
             heartbeat,
             phase: app.shutdown_phase.clone(),
             _counted: counted,
+            _watch: None,
             app,
         })
+    }
+
+    /// The same for a client that may answer requests.
+    pub(super) fn with_watch(self, watch: Option<WatchGuard>) -> Self {
+        Self { _watch: watch, ..self }
     }
 
     /// The next chunk; `None` when the stream ends.

@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use url::form_urlencoded;
 
 use super::{PageResult, html_response, layout};
-use crate::app_state::SharedAppState;
+use crate::app_state::{AppState, SharedAppState};
 use crate::http::errors::HttpError;
 use crate::http::token::AccessToken;
 
@@ -22,7 +22,7 @@ const COOKIE_MAX_AGE_SECONDS: u32 = 90 * 24 * 60 * 60;
 
 /// `GET /login`
 pub(crate) async fn get_login_page(State(app): State<SharedAppState>) -> PageResult {
-    if app.settings.token.is_none() {
+    if list_tokens(&app).next().is_none() {
         return Ok(redirect_to("/"));
     }
     Ok(html_response(layout::render_static_page("Log in", &render_login_form("/", ""))))
@@ -43,7 +43,10 @@ fn render_login_form(next: &str, error: &str) -> Markup {
             input type="hidden" name="next" value=(next);
             button { "Log in" }
         }
-        p { "The token is in the file that was passed to the server with " code { "--token-file" } "." }
+        p {
+            "The token is in the file that was passed to the server with " code { "--token-file" } ", or with "
+            code { "--answer-token-file" } " to answer agents, too."
+        }
         // A browser that follows a link from another site does not send the cookie; from this link it does.
         p { a href=(sanitize_redirect(next)) { "I am already logged in" } }
     }
@@ -59,16 +62,16 @@ pub(crate) async fn log_in(State(app): State<SharedAppState>, headers: HeaderMap
         pairs.find(|(other, _)| other == name).map(|(_, value)| value.into_owned())
     };
     let next = field("next").unwrap_or_default();
-    let Some(token) = &app.settings.token else {
+    if list_tokens(&app).next().is_none() {
         return Ok(redirect_to(sanitize_redirect(&next)));
-    };
+    }
     let shown = field("token").unwrap_or_default();
-    if !token.matches(shown.trim().as_bytes()) {
+    let Some(token) = list_tokens(&app).find(|token| token.matches(shown.trim().as_bytes())) else {
         let mut refused =
             html_response(layout::render_static_page("Log in", &render_login_form(&next, "The token is wrong.")));
         *refused.status_mut() = StatusCode::UNAUTHORIZED;
         return Ok(refused);
-    }
+    };
     Ok(set_session_cookie(redirect_to(sanitize_redirect(&next)), token, COOKIE_MAX_AGE_SECONDS, &headers))
 }
 
@@ -76,13 +79,16 @@ pub(crate) async fn log_in(State(app): State<SharedAppState>, headers: HeaderMap
 ///
 /// The name of the cookie is derived from the token, so only a browser that has the cookie gets it.
 pub(crate) async fn log_out(State(app): State<SharedAppState>, headers: HeaderMap) -> PageResult {
-    Ok(match &app.settings.token {
-        Some(token) if token.session_cookie().is_in_headers(&headers) => {
-            set_session_cookie(redirect_to("/login"), token, 0, &headers)
-        }
-        Some(_) => redirect_to("/login"),
-        None => redirect_to("/"),
-    })
+    if list_tokens(&app).next().is_none() {
+        return Ok(redirect_to("/"));
+    }
+    let given = list_tokens(&app).filter(|token| token.session_cookie().is_in_headers(&headers));
+    Ok(given.fold(redirect_to("/login"), |answer, token| set_session_cookie(answer, token, 0, &headers)))
+}
+
+/// The token that reads, and the one that also answers requests of agents.
+fn list_tokens(app: &AppState) -> impl Iterator<Item = &AccessToken> {
+    [&app.settings.token, &app.settings.answer_token].into_iter().flatten()
 }
 
 /// Sets the cookie: scripts cannot read it, and requests of other sites do not send it. After a login over TLS, it is
@@ -95,7 +101,7 @@ fn set_session_cookie(mut answer: Response, token: &AccessToken, seconds: u32, h
     let cookie = format!("{}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}", session.name);
     // Both have only letters and digits.
     if let Ok(cookie) = HeaderValue::try_from(cookie) {
-        answer.headers_mut().insert(SET_COOKIE, cookie);
+        answer.headers_mut().append(SET_COOKIE, cookie);
     }
     answer
 }

@@ -76,7 +76,8 @@ async fn load_with_frame<T: Send + 'static>(
     app: &AppState,
     query: impl FnOnce(&mut Store) -> Result<T> + Send + 'static,
 ) -> std::result::Result<(PageFrame, T), HttpError> {
-    let (now, can_log_out) = (app.clock.now(), app.settings.token.is_some());
+    let can_log_out = app.settings.token.is_some() || app.settings.answer_token.is_some();
+    let now = app.clock.now();
     let ask = move |store: &mut Store| {
         let frame = PageFrame::load(store, now)?;
         Ok((if can_log_out { frame.with_log_out() } else { frame }, query(store)?))

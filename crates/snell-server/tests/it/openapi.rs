@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use snell_server::{OPENAPI, api_routes, page_routes};
 use snell_test_support::http::HttpResponse;
 
-use crate::support::TestApp;
+use crate::support::{OpenRequest, TestApp};
 
 fn parse_openapi() -> Value {
     serde_json::from_str(OPENAPI).unwrap()
@@ -123,7 +123,7 @@ fn every_response_matches_the_description() {
     let app = TestApp::start();
     let document = parse_openapi();
     let check = |method: &str, route: &str, answer: &HttpResponse| check_response(&document, method, route, answer);
-    for (method, route) in api_routes().filter(|(method, _)| *method == "POST") {
+    for (method, route) in api_routes().filter(|(method, route)| *method == "POST" && route.starts_with("/hook/")) {
         let name = route.trim_start_matches("/hook/");
         let judgement = json!({
             "took_us": 5, "decision": "block", "reason": "no",
@@ -140,8 +140,10 @@ fn every_response_matches_the_description() {
         assert_eq!(large.status, 413);
         check(method, route, &large);
     }
+    let request = OpenRequest::open(&app, 1).uid;
     for (method, route) in api_routes().filter(|(method, _)| *method == "GET") {
-        let path = route.replace("{id}", "1");
+        let is_request = route.starts_with("/api/requests/");
+        let path = route.replace("{id}", if is_request { &request } else { "1" });
         if route == "/api/events/stream" {
             check(method, route, &app.open_stream("").head);
         } else {
@@ -155,7 +157,24 @@ fn every_response_matches_the_description() {
             check(method, route, &app.get(&route.replace("{id}", "x")));
         }
     }
-    for items in ["/api/agents?ended=true", "/api/agents/1/turns", "/api/events", "/api/hooks", "/api/guard"] {
+    let route = "/api/requests/{id}";
+    let answer = |path: &str, body: &str| check("POST", route, &app.request("POST", path).json(body).send());
+    let path = route.replace("{id}", &request);
+    let remember = r#"{"answer":"allow","message":"go","remember":{"scope":"session","until":"2999-01-01"}}"#;
+    for body in ["{}", r#"{"answer":"reply"}"#, remember, remember] {
+        answer(&path, body);
+    }
+    answer(&route.replace("{id}", "none"), remember);
+    check("GET", route, &app.get(&path));
+    let lists = [
+        "/api/agents?ended=true",
+        "/api/agents/1/turns",
+        "/api/events",
+        "/api/hooks",
+        "/api/guard",
+        "/api/requests?status=all",
+    ];
+    for items in lists {
         assert_ne!(app.get_json(items)["items"], json!([]), "{items} has been checked on something");
     }
 }

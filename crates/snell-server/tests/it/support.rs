@@ -4,9 +4,13 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use snell::Timestamp;
 use snell_server::{ServeError, ServeSettings, ServerListener, serve};
+use snell_store::Store;
+use snell_store::requests::{AnswerChannel, NewRequest, RequestKind, RequestOrigin};
 use snell_test_support::http::{HttpRequest, HttpResponse};
 use snell_test_support::sse::SseClient;
 use snell_test_support::wait::WAIT_TIMEOUT;
@@ -150,6 +154,46 @@ impl Drop for TestApp {
         if !std::thread::panicking() {
             self.stop();
         }
+    }
+}
+
+/// A request that a test has opened, as a hook does.
+pub struct OpenRequest {
+    pub uid: String,
+    pub request_id: i64,
+}
+
+impl OpenRequest {
+    /// A permission for `make`, of an agent that is known.
+    pub fn open(app: &TestApp, agent_id: i64) -> Self {
+        Self::open_with(app, agent_id, |_| {})
+    }
+
+    pub fn open_with(app: &TestApp, agent_id: i64, change: impl FnOnce(&mut NewRequest)) -> Self {
+        let opened_at = Timestamp::now();
+        let mut request = NewRequest {
+            kind: RequestKind::Permission,
+            origin: RequestOrigin::Agent,
+            channel: AnswerChannel::Reply,
+            agent_id,
+            session_id: Some("s1".to_owned()),
+            event_id: None,
+            tool: Some("Bash".to_owned()),
+            tool_use_id: None,
+            title: "Bash: make".to_owned(),
+            detail: json!({"input": {"command": "make"}, "cwd": "/work/shop"}),
+            opened_at,
+            expires_at: opened_at + Duration::from_secs(600),
+            waiter: None,
+        };
+        change(&mut request);
+        let mut store = Store::open(&app.database_path()).unwrap().store;
+        let request = store.open_request(&request).unwrap();
+        Self { uid: request.uid, request_id: request.request_id }
+    }
+
+    pub fn api_path(&self) -> String {
+        format!("/api/requests/{}", self.uid)
     }
 }
 

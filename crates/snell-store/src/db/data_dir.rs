@@ -54,8 +54,16 @@ pub struct MisplacedFile {
 }
 
 /// The prefixes of the names of Snell's files.
-const FILE_PREFIXES: &[&str] =
-    &["snell.db", "snell.sock.", "scribe.lock", "scribe.trouble", "trust.", "background.", "watchers.lock"];
+const FILE_PREFIXES: &[&str] = &[
+    "snell.db",
+    "snell.sock.",
+    "scribe.lock",
+    "scribe.trouble",
+    "trust.",
+    "background.",
+    "watchers.lock",
+    "answers.key",
+];
 
 /// Snell's sockets.
 const SOCKETS: &[&str] = &["scribe.sock", "snell.sock"];

@@ -4,6 +4,7 @@
 //! transaction that changes open requests only. Requests whose hook is gone, or whose time is over, are closed by the next
 //! process that lists them, so that none stays open. The agent gets an answer only from its hook, which reads it here.
 
+mod answer_check;
 mod pane;
 mod pane_text;
 mod watcher_lock;
@@ -12,8 +13,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use snell::Timestamp;
+use snell::{Timestamp, UserMessage};
 
+pub use answer_check::{MAX_ANSWER_CHARS, QuestionOption, RequestQuestion};
 pub use pane::PaneAnswer;
 pub use watcher_lock::WatcherLock;
 
@@ -245,6 +247,8 @@ pub struct RequestFilter {
     pub status: Option<RequestStatus>,
     /// Only requests of this agent.
     pub agent_id: Option<i64>,
+    /// Only requests that were opened before the one with this number.
+    pub before_id: Option<i64>,
     /// The largest number of results.
     pub limit: u32,
 }
@@ -311,7 +315,7 @@ pub enum AnswerOutcome {
     /// The request was closed before.
     TooLate(Box<RequestView>),
     /// The agent does not get this answer, for this reason. The request shows whether another answer is possible.
-    Refused(Box<RequestView>, String),
+    Refused(Box<RequestView>, UserMessage),
     /// No request has this id.
     Unknown,
 }
@@ -375,7 +379,7 @@ impl Store {
             if found.status != RequestStatus::Open {
                 return Ok(AnswerOutcome::TooLate(Box::new(found)));
             }
-            if let Err(why) = found.check_answer(answer) {
+            if let Err(why) = found.check_channel(answer) {
                 return Ok(AnswerOutcome::Refused(Box::new(found), why));
             }
             let answer = Some((answer.clone(), author.clone()));

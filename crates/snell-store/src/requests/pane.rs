@@ -90,7 +90,7 @@ impl Store {
             };
             let agent = journal.find_agent(request.agent_id)?;
             let line = match (&request.answer, agent.filter(|agent| request.is_about_wait_of(agent))) {
-                (Some(answer), Some(_)) => pane_text::compose_line(answer),
+                (Some(answer), Some(_)) => pane_text::compose_line(answer).map_err(|problem| problem.text),
                 _ => Err("the agent no longer waits for this answer".to_owned()),
             };
             let reason = line.as_ref().map_or_else(String::as_str, |_| BEGAN);

@@ -1,6 +1,9 @@
 //! The line that is typed into an agent's terminal for an answer. A text that the agent would read as anything but a prompt is
 //! refused.
 
+use serde_json::Value;
+use snell::UserMessage;
+
 use super::{AnswerChannel, AnswerChoice, RequestAnswer, RequestView};
 
 /// The longest line.
@@ -14,52 +17,52 @@ const COMMAND_MARKS: &[char] = &['/', '!', '#', '&', '@', '$', '?', ':', '\\'];
 const FAREWELLS: &[&str] = &["exit", "quit"];
 
 impl RequestView {
-    /// Why this answer cannot reach the agent, whatever the agent does.
-    pub(super) fn check_answer(&self, answer: &RequestAnswer) -> Result<(), String> {
+    /// Checks that this answer has a way to the agent.
+    pub(super) fn check_channel(&self, answer: &RequestAnswer) -> Result<(), UserMessage> {
         match self.channel {
             AnswerChannel::Reply => Ok(()),
             AnswerChannel::Pane => compose_line(answer).map(drop),
-            AnswerChannel::Elsewhere => Err(match self.detail.get("place").and_then(serde_json::Value::as_str) {
-                Some(place) => format!("the agent takes the answer only in its own terminal: {place}"),
-                None => "the agent takes the answer only in its own terminal".to_owned(),
-            }),
+            AnswerChannel::Elsewhere => {
+                let place = self.detail.get("place").and_then(Value::as_str).unwrap_or("its terminal");
+                let message = UserMessage::new("this request can only be answered in the agent's own terminal");
+                Err(message.with_hint(format!("go there: {place}")))
+            }
         }
     }
 }
 
 /// The line for an answer.
-pub(super) fn compose_line(answer: &RequestAnswer) -> Result<String, String> {
-    let refuse = |why: &str| Err(why.to_owned());
+pub(super) fn compose_line(answer: &RequestAnswer) -> Result<String, UserMessage> {
+    let refuse = |text: &str, hint: &str| Err(UserMessage::new(text).with_hint(hint));
     if answer.choice != AnswerChoice::Reply {
-        return refuse("the agent asks for a text, not for a permission");
+        return refuse("this question takes only a text", "answer it with a reply");
     }
     let texts: Vec<_> = answer.replies.iter().chain(&answer.message).map(|text| text.trim()).collect();
     let line = match texts[..] {
-        [] | [""] => return refuse("the answer is empty"),
+        [] | [""] => return refuse("the answer is empty", "write a text"),
         [line] => line,
-        _ => return refuse("the agent asks for one text"),
+        _ => return refuse("the answer has more than one text", "send one reply, and no message"),
     };
     if line.len() > MAX_LINE_BYTES {
-        return Err(format!("the answer is longer than {MAX_LINE_BYTES} bytes"));
+        let message = UserMessage::new(format!("the answer is longer than {MAX_LINE_BYTES} bytes"));
+        return Err(message.with_hint("a longer text cannot be typed into a terminal: shorten it"));
     }
     if line.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']) {
-        return refuse("the answer has more than one line, and each end of a line could send it");
+        return refuse("the answer has more than one line", "each line would be sent by itself: write one line");
     }
     if line.chars().any(char::is_control) {
-        return refuse("the answer has control characters, which are keys in a terminal");
+        return refuse("the answer has control characters", "they are keys in a terminal: remove them");
     }
-    if line.starts_with(COMMAND_MARKS) {
-        let marks: Vec<_> = COMMAND_MARKS.iter().map(char::to_string).collect();
-        return Err(format!(
-            "the agent would read the answer as a command: it starts with one of {}; put a word before it",
-            marks.join(" ")
-        ));
+    if let Some(mark) = line.chars().next().filter(|first| COMMAND_MARKS.contains(first)) {
+        let message =
+            UserMessage::new(format!("the agent could read an answer that starts with \"{mark}\" as a command"));
+        return Err(message.with_hint("put a word before it"));
     }
     if line.ends_with('\\') {
-        return refuse("the answer ends with a backslash, which makes an agent wait for another line");
+        return refuse("the answer ends with a backslash", "the agent would wait for another line: add a word");
     }
     if FAREWELLS.contains(&line.to_lowercase().as_str()) {
-        return refuse("the agent would read the answer as a command to end; write a sentence");
+        return refuse("the agent would end at this answer", "write a sentence");
     }
     Ok(line.to_owned())
 }
@@ -79,7 +82,7 @@ mod tests {
         for text in ["yes", "Use /etc, not ~", "1", "-rf; $(reboot) `id` #{pane_id}", "Grün 🟢", "exit code 3", &long]
         {
             let line = compose_line(&build_answer(AnswerChoice::Reply, &[text]));
-            assert_eq!(line.as_deref(), Ok(text));
+            assert_eq!(line.as_deref(), Ok(text), "{text}");
         }
         let answer = build_answer(AnswerChoice::Reply, &["  the first one \n"]);
         assert_eq!(compose_line(&answer).as_deref(), Ok("the first one"));
@@ -101,25 +104,25 @@ mod tests {
             ("yes\u{3}", "control characters"),
             ("a\tb", "control characters"),
             ("yes\u{9b}A", "control characters"),
-            ("!rm -rf ~", "read the answer as a command"),
-            (" /clear", "read the answer as a command"),
-            ("#remember", "read the answer as a command"),
-            ("&go", "read the answer as a command"),
-            ("@secret.txt", "read the answer as a command"),
-            ("$skill", "read the answer as a command"),
-            ("?", "read the answer as a command"),
-            (":wq", "read the answer as a command"),
+            ("!rm -rf ~", "as a command"),
+            (" /clear", "as a command"),
+            ("#remember", "as a command"),
+            ("&go", "as a command"),
+            ("@secret.txt", "as a command"),
+            ("$skill", "as a command"),
+            ("?", "as a command"),
+            (":wq", "as a command"),
             ("in C:\\", "ends with a backslash"),
-            ("Exit", "command to end"),
+            ("Exit", "would end"),
         ];
         for (text, why) in cases {
-            let refused = compose_line(&build_answer(AnswerChoice::Reply, &[text])).unwrap_err();
+            let refused = compose_line(&build_answer(AnswerChoice::Reply, &[text])).unwrap_err().text;
             assert!(refused.contains(why), "{text:?}: {refused}");
         }
         for choice in [AnswerChoice::Allow, AnswerChoice::Deny] {
-            assert!(compose_line(&build_answer(choice, &["yes"])).unwrap_err().contains("not for a permission"));
+            assert!(compose_line(&build_answer(choice, &["yes"])).unwrap_err().text.contains("takes only a text"));
         }
         let two = build_answer(AnswerChoice::Reply, &["a", "b"]);
-        assert!(compose_line(&two).unwrap_err().contains("one text"));
+        assert!(compose_line(&two).unwrap_err().text.contains("more than one text"));
     }
 }

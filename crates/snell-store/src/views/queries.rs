@@ -4,8 +4,8 @@
 
 use snell::Timestamp;
 
+use crate::db::agent_activity::AgentActivity;
 use crate::db::change_feed::{ChangeRange, ChangeRow};
-use crate::db::model::AgentState;
 use crate::db::workers::SessionWorker;
 use crate::error::Result;
 use crate::requests::{RememberedAnswer, RememberedCall, RequestFilter, RequestView};
@@ -25,7 +25,7 @@ pub trait Queries:
     /// Agents, the one with the latest event first.
     fn list_agents(&mut self, filter: &AgentFilter) -> Result<Vec<AgentView>>;
     /// The number of agents in a state.
-    fn count_agents(&mut self, state: AgentState) -> Result<i64>;
+    fn count_agents(&mut self, activity: AgentActivity) -> Result<i64>;
     /// Projects sorted by name, at most so many.
     fn list_projects(&mut self, at_most: u32) -> Result<Vec<ProjectView>>;
     /// The project with this root, if anything was recorded there.
@@ -121,6 +121,8 @@ pub trait RequestQueries {
     fn list_requests(&mut self, filter: &RequestFilter) -> Result<Vec<RequestView>>;
     /// Requests opened since this time whose answers wait to be typed into a pane.
     fn list_untyped_answers(&mut self, opened_after: Timestamp) -> Result<Vec<RequestView>>;
+    /// The number of open requests.
+    fn count_open_requests(&mut self) -> Result<i64>;
     /// The answer that allows this call again, if the user gave one.
     fn find_remembered_answer(&mut self, call: &RememberedCall<'_>, now: Timestamp)
     -> Result<Option<RememberedAnswer>>;

@@ -114,7 +114,7 @@ fn a_wait_that_cannot_be_answered_from_here_names_its_place_and_takes_no_answer(
                 panic!("{choice} was accepted: {request:?}");
             };
             assert_eq!(view.status, RequestStatus::Open);
-            assert!(why.contains("its own terminal") && why.contains(place), "{why}");
+            assert!(why.text.contains("own terminal") && why.hint.as_ref().unwrap().contains(place), "{why:?}");
         }
         assert_eq!(kept.take(&request), PaneAnswer::Missing);
     }

@@ -6,7 +6,7 @@ use serde_json::json;
 use snell::Timestamp;
 use snell_store::Store;
 use snell_store::requests::{
-    AnswerAuthor, AnswerChannel, AnswerChoice, AnswerOrigin, AnswerOutcome, NewRequest, RememberScope,
+    AnswerAuthor, AnswerChannel, AnswerChoice, AnswerOrigin, AnswerOutcome, NewRequest, RememberScope, RememberTerm,
     RememberedAnswer, RememberedCall, RequestAnswer, RequestFilter, RequestKind, RequestOrigin, RequestStatus,
     RequestView,
 };
@@ -169,5 +169,50 @@ fn a_remembered_answer_counts_for_the_same_call_in_its_scope_until_it_ends() {
         let call = RememberedCall { session_id: Some(session), project_path, tool: "Bash", subject };
         let found = kept.store.find_remembered_answer(&call, make_timestamp(second)).unwrap();
         assert_eq!(found.is_some(), expected, "{session} {project_path} {subject} {second}");
+    }
+}
+
+#[test]
+fn an_answer_must_fit_its_request() {
+    let mut kept = TestStore::new();
+    let permission = kept.open_request(None);
+    let mut question = RequestView { kind: RequestKind::Question, ..permission.clone() };
+    question.detail = json!({"questions": [
+        {"question": "Which?", "options": [{"label": "a"}, {"label": "b"}]}, {"question": "Why?"}
+    ]});
+    let now = Timestamp::now();
+    let with = |choice, replies: &[&str], message: Option<&str>, until: Option<Timestamp>| RequestAnswer {
+        replies: replies.iter().map(|text| (*text).to_owned()).collect(),
+        message: message.map(str::to_owned),
+        remember: until.map(|until| RememberTerm { scope: RememberScope::Session, until: Some(until) }),
+        ..build_answer(choice)
+    };
+    use AnswerChoice::{Allow, Deny, Reply};
+    let (later, earlier) = (Some(now + Duration::from_secs(9)), Some(now));
+    let long = "x".repeat(5000);
+    let cases = [
+        (&permission, with(Allow, &[], None, None), None),
+        (&permission, with(Allow, &[], None, later), None),
+        (&permission, with(Deny, &[], Some("use make\n\tinstead"), None), None),
+        (&permission, with(Reply, &["yes"], None, None), Some("cannot be answered with a reply")),
+        (&permission, with(Allow, &["yes"], None, None), Some("only questions have replies")),
+        (&permission, with(Allow, &[], None, earlier), Some("in the past")),
+        (&permission, with(Deny, &[], None, later), Some("can be remembered")),
+        (&permission, with(Deny, &[], Some("a\u{1b}[2Jb"), None), Some("control characters")),
+        (&permission, with(Deny, &[], Some(&long), None), Some("longer than 4000")),
+        (&question, with(Reply, &["a", "because"], None, None), None),
+        (&question, with(Deny, &[], Some("later"), None), None),
+        (&question, with(Allow, &[], None, None), Some("cannot be allowed")),
+        (&question, with(Reply, &["a"], None, None), Some("each of 2 questions")),
+        (&question, with(Reply, &["a", " "], None, None), Some("a reply is empty")),
+        (&question, with(Reply, &["a", "b"], None, later), Some("can be remembered")),
+    ];
+    for (request, answer, expected) in cases {
+        let found = request.check_answer(&answer, now).err().map(|problem| problem.text);
+        let fits = match (&found, expected) {
+            (Some(found), Some(expected)) => found.contains(expected),
+            (found, expected) => found.is_none() && expected.is_none(),
+        };
+        assert!(fits, "{answer:?}: {found:?}");
     }
 }

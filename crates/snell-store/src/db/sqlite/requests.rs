@@ -144,6 +144,7 @@ impl RequestQueries for SqliteDatabase {
         };
         add("r.status = ?", filter.status.map(|status| Sql::from(status.as_str().to_owned())));
         add("r.agent_id = ?", filter.agent_id.map(Sql::from));
+        add("r.request_id < ?", filter.before_id.map(Sql::from));
         // A prefix of an id is compared as text, not as a pattern.
         add("instr(r.uid, ?) = 1", filter.uid_prefix.clone().map(Sql::from));
         let which = if conditions.is_empty() { "1" } else { &conditions.join(" AND ") };
@@ -156,6 +157,10 @@ impl RequestQueries for SqliteDatabase {
         let which = "WHERE r.opened_at >= ?1 AND r.status = 'answered' AND r.channel = 'pane' \
                      AND r.delivered_at IS NULL AND r.closed_reason IS NULL ORDER BY r.request_id";
         self.connection.select_all(which, [opened_after.as_microsecond()])
+    }
+
+    fn count_open_requests(&mut self) -> Result<i64> {
+        self.connection.query_value("SELECT count(*) FROM requests WHERE status = 'open'", [])
     }
 
     fn find_remembered_answer(

@@ -28,6 +28,8 @@ pub struct ServerSettings {
     pub token_file: Option<PathBuf>,
     /// The position of that setting.
     pub token_file_origin: Option<SourceLocation>,
+    /// The file with the token of clients that may answer requests of agents, as an absolute path if the home directory is known.
+    pub answer_token_file: Option<PathBuf>,
     /// Further host names of the receiver.
     pub allow_hosts: Vec<String>,
     /// How the receiver treats requests without a token from an unknown user: `refuse` or `accept`.
@@ -64,6 +66,7 @@ pub(super) const SERVER_KEYS: &[&str] = &[
     "url",
     "db",
     "token_file",
+    "answer_token_file",
     "allow_hosts",
     "unknown_senders",
     "poll_active",
@@ -82,6 +85,7 @@ impl ServerSettings {
             db: self.db.or(earlier.db),
             token_file: self.token_file.or(earlier.token_file),
             token_file_origin: self.token_file_origin.or(earlier.token_file_origin),
+            answer_token_file: self.answer_token_file.or(earlier.answer_token_file),
             allow_hosts: if self.allow_hosts.is_empty() { earlier.allow_hosts } else { self.allow_hosts },
             unknown_senders: self.unknown_senders.or(earlier.unknown_senders),
             poll_active: self.poll_active.or(earlier.poll_active),
@@ -94,7 +98,8 @@ impl ServerSettings {
 
     /// The same with absolute paths.
     pub(super) fn resolve_paths(self, home: Option<&Path>) -> Self {
-        Self { token_file: self.token_file.map(|path| resolve_in_home(&path, home)), ..self }
+        let resolve = |path: Option<PathBuf>| path.map(|path| resolve_in_home(&path, home));
+        Self { token_file: resolve(self.token_file), answer_token_file: resolve(self.answer_token_file), ..self }
     }
 }
 
@@ -134,6 +139,7 @@ pub(super) fn read_server(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> 
         db: keys.read_text("db", check_database),
         token_file_origin: token_file.as_ref().and_then(|_| keys.locate_key("token_file")),
         token_file,
+        answer_token_file: keys.read_text("answer_token_file", check_token_file).map(PathBuf::from),
         allow_hosts: keys.read_key("allow_hosts", |reading, fields| {
             let node = fields.get("allow_hosts");
             node.map(|node| read_checked_texts(reading, node, "allow_hosts", check_host)).unwrap_or_default()

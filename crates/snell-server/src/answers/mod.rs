@@ -1,0 +1,17 @@
+//! Answers to requests of agents: who may give them, and how they reach the database.
+//!
+//! `gate` finds out which [`AnswerRight`] a client has. The API, the page and signed links give their answers to
+//! [`submit_answer`], which checks that an answer fits its request. The store accepts the first answer only.
+
+mod hmac;
+mod key;
+mod right;
+mod submit;
+mod watch;
+
+pub use hmac::compute_hmac;
+pub(crate) use key::LazyAnswerKey;
+pub use key::{AnswerKey, AnswerLink};
+pub(crate) use right::{AnswerRight, describe_peer};
+pub(crate) use submit::{describe_end, find_request, submit_answer, unknown_request_error};
+pub(crate) use watch::{AnswerWatch, WatchGuard};
