@@ -121,6 +121,11 @@ impl Store {
         self.host.as_deref()
     }
 
+    /// The directory of the database, which is the data directory unless the user named another file.
+    pub fn directory(&self) -> Option<&Path> {
+        self.backend.database_file().and_then(|(file, _)| file.parent())
+    }
+
     /// Stores one event, in one transaction.
     ///
     /// # Errors

@@ -32,6 +32,7 @@ mod microai;
 mod native;
 mod notices;
 mod notify;
+mod pane_answers;
 mod record;
 mod running;
 mod serve;

@@ -11,7 +11,7 @@ pub(crate) mod normalize;
 mod open_calls;
 pub(crate) mod process;
 pub mod project;
-
+pub(crate) mod prompt_wait;
 mod question_text;
 pub(crate) mod tool_calls;
 pub mod transcript;

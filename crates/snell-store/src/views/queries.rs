@@ -119,6 +119,8 @@ pub trait LiveQueries {
 pub trait RequestQueries {
     /// Requests, the newest first. [`crate::Store::sweep_requests`] closes those that are over.
     fn list_requests(&mut self, filter: &RequestFilter) -> Result<Vec<RequestView>>;
+    /// Requests opened since this time whose answers wait to be typed into a pane.
+    fn list_untyped_answers(&mut self, opened_after: Timestamp) -> Result<Vec<RequestView>>;
     /// The number of open requests.
     fn count_open_requests(&mut self) -> Result<i64>;
     /// The answer that allows this call again, if the user gave one.

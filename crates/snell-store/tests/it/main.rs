@@ -14,6 +14,7 @@ mod late_events;
 mod log_filter;
 mod log_search;
 mod outbox;
+mod pane_requests;
 mod pending;
 mod projects;
 mod questions;
