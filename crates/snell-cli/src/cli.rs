@@ -7,7 +7,7 @@ use snell::UserMessage;
 use crate::commands::{
     DONE, FAILED, agents, completions, config, daemon, demo, docs, doctor, explain, export, guard, hook, init, install,
     lint, list, log, man, notices, notify, run, serve, service, session, status, statusline, supervise, trust,
-    uninstall, wake, worker,
+    uninstall, usage, wake, worker,
 };
 use crate::{manual, output};
 
@@ -76,6 +76,7 @@ pub(crate) enum CliCommand {
     Worker(worker::Args),
     Wake(wake::Args),
     Log(log::Args),
+    Usage(usage::Args),
     Export(export::Args),
     Statusline(statusline::Args),
     Demo(demo::Args),

@@ -20,6 +20,7 @@ pub mod queue;
 mod reconcile;
 pub mod record;
 mod store;
+pub mod usage;
 mod views;
 
 pub use db::change_feed::{ChangeKind, ChangeRange, ChangeRow};
@@ -33,6 +34,7 @@ pub use db::model::{
     AgentState, ContextSource, CorrelationMethod, ProcessIdentity, StateConfidence, StateSource, TimestampSource,
     TurnActor,
 };
+pub use db::usage::{UsageFilter, UsageGrouping, UsageQueries, UsageSum};
 pub use db::workers::{SessionWorker, WorkerKind, WorkerStatus, WorkerUpdate};
 pub use derive::IngestReceipt;
 pub use derive::context_usage::ContextReport;

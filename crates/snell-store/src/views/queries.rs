@@ -6,6 +6,7 @@ use snell::Timestamp;
 
 use crate::db::change_feed::{ChangeRange, ChangeRow};
 use crate::db::model::AgentState;
+use crate::db::usage::UsageQueries;
 use crate::db::workers::SessionWorker;
 use crate::error::Result;
 use crate::views::log_search::{EventDetails, LogSearchResult, ProjectView};
@@ -18,7 +19,7 @@ use crate::views::sessions::{MissionView, SessionFilter, SessionRow};
 use crate::views::timeline::{SightingFilter, SightingView, TimelineEvent, TimelineFilter};
 
 /// All queries; this trait has those about agents, projects, and the store as a whole.
-pub trait Queries: LogQueries + SessionQueries + TimelineQueries + RollupQueries + LiveQueries {
+pub trait Queries: LogQueries + SessionQueries + TimelineQueries + RollupQueries + LiveQueries + UsageQueries {
     /// Agents, the one with the latest event first.
     fn list_agents(&mut self, filter: &AgentFilter) -> Result<Vec<AgentView>>;
     /// The number of agents in a state.

@@ -25,4 +25,5 @@ mod timeline;
 mod tool_calls;
 mod transitions;
 mod turns;
+mod usage;
 mod workers;

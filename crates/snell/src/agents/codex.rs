@@ -101,6 +101,7 @@ static REPLIES: ReplyDialect = ReplyDialect {
 
 const INSTALL: InstallRecipe = InstallRecipe {
     directory: AgentDirectory::in_home(".codex").or_variable("CODEX_HOME", ""),
+    transcripts: Some("sessions"),
     signs: ("codex", ".codex"),
     files: &[AgentSettingsFile::user("hooks.json"), AgentSettingsFile::project(".codex/hooks.json")],
     // The product cuts this one to 3 s; its own is 1 s.

@@ -118,6 +118,7 @@ fn adapt(payload: &mut Map<String, Value>) {
 
 const INSTALL: InstallRecipe = InstallRecipe {
     directory: AgentDirectory::in_home(".gemini").or_variable("GEMINI_CLI_HOME", ".gemini"),
+    transcripts: Some("tmp"),
     signs: ("gemini", ".gemini"),
     format: RegistrationFormat::Json(JsonRegistration {
         timeout: Some(TimeoutKey::Milliseconds("timeout")),

@@ -62,6 +62,7 @@ const FILE_KEYS: &[(&str, &str)] = &[("path", "file_path")];
 
 const INSTALL: InstallRecipe = InstallRecipe {
     directory: AgentDirectory::in_home(".pi/agent").or_variable("PI_CODING_AGENT_DIR", ""),
+    transcripts: Some("sessions"),
     signs: ("pi", ".pi/agent"),
     format: RegistrationFormat::OwnFile(concat!(include_str!("plugins/ask.js"), include_str!("plugins/pi.js"))),
     files: &[AgentSettingsFile::user("extensions/snell.js"), AgentSettingsFile::project(".pi/extensions/snell.js")],

@@ -115,6 +115,7 @@ fn adapt(payload: &mut Map<String, Value>) {
 
 const INSTALL: InstallRecipe = InstallRecipe {
     directory: AgentDirectory::in_home(".qwen").or_variable("QWEN_HOME", ""),
+    transcripts: Some("projects"),
     signs: ("qwen", ".qwen"),
     format: RegistrationFormat::Json(JsonRegistration {
         timeout: Some(TimeoutKey::Milliseconds("timeout")),

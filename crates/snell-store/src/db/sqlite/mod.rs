@@ -17,6 +17,7 @@ mod sessions;
 mod sightings;
 mod timeline;
 mod tool_calls;
+mod usage;
 mod worker_rows;
 
 use std::cell::Cell;
@@ -37,6 +38,7 @@ use self::file_lengths::FileLengths;
 use crate::db::backend::{Backend, CheckpointMode, RemovedFile};
 use crate::db::dispatches::DispatchTable;
 use crate::db::rows::Rows;
+use crate::db::usage::UsageTable;
 use crate::derive::transcript::FileId;
 use crate::error::{Result, StoreError};
 use crate::views::query_types::PruneCounts;
@@ -51,6 +53,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/006-added-context.sql"),
     include_str!("migrations/007-context-and-background.sql"),
     include_str!("migrations/008-dispatches.sql"),
+    include_str!("migrations/010-usage.sql"),
 ];
 
 /// How often a process asks for the lock before it gives up: about half a second in all.
@@ -252,6 +255,10 @@ impl Backend for SqliteDatabase {
     }
 
     fn dispatches(&mut self) -> &mut dyn DispatchTable {
+        self
+    }
+
+    fn usage(&mut self) -> &mut dyn UsageTable {
         self
     }
 

@@ -9,6 +9,7 @@ mod notify;
 mod profile;
 mod remind;
 mod server;
+mod usage;
 mod values;
 
 use std::path::Path;
@@ -38,6 +39,7 @@ pub use notify::{NoticeKind, NotifySettings, NtfyTarget, QuietHours, SecretSourc
 pub use profile::{ActiveProfile, ProfileOrigin, WorkProfile};
 pub use remind::RemindSettings;
 pub use server::{ServerSettings, ServerSettingsFault, is_postgres_url, normalize_receiver_url};
+pub use usage::{ModelPrice, UsageSettings};
 
 /// How long records are kept by default.
 const DEFAULT_RETENTION: Duration = Duration::from_secs(30 * DAY_SECONDS);
@@ -74,6 +76,8 @@ pub struct SnellSettings {
     pub notify: NotifySettings,
     /// The receiver.
     pub server: ServerSettings,
+    /// What models cost.
+    pub usage: UsageSettings,
 }
 
 impl Default for SnellSettings {
@@ -115,6 +119,7 @@ pub(crate) const SETTING_KEYS: &[&str] = &[
     "guard",
     "notify",
     "server",
+    "usage",
 ];
 
 /// The settings of one file. A missing key is `None`, so that another file can set it.
@@ -134,6 +139,7 @@ pub(crate) struct FileSettings {
     guard: guard::FileGuardSettings,
     notify: NotifySettings,
     server: ServerSettings,
+    usage: UsageSettings,
 }
 
 impl FileSettings {
@@ -190,6 +196,7 @@ impl SnellSettings {
             guard: GuardSettings::from_files(guard_files, bases, profile::default_guard_preset(profile)),
             notify: merge_files(&files, |file| &file.notify, NotifySettings::merge_over).resolve_paths(home),
             server: merge_files(&files, |file| &file.server, ServerSettings::merge_over).resolve_paths(home),
+            usage: merge_files(&files, |file| &file.usage, UsageSettings::merge_over),
         }
     }
 
@@ -245,6 +252,7 @@ pub(crate) fn read_settings(reader: &mut ConfigReader<'_>, root: &ObjectFields<'
         guard: root.get("guard").map(|node| guard::read_guard(reader, node)).unwrap_or_default(),
         notify: get_user_only(reader, root, "notify").map(|node| notify::read_notify(reader, node)).unwrap_or_default(),
         server: get_user_only(reader, root, "server").map(|node| server::read_server(reader, node)).unwrap_or_default(),
+        usage: get_user_only(reader, root, "usage").map(|node| usage::read_usage(reader, node)).unwrap_or_default(),
     };
 }
 
