@@ -21,6 +21,7 @@ mod reconcile;
 pub mod record;
 pub mod requests;
 mod store;
+pub mod usage;
 mod views;
 
 pub use db::agent_activity::{AgentActivity, BackgroundWork};
@@ -35,6 +36,7 @@ pub use db::model::{
     AgentState, ContextSource, CorrelationMethod, ProcessIdentity, StateConfidence, StateSource, TimestampSource,
     TurnActor,
 };
+pub use db::usage::{UsageFilter, UsageGrouping, UsageQueries, UsageSum};
 pub use db::workers::{SessionWorker, WorkerKind, WorkerStatus, WorkerUpdate};
 pub use derive::IngestReceipt;
 pub use derive::context_usage::ContextReport;

@@ -11,6 +11,7 @@ use crate::db::journal::{Journal, RowCache};
 use crate::db::model::{ContextSource, to_stored_precision};
 use crate::db::rows::{Rows, TranscriptProgress};
 use crate::db::sqlite::SqliteDatabase;
+use crate::db::usage::UsageTable;
 use crate::derive::context_usage::ContextReport;
 use crate::derive::normalize::NormalizedEvent;
 use crate::derive::transcript::{self, TranscriptCursor};
@@ -301,6 +302,11 @@ impl Store {
     /// The table of changes that hooks and notices react to.
     pub fn dispatches(&mut self) -> &mut dyn DispatchTable {
         self.backend.dispatches()
+    }
+
+    /// The table of requests to models.
+    pub(crate) fn usage_table(&mut self) -> &mut dyn UsageTable {
+        self.backend.usage()
     }
 
     /// Stores the event that Snell derived from a change of this agent, with the runs of its hooks. It changes neither the

@@ -25,12 +25,12 @@ use std::path::Path;
 use snell::{FileAccess, RegularFile, Timestamp, TranscriptFormat};
 
 pub use cursor::{CursorParseError, FileId, TranscriptCursor};
+pub(crate) use line_reader::{LineReader, LineStep};
 pub(crate) use location::{find_session_id, locate_transcript};
 
 pub use entry::{ActivityKind, ContextUsage, TranscriptActivity, TranscriptCall, TranscriptEntry};
 
 use entry::ParsedLine;
-use line_reader::{LineReader, LineStep};
 
 /// How much one call reads, apart from the line at its end. The first read of a larger file begins this far from its
 /// end.
@@ -110,8 +110,7 @@ pub fn read_transcript(
             break;
         }
     }
-    let cursor = TranscriptCursor::from_offset(&file, lines.offset())?;
-    read.cursor = TranscriptCursor { in_long_line: lines.is_in_long_line(), ..cursor };
+    read.cursor = TranscriptCursor::after_lines(&file, &lines)?;
     Ok(read)
 }
 
