@@ -22,6 +22,7 @@ pub mod record;
 mod store;
 mod views;
 
+pub use db::agent_activity::{AgentActivity, BackgroundWork};
 pub use db::change_feed::{ChangeKind, ChangeRange, ChangeRow};
 pub use db::change_watcher::{ChangeWatcher, WatcherWaker};
 pub use db::data_dir::{DamagedDatabase, DataDirReport, MisplacedFile};

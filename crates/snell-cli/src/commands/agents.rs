@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use snell::Timestamp;
-use snell_store::{AgentFilter, AgentState, AgentView, ReconcileScope, StateSource};
+use snell_store::{AgentActivity, AgentFilter, AgentState, AgentView, ReconcileScope, StateSource};
 
 use super::{DONE, repeat_until_signal};
 use crate::output::time::format_elapsed;
@@ -96,7 +96,7 @@ fn load_agents(args: &Args, store_handle: &mut StoreHandle) -> anyhow::Result<Ag
         open_store::reconcile_agents(store, ReconcileScope::All, now)?;
         let mut agents = store.list_agents(&filter)?;
         open_store::sort_by_urgency(&mut agents);
-        let ended = if args.all { 0 } else { store.count_agents(AgentState::Ended)? };
+        let ended = if args.all { 0 } else { store.count_agents(AgentActivity::Ended)? };
         Ok(AgentsSnapshot { agents, ended })
     })
 }
@@ -129,7 +129,7 @@ fn render_agents(look: &AgentsSnapshot, now: Timestamp) -> String {
         table.add_styled_row([
             plain(agent.agent_id.to_string()),
             plain(agent.product.clone().unwrap_or_default()),
-            (format_agent_state(agent), state_style(agent.state)),
+            (format_agent_state(agent), state_style(agent.activity())),
             plain(format_elapsed(agent.state_since, now)),
             plain(agent.project.clone()),
             plain(output::shorten_to_one_line(agent.last_words.as_deref().unwrap_or_default(), WORDS_SHOWN)),
@@ -140,20 +140,21 @@ fn render_agents(look: &AgentsSnapshot, now: Timestamp) -> String {
     table.render()
 }
 
-/// The state, with the current tool.
+/// The state, with the current tool or the work in the background.
 fn format_agent_state(agent: &AgentView) -> String {
-    match &agent.current_tool {
-        Some(tool) => format!("{} {tool}", agent.state),
-        None => agent.state.to_string(),
-    }
+    let detail = match agent.background {
+        Some(work) => work.describe(),
+        None => agent.current_tool.clone().unwrap_or_default(),
+    };
+    format!("{} {detail}", agent.activity()).trim_end().to_owned()
 }
 
-fn state_style(state: AgentState) -> TextStyle {
-    match state {
-        AgentState::AwaitingInput => TextStyle::Urgent,
-        AgentState::Processing => TextStyle::Bold,
-        AgentState::Idle => TextStyle::Plain,
-        AgentState::Ended => TextStyle::Faint,
+fn state_style(activity: AgentActivity) -> TextStyle {
+    match activity {
+        AgentActivity::AwaitingInput => TextStyle::Urgent,
+        AgentActivity::Processing | AgentActivity::Background => TextStyle::Bold,
+        AgentActivity::Idle => TextStyle::Plain,
+        AgentActivity::Ended => TextStyle::Faint,
     }
 }
 

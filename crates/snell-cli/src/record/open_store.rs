@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use snell::Timestamp;
-use snell_store::{AgentState, AgentView, EventRecorder, ReconcileScope, Result, Store, StoreError, daemon};
+use snell_store::{AgentActivity, AgentView, EventRecorder, ReconcileScope, Result, Store, StoreError, daemon};
 
 use crate::env::caller::CallerEnv;
 use crate::output::{self, CommandError, Spinner};
@@ -153,12 +153,7 @@ pub(crate) fn reconcile_agents(store: &mut Store, scope: ReconcileScope, now: Ti
     }
 }
 
-/// Sorts agents by urgency: those that need their user first, ended ones last.
+/// Sorts agents by urgency: those that need their user first, ended ones last. It is the order of the activities.
 pub(crate) fn sort_by_urgency(agents: &mut [AgentView]) {
-    agents.sort_by_key(|agent| match agent.state {
-        AgentState::AwaitingInput => 0,
-        AgentState::Processing => 1,
-        AgentState::Idle => 2,
-        AgentState::Ended => 3,
-    });
+    agents.sort_by_key(|agent| AgentActivity::ALL.iter().position(|activity| *activity == agent.activity()));
 }

@@ -55,6 +55,25 @@ fn those_that_wait_come_first_and_those_that_ended_are_asked_for() {
 }
 
 #[test]
+fn work_in_the_background_is_a_state_of_its_own() {
+    let sandbox = create_four_agents();
+    let tasks = json!([
+        {"id": "a1", "type": "subagent", "status": "running", "description": "look"},
+        {"id": "a2", "type": "subagent", "status": "running", "description": "read"},
+    ]);
+    let wakeups = json!([{"id": "c1", "schedule": "5 12 * * *", "recurring": false, "prompt": "Go on."}]);
+    let stop = json!({"session_id": "idler", "cwd": sandbox.home().join("idler"), "last_assistant_message": "Started.",
+        "background_tasks": tasks, "session_crons": wakeups});
+    sandbox.send_hook_event("11:59:00", "Stop", stop);
+    insta::assert_snapshot!(sandbox.run_snell(&["agents"], "").stdout, @"");
+    let listed: Value = serde_json::from_str(&sandbox.run_snell(&["agents", "--json"], "").stdout).unwrap();
+    assert_eq!(listed[2]["state"], "processing");
+    assert_eq!(listed[2]["background"], json!({"subagents": 2, "commands": 0, "wakeups": 1}));
+    let status = sandbox.run_snell(&["status"], "").stdout;
+    assert!(status.contains("1 awaiting_input, 1 processing, 1 background, 1 ended"), "{status}");
+}
+
+#[test]
 fn what_an_agent_waits_for_is_shown_unless_its_last_words_say_it() {
     let ask = |questions: Value| json!({"tool_name": "AskUserQuestion", "tool_input": {"questions": questions}});
     let cases = [

@@ -5,7 +5,7 @@ use std::fmt;
 use axum::extract::{RawQuery, State};
 use axum::http::Uri;
 use snell::Timestamp;
-use snell_store::{AgentFilter, AgentState, AgentView, Store, TurnFilter, TurnView};
+use snell_store::{AgentActivity, AgentFilter, AgentView, Store, TurnFilter, TurnView};
 
 use super::{ApiResult, respond_json};
 use crate::api::json_page;
@@ -17,11 +17,14 @@ use crate::http::rfc3339;
 /// `GET /api/agents`: the most recently active first.
 pub(crate) async fn list_agents(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> ApiResult {
     let query = QueryParams::parse(query.as_deref(), &["state", "project_id", "ended", "limit", "before"])?;
-    let state = query.choice("state", AgentState::parse, AgentState::ALL.iter().map(|state| state.as_str()))?;
-    let with_ended = query.flag("ended")? || state == Some(AgentState::Ended);
+    let words = AgentActivity::ALL.iter().map(|activity| activity.as_str());
+    let activity = query.choice("state", AgentActivity::parse, words)?;
+    let with_ended = query.flag("ended")? || activity == Some(AgentActivity::Ended);
     let limit = query.limit()?;
     let filter = AgentFilter {
-        state,
+        state: activity.map(AgentActivity::state),
+        // Clients that do not know the word see agents with work in the background as `processing`.
+        in_background: (activity == Some(AgentActivity::Background)).then_some(true),
         project_id: query.id("project_id")?,
         ended_after: with_ended.then_some(Timestamp::MIN),
         ..AgentFilter::default()

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use maud::{Markup, Render, html};
 use snell::{Timestamp, UserMessage};
-use snell_store::{AgentState, AgentView, StateConfidence, StateSource, TurnActor};
+use snell_store::{AgentActivity, AgentView, StateConfidence, StateSource, TurnActor};
 
 /// The length of a shortened session id.
 const SHORT_ID_CHARS: usize = 8;
@@ -197,22 +197,24 @@ pub(super) fn speaker_label(agent: &AgentView) -> &'static str {
 }
 
 /// The label of a state.
-pub(super) fn state_label(state: AgentState) -> &'static str {
-    match state {
-        AgentState::Idle => "idle",
-        AgentState::Processing => "working",
-        AgentState::AwaitingInput => "needs you",
-        AgentState::Ended => "ended",
+pub(super) fn state_label(activity: impl Into<AgentActivity>) -> &'static str {
+    match activity.into() {
+        AgentActivity::Idle => "idle",
+        AgentActivity::Processing => "working",
+        AgentActivity::Background => "working in the background",
+        AgentActivity::AwaitingInput => "needs you",
+        AgentActivity::Ended => "ended",
     }
 }
 
 /// The symbol of a state, so that colour is not the only sign.
-pub(super) fn state_symbol(state: AgentState) -> &'static str {
-    match state {
-        AgentState::Idle => "○",
-        AgentState::Processing => "▶",
-        AgentState::AwaitingInput => "▲",
-        AgentState::Ended => "■",
+pub(super) fn state_symbol(activity: impl Into<AgentActivity>) -> &'static str {
+    match activity.into() {
+        AgentActivity::Idle => "○",
+        AgentActivity::Processing => "▶",
+        AgentActivity::Background => "▷",
+        AgentActivity::AwaitingInput => "▲",
+        AgentActivity::Ended => "■",
     }
 }
 

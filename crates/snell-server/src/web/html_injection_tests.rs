@@ -54,6 +54,8 @@ fn sample_agent(text: &str) -> AgentView {
         state_source: StateSource::Hook,
         confidence: StateConfidence::High,
         why: text.to_owned(),
+        background: None,
+        silent_since: Some(Timestamp::UNIX_EPOCH),
         current_tool: some(),
         last_words: some(),
         last_words_by: Some(TurnActor::Agent),

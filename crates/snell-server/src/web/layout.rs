@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{DOCTYPE, Markup, html};
 use snell::Timestamp;
-use snell_store::{AgentState, Result, Store};
+use snell_store::{AgentActivity, Result, Store};
 
 use super::format::{MAX_NAME_CHARS, truncate_text};
 use super::{PageResult, assets, html_response};
@@ -58,15 +58,17 @@ pub(crate) struct PageFrame {
 struct AgentCounts {
     waiting: i64,
     working: i64,
+    in_background: i64,
     idle: i64,
 }
 
 impl AgentCounts {
     fn load(store: &mut Store) -> Result<Self> {
         Ok(Self {
-            waiting: store.count_agents(AgentState::AwaitingInput)?,
-            working: store.count_agents(AgentState::Processing)?,
-            idle: store.count_agents(AgentState::Idle)?,
+            waiting: store.count_agents(AgentActivity::AwaitingInput)?,
+            working: store.count_agents(AgentActivity::Processing)?,
+            in_background: store.count_agents(AgentActivity::Background)?,
+            idle: store.count_agents(AgentActivity::Idle)?,
         })
     }
 }
@@ -167,12 +169,14 @@ fn render_tabs(current: Option<NavTab>) -> Markup {
 /// The numbers of agents by state. The script copies the number of waiting agents to the title, and reloads the page if
 /// the version of the server changes.
 fn render_counts(counts: AgentCounts) -> Markup {
-    let AgentCounts { waiting, working, idle } = counts;
+    let AgentCounts { waiting, working, in_background, idle } = counts;
     html! {
         p #counts data-src="/fragments/counts" data-when="state_changed session_created session_ended"
             data-waiting=(waiting) data-version=(*assets::ASSETS_VERSION) {
             @if waiting > 0 { strong.waiting { (waiting) @if waiting == 1 { " needs" } @else { " need" } " you" } " · " }
-            span { (working) " working" } " · " span { (idle) " idle" }
+            span { (working) " working" } " · "
+            @if in_background > 0 { span { (in_background) " in the background" } " · " }
+            span { (idle) " idle" }
         }
     }
 }

@@ -6,6 +6,7 @@
 use serde::Serialize;
 use snell::Timestamp;
 
+use crate::db::agent_activity::BackgroundWork;
 use crate::db::model::{
     AgentRow, AgentState, ConversationRow, StateConfidence, StateSource, TimestampSource, TurnActor, TurnRow, words,
 };
@@ -130,6 +131,7 @@ payload! {
         state_source: StateSource = agent.state_source,
         confidence: StateConfidence = agent.confidence,
         why: &'a str = &agent.why,
+        background: Option<BackgroundWork> = agent.background,
         current_tool: Option<&'a str> = agent.current_tool.as_deref(),
         end_reason: Option<&'a str> = agent.end_reason.as_deref(),
         /// The time of its turn, else of the change. Watchers sort by it.
@@ -173,6 +175,8 @@ payload! {
         session_id: Option<&'a str> = agent.session_id.as_deref(),
         state: AgentState = agent.state,
         state_since: Timestamp = agent.state_since,
+        background: Option<BackgroundWork> = agent.background,
+        silent_since: Option<Timestamp> = agent.silent_since,
         current_tool: Option<&'a str> = agent.current_tool.as_deref(),
         last_words: Option<String> = agent.last_words.as_deref().map(shorten_card_text),
         /// The agent's own report of its work.

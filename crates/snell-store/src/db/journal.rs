@@ -181,7 +181,7 @@ impl<'a> Journal<'a> {
     fn record_agent_change(&mut self, before: Option<&AgentRow>, agent: &AgentRow) -> Result<()> {
         let (agent_id, project_id, at) = (agent.agent_id, agent.project_id, self.cause.at);
         let before_state = before.map(|before| before.state);
-        if before_state != Some(agent.state) {
+        if before.map(AgentRow::activity) != Some(agent.activity()) {
             let payload = StatePayload::new(agent, before_state, self.cause.turn, at);
             self.record_change(ChangeKind::StateChanged, agent_id, project_id, ChangePayload::State(payload))?;
             self.insert_sighting_if_unreported(agent, before_state)?;

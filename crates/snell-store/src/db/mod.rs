@@ -1,5 +1,6 @@
 //! The database: traits that say what it must do, the journal and the change feed above them, SQLite below.
 
+pub(crate) mod agent_activity;
 pub(crate) mod backend;
 pub(crate) mod change_feed;
 pub(crate) mod change_watcher;

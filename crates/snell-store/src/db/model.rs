@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use snell::Timestamp;
 
+use crate::db::agent_activity::{AgentActivity, BackgroundWork};
 use crate::derive::intent::TurnIntent;
 use crate::views::session_snapshot::ReminderRecord;
 
@@ -154,8 +155,10 @@ pub(crate) struct AgentRow {
     pub(crate) why: String,
     /// The tool that is running or waits for permission.
     pub(crate) current_tool: Option<String>,
-    /// Whether its turn has ended, and only its background tasks run.
-    pub(crate) in_background: bool,
+    /// The work that runs although its turn has ended.
+    pub(crate) background: Option<BackgroundWork>,
+    /// Its last sign of life, if it works and has shown none for a while.
+    pub(crate) silent_since: Option<Timestamp>,
     /// The tmux session it was first seen in.
     pub(crate) tmux_session: Option<String>,
     /// The tmux pane it was last seen in.
@@ -206,7 +209,8 @@ impl AgentRow {
             confidence: StateConfidence::High,
             why: "it was seen for the first time".into(),
             current_tool: None,
-            in_background: false,
+            background: None,
+            silent_since: None,
             tmux_session: None,
             tmux_pane: None,
             tmux_server: None,
@@ -227,9 +231,7 @@ impl AgentRow {
 
     /// Sets the agent's state. Only the agent itself can report it with certainty.
     pub(crate) fn set_state(&mut self, state: AgentState, source: StateSource, why: impl Into<String>, at: Timestamp) {
-        if self.state != state {
-            self.state_since = at;
-        }
+        let before = self.activity();
         self.state = state;
         self.state_source = source;
         self.confidence = match source {
@@ -237,7 +239,11 @@ impl AgentRow {
             StateSource::Transcript | StateSource::Process | StateSource::Poll => StateConfidence::Medium,
         };
         self.why = why.into();
-        self.in_background = false;
+        self.background = None;
+        self.silent_since = None;
+        if self.activity() != before {
+            self.state_since = at;
+        }
         self.ended_at = (state == AgentState::Ended).then_some(at);
         self.end_reason = None;
         if matches!(state, AgentState::Idle | AgentState::Ended) {
@@ -245,9 +251,28 @@ impl AgentRow {
         }
     }
 
+    /// Sets that the agent's turn has ended, and this work runs on.
+    pub(crate) fn set_background_work(
+        &mut self,
+        work: BackgroundWork,
+        source: StateSource,
+        why: impl Into<String>,
+        at: Timestamp,
+    ) {
+        let since = if self.background.is_some() { self.state_since } else { at };
+        self.set_state(AgentState::Processing, source, why, at);
+        (self.background, self.state_since) = (Some(work), since);
+    }
+
+    /// Its state, as people see it.
+    pub(crate) fn activity(&self) -> AgentActivity {
+        AgentActivity::from_state(self.state, self.background)
+    }
+
     /// The same row as the database returns it.
     pub(crate) fn to_stored_precision(&self) -> Self {
         Self {
+            silent_since: self.silent_since.map(to_stored_precision),
             state_reported_at: self.state_reported_at.map(to_stored_precision),
             state_since: to_stored_precision(self.state_since),
             started_at: to_stored_precision(self.started_at),

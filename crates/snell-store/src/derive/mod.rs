@@ -2,6 +2,7 @@
 //!
 //! The event itself is always stored, even if it changes nothing.
 
+mod background_work;
 pub(crate) mod context_usage;
 mod correlate;
 pub mod intent;
@@ -172,7 +173,7 @@ fn record_state_and_turns(
     if found.may_change_agent {
         record_event_turn(rows, &mut found.agent, observed)?;
         apply_state_change(found, change, observed.at);
-        let is_over = state != AgentState::Processing || found.agent.in_background;
+        let is_over = state != AgentState::Processing || found.agent.background.is_some();
         if event.name == EventName::Stop && is_over {
             turns::conclude_turn(rows, &mut found.agent, observed.at)?;
         }
@@ -300,7 +301,7 @@ fn derive_state_change(
         current_tool,
         call_summary: call.as_deref(),
         why: &found.agent.why,
-        in_background: found.agent.in_background,
+        in_background: found.agent.background.is_some(),
         unattended: observed.sender.unattended,
         is_unknown: found.agent.state_reported_at.is_none(),
         blocked: judgement.is_some_and(|judgement| judgement.is_block() || judgement.goes_on),
@@ -311,7 +312,7 @@ fn derive_state_change(
         tool: ToolChange::Clear,
         why: "a new event arrived".into(),
         end_reason: None,
-        in_background: false,
+        background: None,
     };
     let revived = found.agent.state == AgentState::Ended;
     Ok(compute_transition(event, before).or(revived.then_some(revival)))
@@ -486,8 +487,10 @@ fn apply_state_change(found: &mut CorrelatedAgent, change: Option<StateTransitio
     };
     let agent = &mut found.agent;
     agent.state_reported_at = agent.state_reported_at.max(Some(at));
-    agent.set_state(change.state, StateSource::Hook, change.why, at);
-    agent.in_background = change.in_background;
+    match change.background {
+        Some(work) => agent.set_background_work(work, StateSource::Hook, change.why, at),
+        None => agent.set_state(change.state, StateSource::Hook, change.why, at),
+    }
     match change.tool {
         ToolChange::Keep => {}
         ToolChange::Clear => agent.current_tool = None,

@@ -153,7 +153,7 @@ fn is_in_turn(agent: &AgentRow) -> bool {
         AgentState::AwaitingInput => agent.current_tool.is_some(),
         AgentState::Idle | AgentState::Ended => false,
     };
-    is_at_work && !agent.in_background
+    is_at_work && agent.background.is_none()
 }
 
 fn is_newer_than_hook(at: Option<Timestamp>, reported_at: Option<Timestamp>, is_appended: bool) -> bool {

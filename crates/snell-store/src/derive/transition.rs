@@ -3,7 +3,9 @@
 use serde_json::Value;
 use snell::{AgentProduct, Event, EventName};
 
+use super::background_work::{self, BackgroundList};
 use super::{question_text, tool_calls, worker_signals};
+use crate::db::agent_activity::BackgroundWork;
 use crate::db::model::AgentState;
 use crate::db::workers::to_single_line;
 use crate::derive::intent::{self, TurnIntent};
@@ -17,8 +19,8 @@ pub(crate) struct StateTransition {
     pub(crate) why: String,
     /// Set when the agent ends.
     pub(crate) end_reason: Option<String>,
-    /// Whether its turn has ended, and only its background tasks run.
-    pub(crate) in_background: bool,
+    /// The work that runs although its turn has ended.
+    pub(crate) background: Option<BackgroundWork>,
 }
 
 /// The change of the current tool.
@@ -85,7 +87,7 @@ pub(crate) fn compute_transition(event: &Event, before: TransitionInput<'_>) -> 
         }
         EventName::Stop => Some(handle_stop(event, before.last_words)),
         EventName::SubagentStop if before.in_background && !before.blocked => {
-            worker_signals::list_running_tasks(event).map(|tasks| end_turn_beside_tasks(&tasks))
+            background_work::list_background_work(event).map(|list| end_turn_beside(&list))
         }
         EventName::Other(name) => handle_other_event(name, event, before),
         EventName::SubagentStart | EventName::SubagentStop | EventName::PreCompact | EventName::PostCompact => None,
@@ -118,7 +120,7 @@ fn is_irrelevant_to_state(event: &Event, before: TransitionInput<'_>) -> bool {
 }
 
 fn build_transition(state: AgentState, tool: ToolChange, why: impl Into<String>) -> StateTransition {
-    StateTransition { state, tool, why: why.into(), end_reason: None, in_background: false }
+    StateTransition { state, tool, why: why.into(), end_reason: None, background: None }
 }
 
 /// An agent's activity, with a summary of the call.
@@ -264,22 +266,22 @@ fn handle_stop(event: &Event, last_words: Option<&str>) -> StateTransition {
     if last_words.map(intent::classify_last_words) == Some(TurnIntent::Question) {
         return build_transition(AgentState::AwaitingInput, ToolChange::Clear, explain_question(last_words));
     }
-    match worker_signals::list_running_tasks(event) {
-        Some(tasks) if !tasks.is_empty() => end_turn_beside_tasks(&tasks),
+    match background_work::list_background_work(event) {
+        Some(list) if !list.counts.is_empty() => end_turn_beside(&list),
         _ => build_transition(AgentState::Idle, ToolChange::Clear, "it ended its turn"),
     }
 }
 
-/// The state after a turn, beside these background tasks.
-fn end_turn_beside_tasks(tasks: &[String]) -> StateTransition {
-    let count = match tasks {
-        [] => return build_transition(AgentState::Idle, ToolChange::Clear, "its background tasks ended"),
-        [_] => "1 background task runs".to_owned(),
-        tasks => format!("{} background tasks run", tasks.len()),
-    };
-    let names = to_single_line(&tasks.join(", "), MAX_REASON_CHARS);
-    let why = format!("its turn ended; {count}: {names}");
-    StateTransition { in_background: true, ..build_transition(AgentState::Processing, ToolChange::Clear, why) }
+/// The state after a turn, beside this work in the background.
+fn end_turn_beside(list: &BackgroundList) -> StateTransition {
+    if list.counts.is_empty() {
+        return build_transition(AgentState::Idle, ToolChange::Clear, "its background tasks ended");
+    }
+    let why = to_single_line(&format!("its turn ended; {}", list.describe()), MAX_REASON_CHARS);
+    StateTransition {
+        background: Some(list.counts),
+        ..build_transition(AgentState::Processing, ToolChange::Clear, why)
+    }
 }
 
 /// Why an agent waits whose last message is a question.

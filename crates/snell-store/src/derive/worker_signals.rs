@@ -62,6 +62,12 @@ const LISTED_IDS: &[(&str, WorkerKind)] = &[
     ("backgroundTaskId", WorkerKind::Task),
 ];
 
+/// Types of listed tasks that are sub-agents.
+const SUBAGENT_TYPES: &[&str] = &["subagent", "teammate", "workflow", "cloud session"];
+
+/// Types of listed tasks that are Claude Code's own, such as keeping its memory. No event reports their end.
+const INTERNAL_TYPES: &[&str] = &["dream", "auto-mode scan", "memory import", "memory save"];
+
 /// Fields with a description, in order of preference.
 const LABEL_FIELDS: &[&str] = &["description", "command", "type", "prompt"];
 
@@ -180,16 +186,22 @@ fn parse_background_start(event: &Event) -> Option<WorkerSignal> {
 }
 
 /// The agent's list of background tasks. A task that is not in it has finished, if the whole list is readable.
-fn parse_background_list(event: &Event) -> WorkerSignals {
+pub(super) fn parse_background_list(event: &Event) -> WorkerSignals {
     let Some(Value::Array(tasks)) = event.raw.get("background_tasks") else {
         return WorkerSignals::default();
     };
-    let workers: Vec<_> = tasks.iter().filter_map(parse_listed_task).collect();
+    let tasks: Vec<_> = tasks.iter().filter(|task| !has_type(task, INTERNAL_TYPES)).collect();
+    let workers: Vec<_> = tasks.iter().filter_map(|task| parse_listed_task(task)).collect();
     WorkerSignals { no_others: workers.len() == tasks.len(), workers }
 }
 
+fn has_type(task: &Value, types: &[&str]) -> bool {
+    task.get("type").and_then(Value::as_str).is_some_and(|kind| types.contains(&kind))
+}
+
 fn parse_listed_task(task: &Value) -> Option<WorkerSignal> {
-    let (name, kind) = find_first_id(task, LISTED_IDS)?;
+    let (name, id_kind) = find_first_id(task, LISTED_IDS)?;
+    let kind = if has_type(task, SUBAGENT_TYPES) { WorkerKind::Subagent } else { id_kind };
     let status = task.get("status").and_then(Value::as_str).unwrap_or_default();
     Some(WorkerSignal {
         kind,
@@ -198,16 +210,6 @@ fn parse_listed_task(task: &Value) -> Option<WorkerSignal> {
         in_background: true,
         phase: parse_worker_status(status, find_first_text(task, SUMMARY_FIELDS)),
     })
-}
-
-/// The descriptions of the background tasks that an event lists as running, except for the sub-agent that it ends;
-/// nothing without a list.
-pub(super) fn list_running_tasks(event: &Event) -> Option<Vec<String>> {
-    event.raw.get("background_tasks")?.as_array()?;
-    let ended = event.subagent.as_ref().and_then(|subagent| subagent.id.as_deref());
-    let tasks = parse_background_list(event).workers.into_iter();
-    let running = tasks.filter(|task| task.phase == WorkerPhase::Runs && Some(task.name.as_str()) != ended);
-    Some(running.map(|task| task.label.unwrap_or(task.name)).collect())
 }
 
 /// Whether a prompt reports tasks to their agent. The agent itself wrote it, not its user.

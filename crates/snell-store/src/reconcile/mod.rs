@@ -267,7 +267,7 @@ impl TranscriptSilence<'_> {
         if is_unreported && agent.state != AgentState::Ended && since > QUIET_AGENT {
             return Some(QuietConclusion::AgentIsGone);
         }
-        if agent.state != AgentState::Processing || agent.current_tool.is_some() || agent.in_background {
+        if agent.state != AgentState::Processing || agent.current_tool.is_some() || agent.background.is_some() {
             return None;
         }
         if agent.state_source == StateSource::Transcript {

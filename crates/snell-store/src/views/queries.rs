@@ -4,8 +4,8 @@
 
 use snell::Timestamp;
 
+use crate::db::agent_activity::AgentActivity;
 use crate::db::change_feed::{ChangeRange, ChangeRow};
-use crate::db::model::AgentState;
 use crate::db::workers::SessionWorker;
 use crate::error::Result;
 use crate::views::log_search::{EventDetails, LogSearchResult, ProjectView};
@@ -22,7 +22,7 @@ pub trait Queries: LogQueries + SessionQueries + TimelineQueries + RollupQueries
     /// Agents, the one with the latest event first.
     fn list_agents(&mut self, filter: &AgentFilter) -> Result<Vec<AgentView>>;
     /// The number of agents in a state.
-    fn count_agents(&mut self, state: AgentState) -> Result<i64>;
+    fn count_agents(&mut self, activity: AgentActivity) -> Result<i64>;
     /// Projects sorted by name, at most so many.
     fn list_projects(&mut self, at_most: u32) -> Result<Vec<ProjectView>>;
     /// The project with this root, if anything was recorded there.

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use snell::Timestamp;
 
+use crate::db::agent_activity::{AgentActivity, BackgroundWork};
 use crate::db::model::{AgentState, StateConfidence, StateSource, TimestampSource, TurnActor};
 use crate::derive::intent::TurnIntent;
 use crate::views::rollups::GuardOutcome;
@@ -19,6 +20,8 @@ pub struct AgentFilter {
     pub project_id: Option<i64>,
     /// Only agents in this state.
     pub state: Option<AgentState>,
+    /// Only agents with, or without, work in the background after their turn.
+    pub in_background: Option<bool>,
     /// Only agents after this one in the list, for the next page.
     pub after: Option<(Timestamp, i64)>,
     /// The largest number of results; all if not set.
@@ -72,6 +75,8 @@ pub struct AgentView {
     pub state_source: StateSource,
     pub confidence: StateConfidence,
     pub why: String,
+    pub background: Option<BackgroundWork>,
+    pub silent_since: Option<Timestamp>,
     pub current_tool: Option<String>,
     pub last_words: Option<String>,
     pub last_words_by: Option<TurnActor>,
@@ -88,6 +93,13 @@ pub struct AgentView {
     pub last_seen_at: Timestamp,
     pub ended_at: Option<Timestamp>,
     pub end_reason: Option<String>,
+}
+
+impl AgentView {
+    /// Its state, as people see it.
+    pub fn activity(&self) -> AgentActivity {
+        AgentActivity::from_state(self.state, self.background)
+    }
 }
 
 /// Selects events.
@@ -401,9 +413,9 @@ pub struct StoreTotals {
     pub hook_runs: i64,
     /// Projects.
     pub projects: i64,
-    /// Agents by state, in the order of [`AgentState::ALL`].
+    /// Agents by activity, in the order of [`AgentActivity::ALL`].
     #[serde(serialize_with = "serialize_agent_counts")]
-    pub agents: Vec<(AgentState, i64)>,
+    pub agents: Vec<(AgentActivity, i64)>,
     /// The time of the first stored event.
     pub first_event_at: Option<Timestamp>,
     /// The time of the last one.
@@ -411,7 +423,7 @@ pub struct StoreTotals {
 }
 
 fn serialize_agent_counts<S: serde::Serializer>(
-    agents: &[(AgentState, i64)],
+    agents: &[(AgentActivity, i64)],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     serializer.collect_map(agents.iter().copied())

@@ -254,6 +254,63 @@ fn an_agent_works_while_its_background_tasks_run() {
 }
 
 #[test]
+fn the_work_in_the_background_is_counted_by_kind() {
+    let task = |kind: &str| json!({"id": format!("{kind}1"), "type": kind, "status": "running", "description": kind});
+    let cron = json!({"id": "c1", "schedule": "*/5 * * * *", "recurring": false, "prompt": "Look at the build"});
+    let cases = [
+        (json!({"background_tasks": [task("subagent"), task("shell"), task("monitor")]}), "1 sub-agent, 2 commands"),
+        (json!({"background_tasks": [task("workflow"), task("teammate")], "session_crons": []}), "2 sub-agents"),
+        (json!({"background_tasks": [], "session_crons": [cron]}), "1 wake-up"),
+        (json!({"session_crons": [cron, {"id": 5}]}), "2 wake-ups"),
+        // Qwen Code.
+        (json!({"background_tasks": [task("shell")], "crons": [cron]}), "1 command, 1 wake-up"),
+        // Claude Code's own work is not work of the agent, and an unreadable list is none.
+        (json!({"background_tasks": [task("memory save"), task("dream")], "session_crons": []}), "idle"),
+        (json!({"background_tasks": {"id": "b1"}, "session_crons": "none"}), "idle"),
+        (json!({"background_tasks": [5, null, {"status": "running"}]}), "idle"),
+    ];
+    for (fields, expected) in cases {
+        let mut kept = TestStore::new();
+        kept.ingest_event(build_step("UserPromptSubmit", &json!({"prompt": "Build it."})));
+        kept.ingest_event(build_step("Stop", &fields).at_second(5));
+        let agent = kept.expect_single_agent();
+        let found = agent.background.map_or_else(|| agent.state.to_string(), |work| work.describe());
+        assert_eq!(found, expected, "{fields}: {}", agent.why);
+        assert_eq!(agent.state_since, make_timestamp(5), "{fields}");
+        assert_eq!(agent.activity().as_str(), if expected == "idle" { "idle" } else { "background" }, "{fields}");
+    }
+}
+
+#[test]
+fn work_in_the_background_lasts_from_the_end_of_the_turn_to_the_next_prompt() {
+    let task = |id: &str| json!({"id": id, "type": "subagent", "status": "running", "description": "look"});
+    let subagent_stop =
+        |id: &str, tasks: Value| json!({"agent_id": id, "agent_type": "Explore", "background_tasks": tasks});
+    let steps = [
+        ("Stop", json!({"background_tasks": [task("a1"), task("a2")]}), "background", 1),
+        ("SubagentStop", subagent_stop("a1", json!([task("a2")])), "background", 1),
+        ("UserPromptSubmit", json!({"prompt": NOTIFICATION}), "processing", 3),
+        ("Stop", json!({"background_tasks": [task("a2")]}), "background", 4),
+        ("SubagentStop", subagent_stop("a2", json!([])), "idle", 5),
+    ];
+    let mut kept = TestStore::new();
+    kept.ingest_event(build_step("UserPromptSubmit", &json!({"prompt": "Build it."})));
+    for (second, (name, fields, expected, since)) in (1..).zip(steps) {
+        kept.ingest_event(build_step(name, &fields).at_second(second));
+        let agent = kept.expect_single_agent();
+        let found = (agent.activity().as_str(), agent.state_since);
+        assert_eq!(found, (expected, make_timestamp(since)), "{second} {name}");
+    }
+    let changes = kept.query_texts(
+        "SELECT json_extract(data, '$.state') || ' ' || coalesce(json_extract(data, '$.background.subagents'), '-') \
+         FROM changes WHERE kind = 'state_changed' ORDER BY change_id",
+    );
+    assert_eq!(changes, ["processing -", "processing 2", "processing -", "processing 1", "idle -"]);
+    let notices = kept.query_texts("SELECT kind || ' ' || text FROM dispatches ORDER BY dispatch_id");
+    assert_eq!(notices, ["idle its background tasks ended"], "one notice, when the last task ends");
+}
+
+#[test]
 fn the_result_of_a_background_task_is_no_turn_of_the_user() {
     for delayed in [false, true] {
         let mut kept = TestStore::new();

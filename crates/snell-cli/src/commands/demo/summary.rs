@@ -170,7 +170,7 @@ fn summarize_wait_times(player: &DemoPlayer<'_>) -> String {
 }
 
 fn describe_agent_state(agent: &AgentView) -> String {
-    let state = agent.state.to_string().replace('_', " ");
+    let state = agent.activity().to_string().replace('_', " ");
     let why = if agent.why.is_empty() { String::new() } else { format!(" ({})", agent.why) };
     format!("{}: {state}{why}", agent.session_id.as_deref().unwrap_or_default())
 }

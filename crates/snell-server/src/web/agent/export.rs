@@ -129,7 +129,7 @@ pub(super) fn render_opening(head: &AgentHeader, omitted_until: Option<Timestamp
                     h1 { (name) }
                     p { "Exported by Snell " (env!("CARGO_PKG_VERSION")) ", " (render_clock(now)) "." }
                     p data-state=(agent.state) {
-                        strong { (state_symbol(agent.state)) " " (state_label(agent.state)) } ": " bdi { (truncate_text(&agent.why, MAX_REASON_CHARS)) }
+                        strong { (state_symbol(agent.activity())) " " (state_label(agent.activity())) } ": " bdi { (truncate_text(&agent.why, MAX_REASON_CHARS)) }
                         " (" (confidence_label(agent.confidence)) ", " (source_label(agent.state_source)) ")"
                     }
                     (head.render_details(TimeStyle::Absolute))

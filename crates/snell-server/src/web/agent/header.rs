@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use snell::Timestamp;
 use snell_store::{AgentView, Result, SessionFilter, SessionRow, SessionWorker, Store, WorkerStatus};
 
-use crate::web::agents::{find_agent, render_facts, render_question, render_state};
+use crate::web::agents::{find_agent, render_background_work, render_facts, render_question, render_state};
 use crate::web::format::{
     AgentName, TimeStyle, render_clock, render_end_reason, render_name, speaker_label, truncate_text,
 };
@@ -51,11 +51,12 @@ impl AgentHeader {
         let agent = &self.agent;
         let id = agent.agent_id;
         html! {
-            section #head.head data-state=(agent.state) aria-label="Overview" data-src={ "/fragments/agents/" (id) "/head" }
+            section #head.head data-state=(agent.activity()) aria-label="Overview" data-src={ "/fragments/agents/" (id) "/head" }
                 data-when="*" data-agent=(id) {
                 h1 { (AgentName(agent)) }
                 (render_state(agent, now))
                 (render_question(agent))
+                (render_background_work(agent))
                 (self.render_details(TimeStyle::RelativeTo(now)))
             }
         }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use snell::Timestamp;
-use snell_store::{AgentState, AgentView};
+use snell_store::{AgentState, AgentView, BackgroundWork};
 
 use crate::web::format::{
     AgentName, TimeStyle, confidence_label, render_lasting, source_label, speaker_label, state_label, state_symbol,
@@ -23,13 +23,14 @@ const FULL_PERCENT: f64 = 90.0;
 pub(super) fn render_card(agent: &AgentView, now: Timestamp) -> Markup {
     let id = agent.agent_id;
     html! {
-        article.card id={ "agent-" (id) } data-state=(agent.state) aria-labelledby={ "name-" (id) }
+        article.card id={ "agent-" (id) } data-state=(agent.activity()) aria-labelledby={ "name-" (id) }
             data-src={ "/fragments/agents/" (id) } data-when="*" data-agent=(id) data-part=(id) {
             header {
                 h3 id={ "name-" (id) } { a.name id={ "open-" (id) } href={ "/agents/" (id) } { (AgentName(agent)) } }
                 (render_state(agent, now))
             }
             (render_question(agent))
+            (render_background_work(agent))
             @if let Some(status) = filter_blank(agent.status_text.as_deref()) {
                 p.status { bdi { (truncate_text(status, MAX_TEXT_CHARS)) } }
             }
@@ -51,14 +52,22 @@ pub(crate) fn render_question(agent: &AgentView) -> Markup {
     }
 }
 
+/// The work that runs on after the agent's turn.
+pub(crate) fn render_background_work(agent: &AgentView) -> Markup {
+    let work = agent.background.map(BackgroundWork::describe).filter(|work| !work.is_empty());
+    html! {
+        @if let Some(work) = work { p.background { span.label { "in the background " } (work) } }
+    }
+}
+
 /// The state of an agent. Its reason and source are folded.
 pub(crate) fn render_state(agent: &AgentView, now: Timestamp) -> Markup {
     let known = format!("{}, {}", confidence_label(agent.confidence), source_label(agent.state_source));
     html! {
-        details.state id={ "state-" (agent.agent_id) } data-state=(agent.state) {
+        details.state id={ "state-" (agent.agent_id) } data-state=(agent.activity()) {
             summary title={ (truncate_text(&agent.why, MAX_TEXT_CHARS)) " (" (known) ")" } {
-                span.mark aria-hidden="true" { (state_symbol(agent.state)) }
-                " " (state_label(agent.state))
+                span.mark aria-hidden="true" { (state_symbol(agent.activity())) }
+                " " (state_label(agent.activity()))
                 @if agent.state != AgentState::Ended { " " span.since { (render_lasting(agent.state_since, now)) } }
             }
             p { bdi { (truncate_text(&agent.why, 2 * MAX_LAST_WORDS_CHARS)) } }

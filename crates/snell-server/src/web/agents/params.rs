@@ -1,7 +1,7 @@
 //! The query parameters of the list of agents: a state, and words to search for.
 
 use maud::{Markup, html};
-use snell_store::{AgentState, AgentView};
+use snell_store::{AgentActivity, AgentView};
 
 use crate::http::errors::HttpError;
 use crate::http::query_params::QueryParams;
@@ -13,7 +13,8 @@ use crate::web::page_url::build_url;
 pub(super) const FILTER_FIELDS: &[&str] = &["q", "state"];
 
 /// The states of agents with a card.
-const STATES: &[AgentState] = &[AgentState::AwaitingInput, AgentState::Processing, AgentState::Idle];
+const STATES: &[AgentActivity] =
+    &[AgentActivity::AwaitingInput, AgentActivity::Processing, AgentActivity::Background, AgentActivity::Idle];
 
 /// The query parameters of the list of agents.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +22,7 @@ pub(super) struct AgentsParams {
     values: FormValues,
     /// Each word must occur in the search text of an agent.
     words: Vec<String>,
-    state: Option<AgentState>,
+    state: Option<AgentActivity>,
 }
 
 impl AgentsParams {
@@ -44,7 +45,7 @@ impl AgentsParams {
 
     /// Whether an agent matches.
     pub(super) fn matches_agent(&self, agent: &AgentView) -> bool {
-        if self.state.is_some_and(|state| state != agent.state) {
+        if self.state.is_some_and(|state| state != agent.activity()) {
             return false;
         }
         if self.words.is_empty() {

@@ -32,6 +32,39 @@ fn waiting_agents_come_first_with_reason_and_duration() {
 }
 
 #[test]
+fn an_agent_with_work_in_the_background_is_not_idle() {
+    let app = start_with_stopped_clock();
+    let stop = |session: &str, tasks: serde_json::Value| {
+        let cwd = app.data_dir().join(session);
+        let fields = json!({"session_id": session, "cwd": cwd, "background_tasks": tasks});
+        app.send_event("user-prompt-submit", &json!({"session_id": session, "cwd": cwd, "prompt": "Go"}));
+        app.send_event("stop", &fields);
+    };
+    stop("ready", json!([]));
+    let look = json!({"id": "a1", "type": "subagent", "status": "running", "description": "look"});
+    stop("looking", json!([look, {"id": "b1", "type": "shell", "status": "running"}]));
+    let shown = |path: &str| -> Vec<(String, serde_json::Value)> {
+        let agents = app.get_json(path)["items"].as_array().unwrap().clone();
+        let describe =
+            |agent: &serde_json::Value| (agent["session_id"].as_str().unwrap().to_owned(), agent["background"].clone());
+        agents.iter().map(describe).collect()
+    };
+    let work = json!({"subagents": 1, "commands": 1, "wakeups": 0});
+    assert_eq!(shown("/api/agents?state=background"), [("looking".to_owned(), work.clone())]);
+    assert_eq!(shown("/api/agents?state=processing"), [("looking".to_owned(), work)]);
+    assert_eq!(shown("/api/agents?state=idle"), [("ready".to_owned(), serde_json::Value::Null)]);
+    let body = get_page(&app, "/").body;
+    let card = slice_between(&body, "data-state=\"background\"", "</article>");
+    for part in ["▷", "working in the background", "1 sub-agent, 1 command", "look"] {
+        assert!(card.contains(part), "{part} in {card}");
+    }
+    let counts = slice_between(&body, "id=\"counts\"", "</p>");
+    assert!(counts.contains("0 working") && counts.contains("1 in the background"), "{counts}");
+    let cards = |state: &str| get_page(&app, &format!("/?state={state}")).body.matches("<article").count();
+    assert_eq!([cards("background"), cards("processing"), cards("idle")], [1, 0, 1]);
+}
+
+#[test]
 fn a_card_shows_the_state_of_its_agent_and_its_source() {
     let app = start_with_stopped_clock();
     let id = create_waiting_agent(&app, "0123456789abcdef", "Shall I?");

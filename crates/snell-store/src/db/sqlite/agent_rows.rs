@@ -13,7 +13,7 @@ columns! {
         confidence, why, current_tool, tmux_session, tmux_pane, tmux_server, process: "pid, pid_started",
         process_is_certain: "pid_certain", host, headspace_session_id, context_percent, context_source, last_words,
         started_at, last_seen_at, ended_at, end_reason, state_reported_at: "told_at", context_window,
-        in_background,
+        background: "in_background, background_subagents, background_commands, background_wakeups", silent_since,
     }
 }
 
@@ -70,7 +70,11 @@ impl AgentRow {
                 end_reason,
                 told_at: self.state_reported_at,
                 context_window,
-                in_background,
+                in_background: self.background.is_some(),
+                background_subagents: self.background.unwrap_or_default().subagents,
+                background_commands: self.background.unwrap_or_default().commands,
+                background_wakeups: self.background.unwrap_or_default().wakeups,
+                silent_since,
             }
         )
     }

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, ToSql};
 use serde_json::Value;
 use snell::Timestamp;
 
+use crate::db::agent_activity::BackgroundWork;
 use crate::db::change_feed::ChangeKind;
 use crate::db::dispatches::DeliveryStatus;
 use crate::db::model::{
@@ -197,6 +198,13 @@ impl FromColumns for Option<ProcessIdentity> {
     fn from_columns(columns: &mut ColumnReader<'_, '_>) -> rusqlite::Result<Self> {
         let (pid, started): (Option<u32>, Option<i64>) = columns.read()?;
         Ok(pid.map(|pid| ProcessIdentity { pid, started: started.map(i64::cast_unsigned) }))
+    }
+}
+
+impl FromColumns for Option<BackgroundWork> {
+    fn from_columns(columns: &mut ColumnReader<'_, '_>) -> rusqlite::Result<Self> {
+        let (runs, subagents, commands, wakeups): (bool, u32, u32, u32) = columns.read()?;
+        Ok(runs.then_some(BackgroundWork { subagents, commands, wakeups }))
     }
 }
 

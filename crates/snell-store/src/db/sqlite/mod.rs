@@ -52,6 +52,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/007-context-and-background.sql"),
     include_str!("migrations/008-dispatches.sql"),
     include_str!("migrations/012-open-calls.sql"),
+    include_str!("migrations/013-background.sql"),
 ];
 
 /// How often a process asks for the lock before it gives up: about half a second in all.

@@ -1,13 +1,13 @@
 //! Agents, projects and totals in SQLite.
 
-use rusqlite::params_from_iter;
 use rusqlite::types::Value as Sql;
+use rusqlite::{params, params_from_iter};
 use snell::Timestamp;
 
 use super::SqliteDatabase;
 use super::columns::{ConnectionExt, SelectedRow, columns};
 use super::log::SqlConditions;
-use crate::db::model::AgentState;
+use crate::db::agent_activity::AgentActivity;
 use crate::error::Result;
 use crate::views::log_search::ProjectView;
 use crate::views::queries::Queries;
@@ -18,7 +18,8 @@ columns! {
         agent_id: "a.agent_id", project_id: "a.project_id", project: "p.name", project_path: "p.path",
         product: "a.product", session_id: "coalesce(c.session_id, a.session_id)", state: "a.state",
         state_since: "a.state_since", state_source: "a.state_source", confidence: "a.confidence", why: "a.why",
-        current_tool: "a.current_tool", last_words: "a.last_words",
+        background: "a.in_background, a.background_subagents, a.background_commands, a.background_wakeups",
+        silent_since: "a.silent_since", current_tool: "a.current_tool", last_words: "a.last_words",
         last_words_by: "(SELECT t.actor FROM turns t WHERE t.agent_id = a.agent_id ORDER BY t.turn_id DESC LIMIT 1)",
         status_text: "c.status_text", tmux_session: "a.tmux_session", tmux_pane: "a.tmux_pane", pid: "a.pid",
         host: "a.host", role: "c.role", mode: "c.mode", model: "c.model", context_percent: "a.context_percent",
@@ -44,6 +45,7 @@ impl Queries for SqliteDatabase {
         }
         conditions.add_if_some("a.project_id = ?", filter.project_id.map(Sql::Integer));
         conditions.add_if_some("a.state = ?", filter.state.map(|state| Sql::Text(state.to_string())));
+        conditions.add_if_some("a.in_background = ?", filter.in_background.map(|runs| Sql::Integer(runs.into())));
         let after = filter.after.map(|(at, agent_id)| (at.as_microsecond(), agent_id));
         conditions.add_if_some("a.last_seen_at <= ?", after.map(|(at, _)| Sql::Integer(at)));
         // Among agents with the same time, the ones after it.
@@ -58,8 +60,9 @@ impl Queries for SqliteDatabase {
         self.connection.query_all_uncached(&sql, params_from_iter(conditions.values))
     }
 
-    fn count_agents(&mut self, state: AgentState) -> Result<i64> {
-        self.connection.query_value("SELECT count(*) FROM agents WHERE state = ?1", [state.as_str()])
+    fn count_agents(&mut self, activity: AgentActivity) -> Result<i64> {
+        let sql = "SELECT count(*) FROM agents WHERE state = ?1 AND in_background = ?2";
+        self.connection.query_value(sql, params![activity.state().as_str(), activity == AgentActivity::Background])
     }
 
     fn list_projects(&mut self, at_most: u32) -> Result<Vec<ProjectView>> {
@@ -78,8 +81,8 @@ impl Queries for SqliteDatabase {
 
     fn count_totals(&mut self) -> Result<StoreTotals> {
         let mut agents = Vec::new();
-        for state in AgentState::ALL {
-            agents.push((*state, self.count_agents(*state)?));
+        for activity in AgentActivity::ALL {
+            agents.push((*activity, self.count_agents(*activity)?));
         }
         let count = |sql: &str| self.connection.query_value(sql, []);
         let time = |sql: &str| self.connection.query_optional(sql, []);
