@@ -1,7 +1,7 @@
 //! The receiver: hook events over HTTP, a live stream of changes, and pages for people.
 //!
 //! [`serve()`] is the entry point. It takes a bound [`ServerListener`], so tests and the program run the same code on
-//! any port. [`reconciler::tmux`] is public for commands that use an agent's terminal.
+//! any port. [`reconciler::tmux`] and [`pane_input`] are public for commands that use an agent's terminal.
 //!
 //! ```text
 //!  request ── http: acceptor ──► middleware (gate, headers, log) ──► routes
@@ -26,6 +26,7 @@ mod clock;
 mod http;
 mod ingest;
 mod metrics;
+pub mod pane_input;
 pub mod reconciler;
 mod serve;
 mod settings;

@@ -72,6 +72,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
             Ok(DONE)
         }
         AnswerOutcome::TooLate(closed) => Err(report_closed(&closed).into()),
+        AnswerOutcome::Refused(_, why) => Err(CommandError::from(why).into()),
         AnswerOutcome::Unknown => Err(CommandError::new("the request was removed").into()),
     }
 }

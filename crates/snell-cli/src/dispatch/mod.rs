@@ -1,4 +1,4 @@
-//! Reacts to changes of agents' states: runs hooks on derived events, and notifies the user.
+//! Reacts to changes of agents' states: runs hooks on derived events, notifies the user, and opens requests of agents that wait.
 //!
 //! The store records each change together with the state. A [`Dispatcher`] runs in the daemon and in `snell serve`, on a
 //! thread of its own: it plans the deliveries of each change, claims those that are due, makes them on further threads and
@@ -16,6 +16,7 @@ mod plan;
 mod request_notice;
 mod secret;
 mod targets;
+mod waits;
 
 use std::path::PathBuf;
 use std::sync::Arc;

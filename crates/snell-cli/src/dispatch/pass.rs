@@ -19,6 +19,7 @@ use super::notice::Notice;
 use super::plan::{self, NoticeInterest, NoticeMoment, WantedSince};
 use super::request_notice::RequestNotice;
 use super::targets::{DeliveryFailure, DeliveryTarget, NoticeSender};
+use super::waits;
 use crate::env::ConfigArgs;
 use crate::env::caller::CallerEnv;
 use crate::env::read_clock_override;
@@ -172,6 +173,8 @@ impl DispatchPass {
         self.in_flight.store_reports(store)?;
         let changes = store.dispatches().list_unplanned(self.last_seen, MAX_PLANNED)?;
         let settings = self.load_settings();
+        // First, so that a process that is killed before it plans the changes leaves them to another one.
+        waits::open_requests(store, &changes, &settings.answers)?;
         self.plan_changes(store, &changes, &settings.notify)?;
         let (mut open, mut next) = store.dispatches().summarize_open()?;
         if open > 0 && self.should_release_held(&settings.notify) {
@@ -187,7 +190,8 @@ impl DispatchPass {
             let request = find_notice_request(store, &claimed.dispatch, &settings)?;
             self.start_delivery(claimed, &settings, host.as_deref(), request);
         }
-        Ok(open > 0)
+        let has_answers = waits::deliver_answers(store)?;
+        Ok(open > 0 || has_answers)
     }
 
     /// The user's settings. A file that was changed is read again.

@@ -6,6 +6,7 @@ use snell_store::{Result, Store};
 
 use crate::app_state::AppState;
 use crate::http::errors::HttpError;
+use crate::pane_input;
 
 /// The request with exactly this id.
 pub(crate) fn find_request(store: &mut Store, uid: &str) -> Result<Option<RequestView>> {
@@ -32,9 +33,10 @@ pub(crate) async fn submit_answer(
         {
             return Ok(Err(HttpError::BadRequest(problem)));
         }
-        Ok(match store.answer_request(&uid, &answer, &author, now)? {
+        Ok(match pane_input::answer_request(store, &uid, &answer, &author, now)? {
             AnswerOutcome::Accepted(request) => Ok(*request),
             AnswerOutcome::TooLate(request) => Err(too_late_error(&request)),
+            AnswerOutcome::Refused(_, problem) => Err(HttpError::AnswerNotDelivered(problem)),
             AnswerOutcome::Unknown => Err(unknown_request_error(&uid)),
         })
     };

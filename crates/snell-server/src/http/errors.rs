@@ -131,6 +131,8 @@ pub(crate) enum HttpError {
     Forbidden(UserMessage),
     /// The request of an agent has an answer.
     AlreadyAnswered(UserMessage),
+    /// The agent does not get this answer.
+    AnswerNotDelivered(UserMessage),
     /// The request of an agent, or the link that answers it, has ended.
     RequestOver(UserMessage),
     /// The item does not exist.
@@ -214,6 +216,7 @@ impl HttpError {
                     "send the answer token; `snell serve --answer-token-file` sets it")),
             Self::Forbidden(message) => (StatusCode::FORBIDDEN, "not allowed in this way", message.clone()),
             Self::AlreadyAnswered(message) => (StatusCode::CONFLICT, "already answered", message.clone()),
+            Self::AnswerNotDelivered(message) => (StatusCode::CONFLICT, "answer not delivered", message.clone()),
             Self::RequestOver(message) => (StatusCode::GONE, "request is over", message.clone()),
             Self::NotFound(message) | Self::UnknownPath(message) => {
                 (StatusCode::NOT_FOUND, "not found", message.clone())

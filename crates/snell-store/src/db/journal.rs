@@ -19,7 +19,9 @@ use crate::db::rows::{EventReference, EventRow, HookRunOwner, OpenToolCall, Rows
 use crate::db::workers::{SessionWorker, WorkerKind, WorkerRows};
 use crate::error::{Result, StoreError};
 use crate::record::event_record::{FinishedHookRun, GuardVerdictRecord, HookRunRecord};
-use crate::requests::{NewRequest, RememberedAnswer, RequestEnd, RequestRows, RequestStatus, RequestView};
+use crate::requests::{
+    AnswerChannel, NewRequest, RememberedAnswer, RequestEnd, RequestRows, RequestStatus, RequestView,
+};
 
 /// Rows as one transaction reads and changes them.
 pub(crate) struct Journal<'a> {
@@ -196,19 +198,33 @@ impl<'a> Journal<'a> {
                 })?;
             }
             if before_state == Some(AgentState::AwaitingInput) {
-                self.withdraw_requests(agent_id)?;
+                self.withdraw_requests(agent_id, AnswerChannel::ALL, "the agent no longer waits")?;
             }
+        } else if agent.state == AgentState::AwaitingInput && before.is_some_and(|before| before.why != agent.why) {
+            self.withdraw_requests(agent_id, &[AnswerChannel::Pane], "the agent asks something else")?;
         }
         self.record_card_change(agent)
     }
 
-    /// Closes the requests of an agent that waits no longer: its user answered in its own dialog, or it ended.
-    fn withdraw_requests(&mut self, agent_id: i64) -> Result<()> {
-        for request in self.rows.list_open_requests(agent_id)? {
-            let (status, why) = (RequestStatus::Withdrawn, "the agent no longer waits");
-            self.close_request(request.request_id, &RequestEnd::without_answer(status, why, Timestamp::now()))?;
+    /// Closes the open requests of an agent with one of these ways of an answer.
+    fn withdraw_requests(&mut self, agent_id: i64, channels: &[AnswerChannel], why: &str) -> Result<()> {
+        let open = self.rows.list_open_requests(agent_id)?;
+        for request in open.into_iter().filter(|request| channels.contains(&request.channel)) {
+            let end = RequestEnd::without_answer(RequestStatus::Withdrawn, why, Timestamp::now());
+            self.close_request(request.request_id, &end)?;
         }
         Ok(())
+    }
+
+    /// Closes the requests that cannot be answered from here, because a hook of the agent waits for an answer.
+    pub(crate) fn close_requests_elsewhere(&mut self, agent_id: i64) -> Result<()> {
+        self.withdraw_requests(agent_id, &[AnswerChannel::Elsewhere], "a hook of the agent waits for the answer")
+    }
+
+    /// Reports a closed request again, after its delivery.
+    pub(crate) fn record_request_delivery(&mut self, request_id: i64) -> Result<RequestView> {
+        self.record_request_change(ChangeKind::RequestClosed, request_id)?;
+        self.require_request(request_id)
     }
 
     /// The request that the caller has just written.
@@ -476,6 +492,8 @@ impl RequestRows for Journal<'_> {
         find_request_by_uid(uid: &str) -> Option<RequestView>;
         list_open_requests(agent_id: i64) -> Vec<RequestView>;
         mark_request_delivered(request_id: i64, at: Timestamp) -> ();
+        save_request_delivery(request_id: i64, delivered_at: Option<Timestamp>, reason: Option<&str>) -> ();
+        has_request_of_event(agent_id: i64, event_id: &str) -> bool;
         save_remembered_answer(remembered: &RememberedAnswer) -> ();
     }
 }

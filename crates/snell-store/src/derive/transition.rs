@@ -284,11 +284,14 @@ fn end_turn_beside(list: &BackgroundList) -> StateTransition {
     }
 }
 
+/// The reason of an agent that waits for an answer at its prompt.
+pub(super) const QUESTION_REASON: &str = "its last message is a question";
+
 /// Why an agent waits whose last message is a question.
 pub(crate) fn explain_question(last_words: Option<&str>) -> String {
     match last_words.and_then(question_text::find_question) {
-        Some(question) => format!("its last message is a question: {question}"),
-        None => "its last message is a question".to_owned(),
+        Some(question) => format!("{QUESTION_REASON}: {question}"),
+        None => QUESTION_REASON.to_owned(),
     }
 }
 

@@ -55,7 +55,8 @@ impl RequestView {
         if answer.replies.len() > MAX_REPLIES {
             return Err(UserMessage::new(format!("there are more than {MAX_REPLIES} replies")));
         }
-        texts.map(|text| check_text(text)).collect()
+        texts.map(|text| check_text(text)).collect::<Result<(), _>>()?;
+        self.check_channel(answer)
     }
 
     fn check_choice(&self, answer: &RequestAnswer) -> Result<(), UserMessage> {

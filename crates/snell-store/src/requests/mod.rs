@@ -5,15 +5,18 @@
 //! process that lists them, so that none stays open. The agent gets an answer only from its hook, which reads it here.
 
 mod answer_check;
+mod pane;
+mod pane_text;
 mod watcher_lock;
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use snell::Timestamp;
+use snell::{Timestamp, UserMessage};
 
 pub use answer_check::{MAX_ANSWER_CHARS, QuestionOption, RequestQuestion};
+pub use pane::PaneAnswer;
 pub use watcher_lock::WatcherLock;
 
 use crate::db::model::{ProcessIdentity, words};
@@ -53,6 +56,8 @@ words! {
         Reply = "reply",
         /// Snell types it into the agent's tmux pane.
         Pane = "pane",
+        /// None: the user must answer in the agent's own terminal.
+        Elsewhere = "elsewhere",
     }
 }
 
@@ -227,7 +232,7 @@ pub struct RequestView {
     pub answered_from: Option<AnswerOrigin>,
     /// When it was closed.
     pub closed_at: Option<Timestamp>,
-    /// Why it was closed without an answer.
+    /// Why it was closed without an answer, or why the agent did not get the answer.
     pub closed_reason: Option<String>,
     /// When the agent got the answer.
     pub delivered_at: Option<Timestamp>,
@@ -309,6 +314,8 @@ pub enum AnswerOutcome {
     Accepted(Box<RequestView>),
     /// The request was closed before.
     TooLate(Box<RequestView>),
+    /// The agent does not get this answer, for this reason. The request shows whether another answer is possible.
+    Refused(Box<RequestView>, UserMessage),
     /// No request has this id.
     Unknown,
 }
@@ -323,6 +330,15 @@ pub(crate) trait RequestRows {
     /// Closes a request that is open.
     fn close_request(&mut self, request_id: i64, end: &RequestEnd) -> Result<()>;
     fn mark_request_delivered(&mut self, request_id: i64, at: Timestamp) -> Result<()>;
+    /// Stores whether the agent got the answer, or why not.
+    fn save_request_delivery(
+        &mut self,
+        request_id: i64,
+        delivered_at: Option<Timestamp>,
+        reason: Option<&str>,
+    ) -> Result<()>;
+    /// Whether this event of the agent has opened a request.
+    fn has_request_of_event(&mut self, agent_id: i64, event_id: &str) -> Result<bool>;
     fn save_remembered_answer(&mut self, remembered: &RememberedAnswer) -> Result<()>;
 }
 
@@ -335,6 +351,9 @@ impl Store {
     pub fn open_request(&mut self, request: &NewRequest) -> Result<RequestView> {
         let host = self.host().map(str::to_owned);
         self.run_transaction("request", request.opened_at, &mut |journal| {
+            if request.channel == AnswerChannel::Reply {
+                journal.close_requests_elsewhere(request.agent_id)?;
+            }
             let request_id = journal.insert_request(request, host.as_deref())?;
             journal.require_request(request_id)
         })
@@ -377,6 +396,9 @@ impl Store {
             };
             if found.status != RequestStatus::Open {
                 return Ok(AnswerOutcome::TooLate(Box::new(found)));
+            }
+            if let Err(why) = found.check_channel(answer) {
+                return Ok(AnswerOutcome::Refused(Box::new(found), why));
             }
             let answer = Some((answer.clone(), author.clone()));
             let end = RequestEnd { status: RequestStatus::Answered, answer, reason: None, at: now };

@@ -13,7 +13,7 @@ use snell_store::requests::{
 
 use crate::support::{LiveProcess, TestStore, build_event, build_prompt, make_timestamp};
 
-fn build_request(agent_id: i64, waiter: Option<&LiveProcess>) -> NewRequest {
+pub fn build_request(agent_id: i64, waiter: Option<&LiveProcess>) -> NewRequest {
     let opened_at = Timestamp::now();
     NewRequest {
         kind: RequestKind::Permission,

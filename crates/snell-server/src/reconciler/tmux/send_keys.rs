@@ -16,10 +16,24 @@ impl TmuxServer {
                 self.run_command(&["send-keys", "-t", id, "-X", "cancel"]).await?;
             }
         }
-        self.run_command(&["send-keys", "-t", id, "-l", "--", &to_send_keys_argument(text)]).await?;
+        self.type_text(pane, text).await?;
         // Enter is sent separately, because programs treat a line with its end as pasted text.
-        self.run_command(&["send-keys", "-t", id, "Enter"]).await?;
-        Ok(())
+        self.press_enter(pane).await
+    }
+
+    /// Types a text into this pane, without Enter.
+    pub(crate) async fn type_text(&self, pane: &TmuxPaneDetails, text: &str) -> Result<(), TmuxError> {
+        self.run_command(&["send-keys", "-t", &pane.pane.id, "-l", "--", &to_send_keys_argument(text)]).await.map(drop)
+    }
+
+    /// Presses Enter in this pane.
+    pub(crate) async fn press_enter(&self, pane: &TmuxPaneDetails) -> Result<(), TmuxError> {
+        self.run_command(&["send-keys", "-t", &pane.pane.id, "Enter"]).await.map(drop)
+    }
+
+    /// The text that this pane shows.
+    pub(crate) async fn read_screen(&self, pane: &TmuxPaneDetails) -> Result<String, TmuxError> {
+        self.run_command(&["capture-pane", "-p", "-t", &pane.pane.id]).await
     }
 }
 

@@ -1,7 +1,7 @@
 //! Requests to the user in SQLite.
 
-use rusqlite::params_from_iter;
 use rusqlite::types::Value as Sql;
+use rusqlite::{params, params_from_iter};
 use serde_json::Value;
 use snell::Timestamp;
 
@@ -99,6 +99,21 @@ impl RequestRows for SqliteTransaction<'_, '_> {
         self.transaction.run(sql, [request_id, at.as_microsecond()])
     }
 
+    fn save_request_delivery(
+        &mut self,
+        request_id: i64,
+        delivered_at: Option<Timestamp>,
+        reason: Option<&str>,
+    ) -> Result<()> {
+        let sql = "UPDATE requests SET delivered_at = ?2, closed_reason = ?3 WHERE request_id = ?1";
+        self.transaction.run(sql, params![request_id, delivered_at.map(Timestamp::as_microsecond), reason])
+    }
+
+    fn has_request_of_event(&mut self, agent_id: i64, event_id: &str) -> Result<bool> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM requests WHERE agent_id = ?1 AND event_id = ?2)";
+        self.transaction.query_value(sql, params![agent_id, event_id])
+    }
+
     fn save_remembered_answer(&mut self, remembered: &RememberedAnswer) -> Result<()> {
         let insert = "INSERT OR REPLACE INTO remembered_answers (scope, scope_key, tool, subject, request_uid, \
                       created_at, until) VALUES (?, ?, ?, ?, ?, ?, ?)";
@@ -138,6 +153,12 @@ impl RequestQueries for SqliteDatabase {
         self.connection.select_all(&which, params_from_iter(values))
     }
 
+    fn list_untyped_answers(&mut self, opened_after: Timestamp) -> Result<Vec<RequestView>> {
+        let which = "WHERE r.opened_at >= ?1 AND r.status = 'answered' AND r.channel = 'pane' \
+                     AND r.delivered_at IS NULL AND r.closed_reason IS NULL ORDER BY r.request_id";
+        self.connection.select_all(which, [opened_after.as_microsecond()])
+    }
+
     fn count_open_requests(&mut self) -> Result<i64> {
         self.connection.query_value("SELECT count(*) FROM requests WHERE status = 'open'", [])
     }
@@ -149,8 +170,7 @@ impl RequestQueries for SqliteDatabase {
     ) -> Result<Option<RememberedAnswer>> {
         let which = "WHERE tool = ?1 AND subject = ?2 AND (until IS NULL OR until > ?3) \
                      AND (scope = 'session' AND scope_key = ?4 OR scope = 'project' AND scope_key = ?5) LIMIT 1";
-        let values =
-            rusqlite::params![call.tool, call.subject, now.as_microsecond(), call.session_id, call.project_path];
+        let values = params![call.tool, call.subject, now.as_microsecond(), call.session_id, call.project_path];
         self.connection.select_one(which, values)
     }
 }

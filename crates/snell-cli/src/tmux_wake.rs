@@ -1,9 +1,10 @@
 //! Types a line into an agent's terminal, so that the agent wakes up and reads its workers' results.
 
-mod wake_lock;
-
 use anyhow::{Context, bail};
-use snell_server::reconciler::tmux::{TmuxPaneDetails, TmuxServer};
+use snell::Timestamp;
+use snell_server::pane_input::{PaneLock, PaneLockError, find_pane_objection};
+use snell_server::reconciler::tmux::TmuxServer;
+use snell_store::requests::{RequestFilter, RequestView};
 use snell_store::{AgentLocation, AgentState, ReconcileScope};
 
 use crate::commands::block_on;
@@ -12,7 +13,6 @@ use crate::output::time::{format_elapsed, format_time};
 use crate::output::{CommandError, shorten_to_one_line};
 use crate::record::open_store::{self, StoreHandle};
 use crate::session_arg::load_session_row;
-use wake_lock::WakeLock;
 
 /// The reason why an agent waits is shown up to this width.
 const MAX_REASON_CELLS: usize = 100;
@@ -24,22 +24,6 @@ pub(crate) enum WakeMode {
     Checked,
     /// The user passed --force.
     Forced,
-}
-
-/// The state of an agent's process.
-#[derive(Clone, Copy, Debug)]
-enum AgentLiveness {
-    /// No process is known, or the known one was not certain and has ended.
-    Unknown,
-    /// It has ended.
-    Gone,
-    /// It runs.
-    Alive {
-        /// Whether it runs in the pane, if known.
-        in_pane: Option<bool>,
-        /// Whether it is in the foreground of the pane, if known.
-        in_foreground: Option<bool>,
-    },
 }
 
 /// Wakes up the agent of a session.
@@ -59,7 +43,7 @@ pub(crate) fn wake_session(
 
 /// Wakes up an agent. Other wake-ups of the agent wait, so that each line stays together with its Enter.
 pub(crate) fn wake_agent(store_handle: &mut StoreHandle, number: i64, care: WakeMode) -> anyhow::Result<String> {
-    let _turn = WakeLock::acquire(store_handle.data_dir(), number)?;
+    let _turn = PaneLock::acquire(store_handle.data_dir(), number).map_err(explain_lock)?;
     let mut agent = locate_agent(store_handle, number)?;
     if care == WakeMode::Checked && agent.state == AgentState::AwaitingInput {
         let now = store_handle.now();
@@ -69,7 +53,37 @@ pub(crate) fn wake_agent(store_handle: &mut StoreHandle, number: i64, care: Wake
             return Err(explain_awaiting_user(&agent, store_handle).into());
         }
     }
+    if care == WakeMode::Checked
+        && let Some(request) = find_open_request(store_handle, number)?
+    {
+        return Err(explain_open_request(&request, number).into());
+    }
     type_wake_line(&agent, care)
+}
+
+fn explain_lock(error: PaneLockError) -> anyhow::Error {
+    match error {
+        PaneLockError::Busy(_) => CommandError::new(error.to_string()).with_hint("try again").into(),
+        _ => error.into(),
+    }
+}
+
+/// A request of the agent to its user. While one is open, the agent may show a dialog although its state says nothing of it: a
+/// sub-agent may ask.
+fn find_open_request(store_handle: &mut StoreHandle, number: i64) -> anyhow::Result<Option<RequestView>> {
+    let filter = RequestFilter { agent_id: Some(number), limit: 1, ..RequestFilter::open() };
+    store_handle.query(|store| {
+        store.sweep_requests(Timestamp::now())?;
+        Ok(store.list_requests(&filter)?.pop())
+    })
+}
+
+fn explain_open_request(request: &RequestView, number: i64) -> CommandError {
+    let (uid, title) = (&request.uid, shorten_to_one_line(&request.title, MAX_REASON_CELLS));
+    CommandError::new(format!(
+        "agent {number} waits for an answer of its user, and pressing Enter could answer for the user (request {uid}: {title})"
+    ))
+    .with_hint(format!("wake it up after the answer, or run: snell wake {number} --force"))
 }
 
 fn locate_agent(store_handle: &mut StoreHandle, number: i64) -> anyhow::Result<AgentLocation> {
@@ -115,7 +129,7 @@ fn type_wake_line(agent: &AgentLocation, care: WakeMode) -> anyhow::Result<Strin
             bail!("the program in the tmux pane {pane} of agent {number} has ended");
         }
         if care == WakeMode::Checked
-            && let Some(objection) = find_objection(check_liveness(agent, &found), &found)
+            && let Some(objection) = find_pane_objection(agent, &found)
         {
             let problem = format!("agent {number} would not read a line in the tmux pane {pane}: {objection}");
             return Err(CommandError::new(problem).with_hint("pass --force to type it anyway").into());
@@ -124,89 +138,4 @@ fn type_wake_line(agent: &AgentLocation, care: WakeMode) -> anyhow::Result<Strin
         typed.with_context(|| format!("cannot type into the tmux pane {pane} of agent {number}"))
     })??;
     Ok(format!("Typed into the tmux pane {pane}: {text}"))
-}
-
-fn check_liveness(agent: &AgentLocation, pane: &TmuxPaneDetails) -> AgentLiveness {
-    // The shell of a user who tries a hook by hand looks like an agent's process.
-    let Some(process) = agent.process.filter(|process| !process.is_interactive_shell()) else {
-        return AgentLiveness::Unknown;
-    };
-    if process.is_gone() {
-        // An uncertain process may have been a short-lived helper, so its end proves nothing.
-        return if agent.process_is_certain { AgentLiveness::Gone } else { AgentLiveness::Unknown };
-    }
-    AgentLiveness::Alive {
-        in_pane: pane.pid.and_then(|pid| process.is_descendant_of(pid)),
-        in_foreground: process.is_in_foreground(),
-    }
-}
-
-/// Why not to type into this pane; nothing if the agent reads it. Pure: it reads no system state.
-fn find_objection(life: AgentLiveness, pane: &TmuxPaneDetails) -> Option<String> {
-    if pane.is_synchronized {
-        return Some("the other panes of its window would get the line too (synchronize-panes)".into());
-    }
-    if pane.takes_no_input {
-        return Some("its input is turned off".into());
-    }
-    let shell = || {
-        let shown = pane.pane.is_showing_shell();
-        shown.then(|| format!("a shell ({}) is waiting there", pane.pane.command))
-    };
-    match life {
-        AgentLiveness::Gone => Some("its process has ended".into()),
-        AgentLiveness::Alive { in_pane: Some(false), .. } => Some("its process does not run there".into()),
-        AgentLiveness::Alive { in_foreground: Some(false), .. } => {
-            Some(format!("{} is in the foreground", pane.pane.command))
-        }
-        AgentLiveness::Alive { in_pane: Some(true), .. } => None,
-        AgentLiveness::Unknown | AgentLiveness::Alive { in_pane: None, .. } => shell(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use snell_store::TmuxPane;
-
-    fn build_pane(command: &str) -> TmuxPaneDetails {
-        TmuxPaneDetails {
-            pane: TmuxPane { id: "%1".into(), is_dead: false, command: command.into() },
-            pid: Some(7),
-            is_in_mode: false,
-            is_synchronized: false,
-            takes_no_input: false,
-        }
-    }
-
-    fn alive_agent(in_pane: Option<bool>, in_foreground: Option<bool>) -> AgentLiveness {
-        AgentLiveness::Alive { in_pane, in_foreground }
-    }
-
-    #[test]
-    fn nothing_is_typed_where_the_agent_is_not() {
-        let rows = [
-            (AgentLiveness::Unknown, "claude", None),
-            (AgentLiveness::Unknown, "-zsh", Some("a shell (-zsh) is waiting there")),
-            (AgentLiveness::Gone, "claude", Some("its process has ended")),
-            (alive_agent(Some(true), Some(true)), "bash", None),
-            (alive_agent(Some(true), None), "bash", None),
-            (alive_agent(Some(true), Some(false)), "vim", Some("vim is in the foreground")),
-            (alive_agent(Some(false), Some(true)), "claude", Some("its process does not run there")),
-            (alive_agent(None, None), "claude", None),
-            (alive_agent(None, None), "fish", Some("a shell (fish) is waiting there")),
-        ];
-        for (life, command, expected) in rows {
-            assert_eq!(find_objection(life, &build_pane(command)).as_deref(), expected, "{life:?} {command}");
-        }
-    }
-
-    #[test]
-    fn a_pane_that_shares_or_drops_what_is_typed_is_left_alone() {
-        let shares = TmuxPaneDetails { is_synchronized: true, ..build_pane("claude") };
-        let drops = TmuxPaneDetails { takes_no_input: true, ..build_pane("claude") };
-        for pane in [shares, drops] {
-            assert!(find_objection(alive_agent(Some(true), Some(true)), &pane).is_some(), "{pane:?}");
-        }
-    }
 }
