@@ -5,9 +5,9 @@ use clap::{CommandFactory, Parser, Subcommand};
 use snell::UserMessage;
 
 use crate::commands::{
-    DONE, FAILED, agents, completions, config, daemon, demo, docs, doctor, explain, export, guard, hook, init, install,
-    lint, list, log, man, notices, notify, run, serve, service, session, status, statusline, supervise, trust,
-    uninstall, wake, worker,
+    DONE, FAILED, agents, answer, completions, config, daemon, demo, docs, doctor, explain, export, guard, hook, init,
+    install, lint, list, log, man, notices, notify, requests, run, serve, service, session, status, statusline,
+    supervise, trust, uninstall, wake, worker,
 };
 use crate::{manual, output};
 
@@ -71,6 +71,8 @@ pub(crate) enum CliCommand {
     Serve(serve::Args),
     Service(service::Args),
     Agents(agents::Args),
+    Requests(requests::Args),
+    Answer(answer::Args),
     Status(status::Args),
     Session(session::Args),
     Worker(worker::Args),

@@ -144,6 +144,15 @@ fn find_by_env(store_handle: &mut StoreHandle) -> anyhow::Result<Option<i64>> {
     Ok(Some(if is_own { own } else { launchers }))
 }
 
+/// Whether an agent that has a session started this process.
+pub(crate) fn is_below_agent(store_handle: &mut StoreHandle) -> anyhow::Result<bool> {
+    if store_handle.has_no_records() {
+        return Ok(false);
+    }
+    let open = store_handle.query(|store| store.list_local_open_sessions())?;
+    Ok(!find_nearest_sessions(&ProcessIdentity::list_own_ancestors(), &open).is_empty())
+}
+
 /// The session at the caller's location.
 fn find_by_location(store_handle: &mut StoreHandle) -> anyhow::Result<SessionRow> {
     let now = store_handle.now();

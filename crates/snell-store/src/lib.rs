@@ -41,6 +41,7 @@ pub use derive::context_usage::ContextReport;
 pub use derive::intent::TurnIntent;
 pub use derive::labels::describe_end_reason;
 pub use derive::normalize::NormalizedEvent;
+pub use derive::tool_calls::summarize_tool_call;
 pub use error::{Result, StoreError, format_error_chain};
 pub use queue::pending::{PendingClaim, PendingEvent, PendingQueue};
 pub use queue::recorder::{DiskCopy, EventRecorder, RecordOutcome};

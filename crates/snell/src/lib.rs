@@ -53,10 +53,11 @@ mod verdict;
 
 pub use agents::{
     AgentCapabilities, AgentDirectory, AgentEventRow, AgentProduct, AgentReply, AgentSettingsFile, AgentVariables,
-    CapabilitySupport, CommandStyle, DenialProof, DenialSign, EntryNesting, EventShape, EvidenceLevel, HookCapability,
-    InstallRecipe, JsonRegistration, NotificationKinds, QuestionForm, QuestionTool, RegistrationFormat, SettingsReader,
-    SettingsScope, StderrUse, SubagentSessions, SupportLevel, TimeoutKey, TomlRegistration, ToolDialect,
-    TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation, TrustRecord,
+    CapabilitySupport, CommandStyle, DenialProof, DenialSign, DialogDuringHook, EntryNesting, EventShape,
+    EvidenceLevel, HookCapability, InstallRecipe, JsonRegistration, NotificationKinds, QuestionForm, QuestionTool,
+    RegistrationFormat, SettingsReader, SettingsScope, StderrUse, SubagentSessions, SupportLevel, TimeoutKey,
+    TomlRegistration, ToolDialect, TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines,
+    TranscriptLocation, TrustRecord, UserAnswer,
 };
 pub use config::{
     ActiveProfile, AgentMessage, AnswersSettings, BuiltinHandler, CommsSettings, ConfigFile, ContextSettings, CoreFile,
@@ -64,8 +65,8 @@ pub use config::{
     GuardSettings, HandlerSwitch, HandlerSwitches, HeadlessChoice, MessageTemplates, MessageUse, NodeValue, NoticeKind,
     NotifySettings, NtfyTarget, ProfileOrigin, ProtectedBranches, ProtectedPath, QuietHours, RemindSettings,
     RetentionPeriod, RuleChoice, SecretSource, ServerSettings, ServerSettingsFault, SnellSettings, SpannedDocument,
-    SpannedMember, SpannedNode, ToolCondition, UnreadableFile, WebhookTarget, WorkProfile, is_postgres_url,
-    normalize_receiver_url, read_guard_cases, read_user_guard_entries,
+    SpannedMember, SpannedNode, ToolCondition, UnansweredChoice, UnreadableFile, WebhookTarget, WorkProfile,
+    is_postgres_url, normalize_receiver_url, read_guard_cases, read_user_guard_entries,
 };
 pub use diagnostic::{Diagnostic, Severity, UserMessage, did_you_mean};
 pub use engine::{ConfigWatch, Engine, EngineBuilder, HookExplanation};

@@ -1,6 +1,7 @@
 //! One file or folder per command. Each returns an exit code; only `output` prints.
 
 pub(crate) mod agents;
+pub(crate) mod answer;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod daemon;
@@ -19,6 +20,7 @@ pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod notices;
 pub(crate) mod notify;
+pub(crate) mod requests;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod service;
@@ -69,6 +71,8 @@ pub(crate) fn run_command(command: CliCommand) -> u8 {
         CliCommand::Serve(args) => serve::run(&args),
         CliCommand::Service(args) => service::run(&args),
         CliCommand::Agents(args) => agents::run(&args),
+        CliCommand::Requests(args) => requests::run(&args),
+        CliCommand::Answer(args) => answer::run(&args),
         CliCommand::Status(args) => status::run(&args),
         CliCommand::Session(args) => session::run(&args),
         CliCommand::Worker(args) => worker::run(&args),

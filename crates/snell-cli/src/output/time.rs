@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Span, SpanRelativeTo};
 use snell::{RetentionPeriod, Timestamp};
@@ -87,6 +87,12 @@ fn parse_time_in_zone(option: &str, text: &str, now: Timestamp, zone: TimeZone) 
             .with_hint("use an age (2h, 3d), a date (2025-12-31) or an RFC 3339 time (2025-12-31T10:30:00Z)")
             .into()),
     }
+}
+
+/// The end of a day in the user's time zone. A day that cannot be told ends at once.
+pub(crate) fn end_of_day(day: Date) -> Timestamp {
+    let next = day.tomorrow().unwrap_or(day);
+    next.to_zoned(display_time_zone()).map_or(Timestamp::MIN, |zoned| zoned.timestamp())
 }
 
 /// Parses the time of an option, if it is given.

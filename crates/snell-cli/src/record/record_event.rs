@@ -159,7 +159,7 @@ impl HookRecorder {
     }
 
     /// Records an event and sends it to the user's receiver. `pending` is its copy on disk, if there is one.
-    pub(crate) fn record(mut self, record: MaskedRecord, pending: Option<PendingEvent>) {
+    pub(crate) fn record(&mut self, record: MaskedRecord, pending: Option<PendingEvent>) {
         if !self.enabled {
             return;
         }
@@ -177,6 +177,19 @@ impl HookRecorder {
         if let Some(forwarder) = &forwarder {
             forwarder.spawn_worker();
         }
+    }
+
+    /// Records an event that must be in the database before this process goes on.
+    pub(crate) fn record_at_once(&mut self, record: MaskedRecord, pending: Option<PendingEvent>) {
+        if self.daemon_mode != DaemonMode::Off {
+            self.route.get_or_insert(StoreRoute::Daemon);
+        }
+        self.record(record, pending);
+    }
+
+    /// Whether events are recorded.
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.enabled
     }
 
     fn store_event(&mut self, record: MaskedRecord, pending: Option<&PendingEvent>) -> RecordResult {

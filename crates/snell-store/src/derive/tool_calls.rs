@@ -27,7 +27,7 @@ const MAX_ERROR_BYTES: usize = 8_000;
 const ERROR_FIELDS: &[&str] = &["error", "tool_response", "tool_output"];
 
 /// The summary of a call, as one line. Secrets are masked already, because the event's are.
-pub(crate) fn summarize_tool_call(product: &AgentProduct, event: &Event) -> Option<String> {
+pub fn summarize_tool_call(product: &AgentProduct, event: &Event) -> Option<String> {
     let tool = event.tool.as_ref()?;
     if let Some(question) = question_text::extract_question(product, tool) {
         return Some(question);

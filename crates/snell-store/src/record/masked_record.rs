@@ -122,6 +122,11 @@ impl MaskedRecord {
         self.0.delayed = true;
     }
 
+    /// Marks its session as one in which a user can answer, because Snell asks the user.
+    pub fn mark_attended(&mut self) {
+        self.0.sender.unattended = false;
+    }
+
     /// Replaces the decision by a refusal: see [`DecisionRecord::override_with_refusal`].
     pub fn override_with_refusal(&mut self, reason: &str) {
         if let Some(decision) = &mut self.0.judgement {

@@ -359,6 +359,24 @@ impl Store {
         })
     }
 
+    /// The agent of a stored event.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn find_agent_of_event(&mut self, event_id: &str) -> Result<Option<i64>> {
+        self.read_rows(&mut |rows| rows.find_event_agent(event_id))
+    }
+
+    /// The request with this number.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn find_request(&mut self, request_id: i64) -> Result<Option<RequestView>> {
+        self.read_rows(&mut |rows| rows.find_request(request_id))
+    }
+
     /// Answers the request with this id, if it is open.
     ///
     /// # Errors

@@ -1,15 +1,17 @@
 //! Claude Code.
 
 use super::claude_replies::{
-    ADDITIONAL_CONTEXT, CLAUDE_LIKE, NO_CONTEXT, PERMISSION_ASK, PERMISSION_DENY, PERMISSION_REQUEST_ROW,
-    UPDATED_INPUT, block_row, context_row,
+    ADDITIONAL_CONTEXT, CLAUDE_LIKE, NO_CONTEXT, PERMISSION_ALLOW, PERMISSION_ASK, PERMISSION_DENY,
+    PERMISSION_REQUEST_ROW, UPDATED_INPUT, block_row, context_row,
 };
 use super::fingerprint::{AgentVocabulary, CallerEvidence, PayloadMark};
 use super::install_recipe::{
     AgentDirectory, AgentSettingsFile, CommandStyle, InstallRecipe, JsonRegistration, RegistrationFormat,
     SettingsReader, SettingsScope, TrustRecord,
 };
-use super::reply::{ContextEffect, EMPTY_ROW, OutputForm, ReplyDialect, ReplyForm, ReplyRow, ReplyValue};
+use super::reply::{
+    ContextEffect, DialogDuringHook, EMPTY_ROW, OutputForm, ReplyDialect, ReplyForm, ReplyRow, ReplyValue,
+};
 use super::unknown::BASE_PRODUCT;
 use super::{AgentProduct, AgentVariables, EvidenceLevel, NotificationKinds, TranscriptFormat};
 use crate::contract::{CLAUDE, CLAUDE_EVENTS};
@@ -60,11 +62,12 @@ static REPLIES: ReplyDialect = ReplyDialect {
             event: "PreToolUse",
             deny: PERMISSION_DENY,
             ask: PERMISSION_ASK,
+            allow: PERMISSION_ALLOW,
             input: UPDATED_INPUT,
             context: ADDITIONAL_CONTEXT,
             ..EMPTY_ROW
         },
-        PERMISSION_REQUEST_ROW,
+        ReplyRow { question_answers: Some("answers"), dialog: DialogDuringHook::Usable, ..PERMISSION_REQUEST_ROW },
         with_fields(empty_row("PermissionDenied"), &["retry"]),
         ReplyRow {
             output: OutputForm::KeyByTool {

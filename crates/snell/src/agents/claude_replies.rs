@@ -14,6 +14,10 @@ pub(super) const PERMISSION_ASK: ReplyForm = Json(&[
     ("hookSpecificOutput.permissionDecision", Word("ask")),
     ("hookSpecificOutput.permissionDecisionReason", Text),
 ]);
+pub(super) const PERMISSION_ALLOW: ReplyForm = Json(&[
+    ("hookSpecificOutput.permissionDecision", Word("allow")),
+    ("hookSpecificOutput.permissionDecisionReason", Text),
+]);
 /// Without a `permissionDecision` the user's own permission prompt still comes, for the changed input.
 pub(super) const UPDATED_INPUT: ReplyForm = Json(&[("hookSpecificOutput.updatedInput", Changed)]);
 pub(super) const ADDITIONAL_CONTEXT: ReplyForm = Json(&[("hookSpecificOutput.additionalContext", Text)]);
@@ -22,6 +26,10 @@ pub(super) const DECISION_DENY: ReplyForm = Json(&[("decision", Word("deny")), (
 /// The answer to a permission request.
 pub(super) const BEHAVIOR_DENY: ReplyForm =
     Json(&[("hookSpecificOutput.decision.behavior", Word("deny")), ("hookSpecificOutput.decision.message", Text)]);
+pub(super) const BEHAVIOR_ALLOW: ReplyForm = Json(&[
+    ("hookSpecificOutput.decision.behavior", Word("allow")),
+    ("hookSpecificOutput.decision.updatedInput", Changed),
+]);
 pub(super) const CONTINUE_FALSE: ReplyForm = Json(&[("continue", False), ("stopReason", Text)]);
 /// The key of texts for the user.
 pub(super) const SYSTEM_MESSAGE: &str = "systemMessage";
@@ -48,7 +56,7 @@ pub(super) const fn context_row(event: &'static str) -> ReplyRow {
 
 /// The row of a permission request.
 pub(super) const PERMISSION_REQUEST_ROW: ReplyRow =
-    ReplyRow { event: "PermissionRequest", deny: BEHAVIOR_DENY, ..EMPTY_ROW };
+    ReplyRow { event: "PermissionRequest", deny: BEHAVIOR_DENY, allow: BEHAVIOR_ALLOW, ..EMPTY_ROW };
 
 /// No context.
 pub(super) const NO_CONTEXT: ReplyForm = Unsupported;

@@ -66,6 +66,7 @@ pub use install_recipe::{
     JsonRegistration, RegistrationFormat, SettingsReader, SettingsScope, TimeoutKey, TomlRegistration, TrustRecord,
 };
 use reply::{ContextEffect, ReplyDialect};
+pub use reply::{DialogDuringHook, UserAnswer};
 pub(crate) use tool_dialect::CANONICAL_TOOLS;
 pub use tool_dialect::ToolDialect;
 
@@ -332,6 +333,25 @@ impl AgentProduct {
         let starts = [EventName::SessionStart, EventName::UserPromptSubmit];
         let later = [EventName::UserPromptSubmit, EventName::PreToolUse, EventName::PostToolUse];
         !starts.iter().all(accepts) && later.iter().any(accepts)
+    }
+
+    /// How the user's answer to a request reaches the product; nothing if it takes none on this event.
+    pub fn answer_channel(&self, event: &Event) -> Option<DialogDuringHook> {
+        let row = self.reply.find_row(event.name.as_str());
+        let takes = if self.asks_questions(event) { row.question_answers.is_some() } else { row.allow.is_supported() };
+        takes.then_some(row.dialog)
+    }
+
+    /// Whether the event is a call of a tool with a list of questions to the user.
+    pub fn asks_questions(&self, event: &Event) -> bool {
+        let is_list = |tool: &&QuestionTool| matches!(tool.form, QuestionForm::List { .. });
+        event.tool_name().is_some_and(|name| self.question_tools.iter().filter(is_list).any(|tool| tool.name == name))
+    }
+
+    /// The verdict on an event, and the answer that the user gave to it through Snell, in the product's own format. A denial
+    /// stays a denial.
+    pub fn encode_answer(&self, event: &Event, verdict: &Verdict, answer: &UserAnswer) -> AgentReply {
+        reply::encode_user_answer(self, event, verdict, answer)
     }
 
     /// The verdict on an event in the product's own format. The event is the one that the payload was decoded into:

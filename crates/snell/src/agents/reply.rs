@@ -6,6 +6,8 @@
 //! - an ask, or a changed input, before a tool call becomes a denial with the reason;
 //! - context, and the reason of a denial after which the agent continues anyway, become a message to the user;
 //! - a changed output is ignored, with a message to the user.
+//!
+//! Only an answer that the user gave to this very call, through Snell, is written as an "allow".
 
 use serde_json::{Map, Value};
 
@@ -58,6 +60,12 @@ pub(super) struct ReplyRow {
     pub(super) event: &'static str,
     pub(super) deny: ReplyForm,
     pub(super) ask: ReplyForm,
+    /// Permits the call. Only for an answer that the user gave: it skips the product's own prompt.
+    pub(super) allow: ReplyForm,
+    /// The key for the user's answers, by question, in the input of a question tool that `allow` changes.
+    pub(super) question_answers: Option<&'static str>,
+    /// Whether the product's own dialog can be used while the hook runs.
+    pub(super) dialog: DialogDuringHook,
     pub(super) input: ReplyForm,
     pub(super) output: OutputForm,
     pub(super) context: ReplyForm,
@@ -71,6 +79,9 @@ pub(super) const EMPTY_ROW: ReplyRow = ReplyRow {
     event: "",
     deny: ReplyForm::Unsupported,
     ask: ReplyForm::Unsupported,
+    allow: ReplyForm::Unsupported,
+    question_answers: None,
+    dialog: DialogDuringHook::Missing,
     input: ReplyForm::Unsupported,
     output: OutputForm::Unsupported,
     context: ReplyForm::Unsupported,
@@ -88,6 +99,26 @@ pub(super) const EMPTY_DIALECT: ReplyDialect = ReplyDialect {
     input_policy: InputPolicy::Replace,
     top_fields: &[],
 };
+
+/// The product's own dialog for the user while a hook runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DialogDuringHook {
+    /// It is shown, and the first answer counts: the user's or the hook's.
+    Usable,
+    /// It is not shown until the hook ends.
+    Missing,
+}
+
+/// An answer that the user gave through Snell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UserAnswer {
+    /// The call may run.
+    Allow,
+    /// The call must not run, for this reason.
+    Deny(String),
+    /// Answers to the questions of a question tool, in their order.
+    Replies(Vec<String>),
+}
 
 /// The form of one part of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,13 +199,38 @@ impl ReplyDialect {
 pub(super) fn encode_reply(product: &AgentProduct, event: &Event, verdict: &Verdict) -> AgentReply {
     let mut reply = ReplyBuilder::new(product, event);
     reply.add_decision(verdict);
-    reply.add_changed_input(verdict);
-    reply.add_changed_output(verdict);
-    reply.add_fields(verdict);
-    reply.add_context(verdict);
-    reply.add_stop(verdict);
-    reply.add_messages(verdict);
+    reply.add_all_but_decision(verdict);
     reply.into_reply()
+}
+
+/// The verdict in the product's format, with the user's answer in place of its decision. A denial stays a denial.
+pub(super) fn encode_user_answer(
+    product: &AgentProduct,
+    event: &Event,
+    verdict: &Verdict,
+    answer: &UserAnswer,
+) -> AgentReply {
+    let mut reply = ReplyBuilder::new(product, event);
+    match answer {
+        _ if verdict.decision == Decision::Deny => reply.add_decision(verdict),
+        UserAnswer::Allow => reply.put(reply.row.allow, Some(ALLOWED_BY_USER), None),
+        UserAnswer::Deny(reason) => reply.deny(reason.clone()),
+        UserAnswer::Replies(replies) => match reply.answer_questions(replies) {
+            Some(input) => reply.put(reply.row.allow, None, Some(input)),
+            // The questions cannot be read, so the product asks them itself.
+            None => reply.add_decision(verdict),
+        },
+    }
+    reply.add_all_but_decision(verdict);
+    reply.into_reply()
+}
+
+/// The reason of a permission that the user gave through Snell.
+const ALLOWED_BY_USER: &str = "The user allowed it.";
+
+/// The questions of a call of a question tool, under Claude Code's names.
+pub(super) fn list_questions(event: &Event) -> Option<&Vec<Value>> {
+    event.tool.as_ref()?.input.as_ref()?.get("questions")?.as_array()
 }
 
 /// Builds an answer.
@@ -208,6 +264,31 @@ impl<'a> ReplyBuilder<'a> {
             refusal: None,
             continues_turn: false,
         }
+    }
+
+    fn add_all_but_decision(&mut self, verdict: &Verdict) {
+        self.add_changed_input(verdict);
+        self.add_changed_output(verdict);
+        self.add_fields(verdict);
+        self.add_context(verdict);
+        self.add_stop(verdict);
+        self.add_messages(verdict);
+    }
+
+    /// The input of a question tool with the user's answers; nothing if they do not fit its questions.
+    fn answer_questions(&self, replies: &[String]) -> Option<Value> {
+        let key = self.row.question_answers?;
+        let questions = list_questions(self.event)?;
+        let texts: Vec<_> = questions.iter().map(|one| one.get("question")?.as_str()).collect::<Option<_>>()?;
+        if texts.len() != replies.len() {
+            return None;
+        }
+        let answers: Map<_, _> =
+            texts.iter().zip(replies).map(|(text, reply)| ((*text).to_owned(), reply.clone().into())).collect();
+        let tool = self.event.tool.as_ref()?;
+        let mut input = tool.input.clone()?;
+        input.as_object_mut()?.insert(key.to_owned(), Value::Object(answers));
+        Some(self.product.tools.to_native_input(tool, input))
     }
 
     fn add_decision(&mut self, verdict: &Verdict) {

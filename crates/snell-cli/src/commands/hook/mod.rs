@@ -8,6 +8,7 @@
 //! A tool call is always judged: `arguments` ignores invalid arguments, invalid variables have a default, and `failure` answers
 //! if Snell itself fails.
 
+mod answers;
 mod arguments;
 mod failure;
 mod foreign_call;
@@ -128,6 +129,9 @@ fn handle_call(call: &HookCall, started: Instant, replied: &Cell<Option<u8>>) ->
     let mut pipeline = HookPipeline::new(call, &setup);
     pipeline.run_builtin_handlers();
     pipeline.fire_hooks();
+    if let Some(plan) = pipeline.plan_request() {
+        return pipeline.ask_elsewhere(plan, started, replied);
+    }
     pipeline.settle_headless_question();
     pipeline.append_notices();
     let code = pipeline.reply(started);

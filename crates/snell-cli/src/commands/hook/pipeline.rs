@@ -29,15 +29,15 @@ const PROJECT_PATH: &str = "PROJECT_PATH";
 
 /// The configuration for a call, and other values that do not change while it is handled.
 pub(super) struct HookSetup<'a> {
-    caller: CallerEnv,
+    pub(super) caller: CallerEnv,
     pub(super) markers: OnceMarkers,
     pub(super) engine: Engine,
     pub(super) findings: Vec<Diagnostic>,
-    settings: SnellSettings,
-    sender: EventSender,
-    now: Timestamp,
+    pub(super) settings: SnellSettings,
+    pub(super) sender: EventSender,
+    pub(super) now: Timestamp,
     /// The event that handlers judge; none if there is nothing to judge.
-    judged: Option<Cow<'a, Event>>,
+    pub(super) judged: Option<Cow<'a, Event>>,
     launcher_project_path: Option<String>,
     context_trust: ContextTrust,
     /// Whether hooks may run for the event.
@@ -128,7 +128,7 @@ pub(super) struct HookPipeline<'a> {
     pub(super) pending: Option<PendingEvent>,
     pub(super) verdict: Verdict,
     pub(super) reminder: AgentReminder,
-    guard_run: Option<GuardRun<'a>>,
+    pub(super) guard_run: Option<GuardRun<'a>>,
     settled_question: Option<SettledQuestion>,
 }
 
@@ -193,7 +193,7 @@ impl<'a> HookPipeline<'a> {
     }
 
     /// Whether no user can answer, by the agent's variables or its command line.
-    fn is_headless(&self) -> bool {
+    pub(super) fn is_headless(&self) -> bool {
         let sender = &self.setup.sender;
         sender.unattended || sender.process.is_some_and(|process| process.has_argument(self.call.product.headless_args))
     }
@@ -239,17 +239,16 @@ impl<'a> HookPipeline<'a> {
         } else if self.call.product.support == SupportLevel::DenyOnly {
             self.print_caller_note("call allowed");
         }
-        reply.stderr.iter().for_each(|reason| output::print_denial(reason));
-        let undelivered = reply.stdout.and_then(|line| write_reply(&line, &self.verdict));
-        let Some(reason) = undelivered else {
-            return reply.exit_code;
+        let exit_code = reply.exit_code;
+        let Some(reason) = print_reply(reply, &self.verdict) else {
+            return exit_code;
         };
         self.record.override_with_refusal(&reason);
         BLOCKED
     }
 
     /// The decision as the agent gets it.
-    fn build_decision(&mut self, reply: &AgentReply, started: Instant) -> DecisionRecord {
+    pub(super) fn build_decision(&mut self, reply: &AgentReply, started: Instant) -> DecisionRecord {
         let mut decision = DecisionRecord::from_verdict(&self.verdict, started.elapsed());
         decision.reminded = std::mem::take(&mut self.reminder.record);
         decision.guard = self.guard_run.as_ref().map(GuardRun::to_records).unwrap_or_default();
@@ -279,9 +278,15 @@ impl<'a> HookPipeline<'a> {
         output::print_warning(format!("called by {title}, where Snell can only deny calls; {outcome}{problem}"));
     }
 
-    pub(super) fn record(self) {
+    pub(super) fn record(mut self) {
         self.recorder.record(self.record, self.pending);
     }
+}
+
+/// Gives the agent its answer. Returns the reason if the exit code must block, as [`write_reply`] does.
+pub(super) fn print_reply(reply: AgentReply, verdict: &Verdict) -> Option<String> {
+    reply.stderr.iter().for_each(|reason| output::print_denial(reason));
+    reply.stdout.and_then(|line| write_reply(&line, verdict))
 }
 
 /// Writes the answer. If a decision or a change cannot be delivered this way, the exit code must block, and this returns the

@@ -64,7 +64,7 @@ impl HostRecording {
     }
 
     /// Stores the record.
-    pub(super) fn store_event(self) {
+    pub(super) fn store_event(mut self) {
         self.recorder.record(self.record, self.pending);
     }
 }

@@ -24,7 +24,7 @@ use crate::contract::{CONTRACTS, NATIVE};
 use crate::diagnostic::UserMessage;
 use crate::hook::SourceLocation;
 
-pub use answers::AnswersSettings;
+pub use answers::{AnswersSettings, UnansweredChoice};
 pub use comms::{CommsSettings, MessageUse};
 pub use context::{ContextSettings, CoreFile};
 pub(super) use guard::PathBases;
@@ -74,10 +74,10 @@ pub struct SnellSettings {
     pub guard: GuardSettings,
     /// Notices to the user about agents.
     pub notify: NotifySettings,
-    /// Answers to requests of agents.
-    pub answers: AnswersSettings,
     /// The receiver.
     pub server: ServerSettings,
+    /// Answers from elsewhere to requests of agents.
+    pub answers: AnswersSettings,
 }
 
 impl Default for SnellSettings {
@@ -118,8 +118,8 @@ pub(crate) const SETTING_KEYS: &[&str] = &[
     "comms",
     "guard",
     "notify",
-    "answers",
     "server",
+    "answers",
 ];
 
 /// The settings of one file. A missing key is `None`, so that another file can set it.
@@ -138,8 +138,8 @@ pub(crate) struct FileSettings {
     comms: CommsSettings,
     guard: guard::FileGuardSettings,
     notify: NotifySettings,
-    answers: AnswersSettings,
     server: ServerSettings,
+    answers: AnswersSettings,
 }
 
 impl FileSettings {
@@ -195,8 +195,8 @@ impl SnellSettings {
             comms: merge_files(&files, |file| &file.comms, CommsSettings::merge_over).resolve_paths(home),
             guard: GuardSettings::from_files(guard_files, bases, profile::default_guard_preset(profile)),
             notify: merge_files(&files, |file| &file.notify, NotifySettings::merge_over).resolve_paths(home),
-            answers: merge_files(&files, |file| &file.answers, AnswersSettings::merge_over).resolve_paths(home),
             server: merge_files(&files, |file| &file.server, ServerSettings::merge_over).resolve_paths(home),
+            answers: merge_files(&files, |file| &file.answers, AnswersSettings::merge_over).resolve_paths(home),
         }
     }
 
@@ -251,10 +251,8 @@ pub(crate) fn read_settings(reader: &mut ConfigReader<'_>, root: &ObjectFields<'
         comms: get_user_only(reader, root, "comms").map(|node| comms::read_comms(reader, node)).unwrap_or_default(),
         guard: root.get("guard").map(|node| guard::read_guard(reader, node)).unwrap_or_default(),
         notify: get_user_only(reader, root, "notify").map(|node| notify::read_notify(reader, node)).unwrap_or_default(),
-        answers: get_user_only(reader, root, "answers")
-            .map(|node| answers::read_answers(reader, node))
-            .unwrap_or_default(),
         server: get_user_only(reader, root, "server").map(|node| server::read_server(reader, node)).unwrap_or_default(),
+        answers: root.get("answers").map(|node| answers::read_answers(reader, node)).unwrap_or_default(),
     };
 }
 

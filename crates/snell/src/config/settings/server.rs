@@ -206,7 +206,7 @@ fn check_address(text: String) -> Result<String, UserMessage> {
     Err(message.with_hint("write an address such as \"127.0.0.1:7433\""))
 }
 
-fn check_receiver_url(text: String) -> Result<String, UserMessage> {
+pub(super) fn check_receiver_url(text: String) -> Result<String, UserMessage> {
     // The message does not repeat the text, which may contain a password.
     normalize_receiver_url(&text)
         .map_err(|fault| UserMessage::new(fault).with_hint("write \"https://HOST\" or \"http://HOST:PORT\""))

@@ -32,6 +32,7 @@ fn the_keys_of_the_schema_are_those_that_are_read() {
         ("/properties/notify/properties/ntfy/anyOf/1", notify::NTFY_KEYS),
         ("/properties/notify/properties/webhook", notify::WEBHOOK_KEYS),
         ("/properties/server", server::SERVER_KEYS),
+        ("/properties/answers", answers::ANSWERS_KEYS),
         ("/properties/hook/items", HOOK_KEYS),
     ];
     for (table, keys) in cases {
