@@ -1,6 +1,8 @@
 //! The task runner. `cargo xtask check` is what CI runs; `cargo xtask tidy` checks names, module style and sizes; `cargo xtask fuzz` looks for calls that the guard judges wrongly;
-//! `cargo xtask bench` prints the tables of what Snell costs; `cargo xtask layout` tells the linker what a hook runs; `cargo xtask agents` runs real agents.
+//! `cargo xtask bench` prints the tables of what Snell costs; `cargo xtask layout` tells the linker what a hook runs; `cargo xtask agents` runs real agents;
+//! `cargo xtask states` plays recorded sessions.
 
+mod agent_states;
 mod linker_layout;
 mod real_agents;
 mod test_programs;
@@ -102,7 +104,8 @@ const BENCH_STEPS: &[TaskStep] = &[
     },
 ];
 
-const USAGE: &str = "usage: cargo xtask check | tidy | fuzz | bench | layout | agents [AGENT]...";
+const USAGE: &str =
+    "usage: cargo xtask check | tidy | fuzz | bench | layout | agents [AGENT]... | states [DIR]... [--detail PART]";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -113,6 +116,7 @@ fn main() -> ExitCode {
         "fuzz" => run_fuzzer(),
         "bench" => BENCH_STEPS.iter().try_for_each(run_step),
         "layout" => linker_layout::write_layout(),
+        "states" => agent_states::play_recordings(&arguments.collect::<Vec<_>>()),
         "agents" => real_agents::check_all(&arguments.collect::<Vec<_>>()),
         _ => Err(anyhow::anyhow!(USAGE)),
     };

@@ -7,7 +7,7 @@ use snell::UserMessage;
 use crate::commands::{
     DONE, FAILED, agents, answer, completions, config, daemon, demo, docs, doctor, explain, export, guard, hook, init,
     install, lint, list, log, man, notices, notify, requests, run, serve, service, session, status, statusline,
-    supervise, trust, uninstall, wake, worker,
+    supervise, trust, uninstall, usage, wake, worker,
 };
 use crate::{manual, output};
 
@@ -78,6 +78,7 @@ pub(crate) enum CliCommand {
     Worker(worker::Args),
     Wake(wake::Args),
     Log(log::Args),
+    Usage(usage::Args),
     Export(export::Args),
     Statusline(statusline::Args),
     Demo(demo::Args),

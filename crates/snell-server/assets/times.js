@@ -23,15 +23,17 @@ export function withZone(text) {
   return `${day}T${time}${seconds}${minutes < 0 ? "-" : "+"}${two(hours)}:${two(rest)}`;
 }
 
-function howLong(from) {
-  const seconds = Math.max(0, Math.floor((now() - from) / 1000));
+const howLong = (from) => inUnits(now() - from);
+
+function inUnits(ms) {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
   if (seconds < 172800) return `${Math.floor(seconds / 3600)} h`;
   return `${Math.floor(seconds / 86400)} d`;
 }
 
-const FORMS = { ago: (at) => `${howLong(at)} ago`, for: howLong, clock };
+const FORMS = { ago: (at) => `${howLong(at)} ago`, for: howLong, left: (at) => inUnits(at - now()), clock };
 
 // Updates all times within an element. Only text nodes change, so screen readers do not repeat them.
 export function wordTimes(within) {

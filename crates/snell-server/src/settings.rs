@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use snell::Timestamp;
-use snell_store::EventRecorder;
+use snell_store::{EventRecorder, TranscriptDirectory};
 
 use crate::http::connection_owner::ConnectionOwner;
 use crate::http::token::AccessToken;
@@ -33,8 +33,8 @@ pub struct ServeSettings {
     pub unknown_senders: UnknownSenderPolicy,
     /// How often the server checks agents.
     pub poll_schedule: PollSchedule,
-    /// The transcript directories, each with a directory per project. Sessions that no hook reported are found there.
-    pub transcripts: Vec<PathBuf>,
+    /// The transcript directories. Sessions that no hook reported are found there.
+    pub transcripts: Vec<TranscriptDirectory>,
     /// Older records are removed.
     pub keep: Option<Duration>,
     /// The maximum number of stream clients.

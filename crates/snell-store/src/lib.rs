@@ -21,6 +21,7 @@ mod reconcile;
 pub mod record;
 pub mod requests;
 mod store;
+pub mod usage;
 mod views;
 
 pub use db::agent_activity::{AgentActivity, BackgroundWork};
@@ -35,6 +36,7 @@ pub use db::model::{
     AgentState, ContextSource, CorrelationMethod, ProcessIdentity, StateConfidence, StateSource, TimestampSource,
     TurnActor,
 };
+pub use db::usage::{UsageFilter, UsageGrouping, UsageQueries, UsageSum};
 pub use db::workers::{SessionWorker, WorkerKind, WorkerStatus, WorkerUpdate};
 pub use derive::IngestReceipt;
 pub use derive::context_usage::ContextReport;
@@ -46,7 +48,7 @@ pub use error::{Result, StoreError, format_error_chain};
 pub use queue::pending::{PendingClaim, PendingEvent, PendingQueue};
 pub use queue::recorder::{DiskCopy, EventRecorder, RecordOutcome};
 pub use queue::spool::EventSpool;
-pub use reconcile::{ReconcileScope, TmuxPane, TmuxServerPanes, WatchFingerprint, WatchTarget};
+pub use reconcile::{ReconcileScope, TmuxPane, TmuxServerPanes, TranscriptDirectory, WatchFingerprint, WatchTarget};
 pub use record::event_record::{
     DecisionRecord, EventRecord, EventSender, FinishedHookRun, GuardVerdictRecord, HookRunRecord,
 };

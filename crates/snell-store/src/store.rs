@@ -11,6 +11,7 @@ use crate::db::journal::{Journal, RowCache};
 use crate::db::model::{ContextSource, to_stored_precision};
 use crate::db::rows::{Rows, TranscriptProgress};
 use crate::db::sqlite::SqliteDatabase;
+use crate::db::usage::UsageTable;
 use crate::derive::context_usage::ContextReport;
 use crate::derive::normalize::NormalizedEvent;
 use crate::derive::transcript::{self, TranscriptCursor};
@@ -185,7 +186,7 @@ impl Store {
         // Files of another host are not here, and the same path is another file.
         let is_elsewhere = observed.sender.host.is_some() && observed.sender.host != self.host;
         let format = observed.product().transcript;
-        let located = transcript::locate_transcript(format, path, session_id).filter(|_| !is_elsewhere);
+        let located = transcript::locate_transcript(observed.product(), path, session_id).filter(|_| !is_elsewhere);
         let Some(path) = located else {
             return Ok(None);
         };
@@ -301,6 +302,11 @@ impl Store {
     /// The table of changes that hooks and notices react to.
     pub fn dispatches(&mut self) -> &mut dyn DispatchTable {
         self.backend.dispatches()
+    }
+
+    /// The table of requests to models.
+    pub(crate) fn usage_table(&mut self) -> &mut dyn UsageTable {
+        self.backend.usage()
     }
 
     /// Stores the event that Snell derived from a change of this agent, with the runs of its hooks. It changes neither the

@@ -149,15 +149,10 @@ impl LogFilterArgs {
             LogVerdictArg::Ask => "ask",
             LogVerdictArg::Block => "block",
         });
-        let agent = self.agent.as_deref().map(LogAgent::parse).transpose()?;
-        let (agent_id, product) = match agent {
-            Some(LogAgent::Number(number)) => (Some(number), None),
-            Some(LogAgent::Product(product)) => (None, Some(product.name.to_owned())),
-            None => (None, None),
-        };
+        let (agent_id, product) = parse_agent_option(self.agent.as_deref())?;
         Ok(LogFilter {
             agent_id,
-            product,
+            product: product.map(|product| product.name.to_owned()),
             project_id: None,
             session: self.session.clone(),
             event: self.event.as_deref().map(canonical_event_name),
@@ -173,27 +168,21 @@ impl LogFilterArgs {
     }
 }
 
-/// The agents to show.
-enum LogAgent {
-    /// The one with this number.
-    Number(i64),
-    /// Those of this product.
-    Product(&'static AgentProduct),
-}
-
-impl LogAgent {
-    fn parse(text: &str) -> anyhow::Result<Self> {
-        if let Ok(number) = text.parse() {
-            return Ok(Self::Number(number));
-        }
-        if let Some(product) = AgentProduct::find_by_name(text) {
-            return Ok(Self::Product(product));
-        }
-        let names: Vec<_> = AgentProduct::all().iter().map(|product| product.name).collect();
-        let error = CommandError::new(format!("--agent is neither the number of an agent nor a product: \"{text}\""));
-        let hint = format!("`snell agents` shows the numbers; the products are {}", names.join(", "));
-        Err(error.with_hint(hint).into())
+/// The agent or the product of `--agent`.
+pub(super) fn parse_agent_option(text: Option<&str>) -> anyhow::Result<(Option<i64>, Option<&'static AgentProduct>)> {
+    let Some(text) = text else {
+        return Ok((None, None));
+    };
+    if let Ok(number) = text.parse() {
+        return Ok((Some(number), None));
     }
+    if let Some(product) = AgentProduct::find_by_name(text) {
+        return Ok((None, Some(product)));
+    }
+    let names: Vec<_> = AgentProduct::all().iter().map(|product| product.name).collect();
+    let error = CommandError::new(format!("--agent is neither the number of an agent nor a product: \"{text}\""));
+    let hint = format!("`snell agents` shows the numbers; the products are {}", names.join(", "));
+    Err(error.with_hint(hint).into())
 }
 
 /// An unknown rule is still searched, because an earlier version may have had it.

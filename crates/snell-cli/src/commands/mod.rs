@@ -30,6 +30,7 @@ pub(crate) mod statusline;
 pub(crate) mod supervise;
 pub(crate) mod trust;
 pub(crate) mod uninstall;
+pub(crate) mod usage;
 pub(crate) mod wake;
 pub(crate) mod worker;
 
@@ -78,6 +79,7 @@ pub(crate) fn run_command(command: CliCommand) -> u8 {
         CliCommand::Worker(args) => worker::run(&args),
         CliCommand::Wake(args) => wake::run(&args),
         CliCommand::Log(args) => log::run(&args),
+        CliCommand::Usage(args) => usage::run(&args),
         CliCommand::Export(args) => export::run(&args),
         CliCommand::Statusline(args) => Ok(statusline::run(&args)),
         CliCommand::Demo(args) => demo::run(&args),

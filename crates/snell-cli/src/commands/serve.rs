@@ -8,8 +8,9 @@ use std::time::Duration;
 use anyhow::Context;
 use jiff::{Span, SpanRelativeTo};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use snell::{AgentProduct, Diagnostic, RetentionPeriod, ServerSettings, Severity, TranscriptFormat, is_postgres_url};
+use snell::{AgentProduct, Diagnostic, RetentionPeriod, ServerSettings, Severity, is_postgres_url};
 use snell_server::{AccessToken, PollSchedule, ServeError, ServeSettings, ServerListener, UnknownSenderPolicy, serve};
+use snell_store::TranscriptDirectory;
 use tracing::level_filters::LevelFilter;
 
 use super::DONE;
@@ -241,9 +242,10 @@ fn build_settings(args: &Args, configured: &ServerSettings, keep: RetentionPerio
 }
 
 /// The directories of the transcripts in which sessions without hook events are found.
-fn find_transcript_dirs() -> Vec<PathBuf> {
-    let is_searched = |product: &&&AgentProduct| product.transcript == TranscriptFormat::ClaudeJsonl;
-    AgentProduct::all().iter().filter(is_searched).filter_map(|product| find_transcript_dir(product)).collect()
+fn find_transcript_dirs() -> Vec<TranscriptDirectory> {
+    let locate =
+        |product: &&'static AgentProduct| Some(TranscriptDirectory { product, path: find_transcript_dir(product)? });
+    AgentProduct::all().iter().filter_map(locate).collect()
 }
 
 /// The address in the form IP:PORT or HOST:PORT, or the default.

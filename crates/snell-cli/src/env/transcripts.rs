@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use snell::{AgentProduct, TranscriptFormat, TranscriptLocation};
 
+use snell_store::usage::UsageDirectory;
+
 use super::{read_variable, variables};
 
 /// How many directories are searched for a session.
@@ -12,12 +14,19 @@ const MAX_SEARCHED_DIRS: usize = 1_000;
 
 /// The directory of a product's transcripts.
 pub(crate) fn find_transcript_dir(product: &AgentProduct) -> Option<PathBuf> {
-    let recipe = product.install.as_ref()?;
-    let directory = recipe.directory;
+    let files = product.transcript_files.as_ref()?;
+    let directory = files.directory;
     let named = directory.variable.and_then(read_variable).map(|path| Path::new(&path).join(directory.below));
     let default = || read_variable(variables::HOME).map(|home| Path::new(&home).join(directory.default));
-    let transcripts = recipe.transcripts?;
-    Some(named.or_else(default)?.join(transcripts))
+    Some(named.or_else(default)?.join(files.below))
+}
+
+/// The directories of all products' transcripts, in which tokens are counted.
+pub(crate) fn find_usage_directories() -> Vec<UsageDirectory> {
+    let find = |product: &&AgentProduct| {
+        Some(UsageDirectory { product: product.name.to_owned(), path: find_transcript_dir(product)? })
+    };
+    AgentProduct::all().iter().filter_map(find).collect()
 }
 
 /// The transcript of a session, for a product whose payloads do not always name it.

@@ -36,6 +36,7 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
             ("worker", "sessions"),
             ("wake", "sessions"),
             ("log", "records"),
+            ("usage", "usage"),
             ("export", "records"),
             ("notices", "notices"),
             ("statusline", "lifecycle"),

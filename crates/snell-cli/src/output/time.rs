@@ -46,7 +46,7 @@ pub(crate) fn use_utc() {
 }
 
 /// The time zone in which people read times: that of `TZ`, else of the system.
-fn display_time_zone() -> TimeZone {
+pub(crate) fn display_time_zone() -> TimeZone {
     if IS_UTC.load(Ordering::Relaxed) { TimeZone::UTC } else { TimeZone::system() }
 }
 

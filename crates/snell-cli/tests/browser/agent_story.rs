@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use snell_store::requests::{AnswerAuthor, AnswerChoice, AnswerOrigin, RequestAnswer, RequestKind};
 
 use crate::server::BrowserTestServer;
 
@@ -13,7 +14,8 @@ pub fn send_story(server: &BrowserTestServer) {
     let shop = of("5e81f0a2-shop", "shop").with_identity("claude", "builder");
     shop.start_working("Let the basket keep its goods when somebody logs in.");
     let tax = of("c07d93b4-shop", "shop").with_identity("codex", "reviewer").starting_minutes_ago(4);
-    tax.ask_question("Which of the two tax tables is right for books?");
+    let asker = tax.ask_question("Which of the two tax tables is right for books?");
+    open_requests(server, asker);
     let feed = of("91be6d2c-blog", "blog").with_identity("claude", "writer").starting_minutes_ago(12);
     feed.finish_turn("The feed is valid again, and all of its tests pass.");
     let publishing = of("b8a4417e-infra", "infra").with_identity("claude", "worker");
@@ -21,6 +23,35 @@ pub fn send_story(server: &BrowserTestServer) {
     let old = of("d2f0-old", "attic").starting_minutes_ago(50);
     old.send_event("session-start", json!({}));
     old.send_event("session-end", json!({"reason": "logout"}));
+}
+
+/// A permission, an edit, a question, and a request with an answer.
+fn open_requests(server: &BrowserTestServer, agent_id: i64) {
+    let detail = json!({
+        "input": {"command": "git push --force origin main", "description": "Publish"}, "cwd": "/srv/shop",
+        "reading": ["rewrite the branch main of origin"],
+        "reasons": [{"author": "guard", "rule": "git-push-force", "text": "others may lose their work"}],
+    });
+    server.open_request(agent_id, |request| request.detail = detail);
+    server.open_request(agent_id, |request| {
+        request.tool = Some("Edit".into());
+        request.title = "Edit: src/tax.rs".into();
+        request.detail =
+            json!({"input": {"file_path": "src/tax.rs", "old_string": "let rate = 7;", "new_string": "let rate = 19;"}});
+    });
+    server.open_request(agent_id, |request| {
+        request.kind = RequestKind::Question;
+        request.title = "Which table?".into();
+        request.detail = json!({"questions": [
+            {"question": "Which table?", "header": "Tax", "options": [{"label": "old"}, {"label": "new", "description": "of 2026"}]},
+            {"question": "Which tests?", "multi_select": true, "options": [{"label": "unit"}, {"label": "page"}]},
+        ]});
+    });
+    let answered = server.open_request(agent_id, |_| {});
+    let answer =
+        RequestAnswer { choice: AnswerChoice::Allow, replies: vec![], message: Some("go".into()), remember: None };
+    let author = AnswerAuthor { name: "ann".into(), origin: AnswerOrigin::Terminal };
+    server.open_store().answer_request(&answered.uid, &answer, &author, Timestamp::now()).unwrap();
 }
 
 /// An agent and the time of its events.

@@ -29,6 +29,7 @@ mod logging;
 mod many_windows;
 mod notifications;
 mod page_visibility;
+mod requests;
 mod responsive_layout;
 mod restart;
 mod screenshots;

@@ -1,6 +1,11 @@
 //! A real `snell serve`, and events sent to it over HTTP.
 
+use std::time::Duration;
+
+use jiff::Timestamp;
 use serde_json::{Value, json};
+use snell_store::Store;
+use snell_store::requests::{AnswerChannel, NewRequest, RequestAnswer, RequestKind, RequestOrigin, RequestView};
 use snell_test_support::serve_process::ServeProcess;
 
 use crate::support::CliSandbox;
@@ -63,6 +68,37 @@ impl BrowserTestServer {
         let metrics = self.get_page("/metrics");
         let line = metrics.lines().find(|line| line.starts_with(begin));
         line.map_or(0, |line| line.rsplit(' ').next().unwrap().parse().unwrap())
+    }
+
+    /// Opens a request of an agent, as a hook does.
+    pub fn open_request(&self, agent_id: i64, change: impl FnOnce(&mut NewRequest)) -> RequestView {
+        let opened_at = Timestamp::now();
+        let mut request = NewRequest {
+            kind: RequestKind::Permission,
+            origin: RequestOrigin::Agent,
+            channel: AnswerChannel::Reply,
+            agent_id,
+            session_id: Some("s1".to_owned()),
+            event_id: None,
+            tool: Some("Bash".to_owned()),
+            tool_use_id: None,
+            title: "Bash: make".to_owned(),
+            detail: json!({"input": {"command": "make"}, "cwd": "/srv/shop"}),
+            opened_at,
+            expires_at: opened_at + Duration::from_secs(600),
+            waiter: None,
+        };
+        change(&mut request);
+        self.open_store().open_request(&request).unwrap()
+    }
+
+    /// The answer of a request, as its agent gets it; nothing if there is none yet.
+    pub fn take_answer(&self, request: &RequestView) -> Option<RequestAnswer> {
+        self.open_store().take_answer(request.request_id, Timestamp::now()).unwrap()
+    }
+
+    pub fn open_store(&self) -> Store {
+        Store::open(&self.sandbox.database()).unwrap().store
     }
 
     /// Sends an event, which must be accepted. Returns the number of the agent.

@@ -43,6 +43,7 @@ mod statusline;
 mod subdirectory;
 mod terminal;
 mod trust;
+mod usage;
 mod wake;
 mod wave;
 mod whale;

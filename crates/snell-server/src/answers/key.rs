@@ -19,6 +19,9 @@ const FILE_NAME: &str = "answers.key";
 /// The length of a new key.
 const KEY_BYTES: usize = 32;
 
+/// The length of the random part of a temporary file's name.
+const NAME_BYTES: usize = 8;
+
 /// The key of a data directory.
 #[derive(Clone)]
 pub struct AnswerKey {
@@ -107,14 +110,13 @@ impl AnswerKey {
 
 /// Creates the key file. If another process creates one at the same time, that one stays.
 fn create_key_file(path: &Path) -> io::Result<()> {
-    let mut random = [0; KEY_BYTES];
+    let mut random = [0; KEY_BYTES + NAME_BYTES];
     File::open("/dev/urandom")?.read_exact(&mut random)?;
-    let text: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let to_hex = |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
+    let (text, name) = (to_hex(&random[..KEY_BYTES]), to_hex(&random[KEY_BYTES..]));
     let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".{}", std::process::id()));
+    temporary.push(format!(".{name}"));
     let temporary = PathBuf::from(temporary);
-    // A process that was killed here may have left it behind.
-    let _ = fs::remove_file(&temporary);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
     let linked = written.and_then(|()| match fs::hard_link(&temporary, path) {

@@ -57,7 +57,7 @@ fn too_late_error(request: &RequestView) -> HttpError {
 }
 
 /// How a request ended, for people.
-pub(crate) fn describe_end(request: &RequestView) -> String {
+fn describe_end(request: &RequestView) -> String {
     let at = request.closed_at.unwrap_or(request.opened_at).strftime("%Y-%m-%d %H:%M:%S UTC");
     match (&request.answer, &request.answered_by, request.answered_from) {
         (Some(answer), Some(by), Some(from)) => {

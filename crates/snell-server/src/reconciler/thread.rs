@@ -1,11 +1,10 @@
 //! Checks silent agents at the interval of the mode, and removes old records.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use snell::Timestamp;
-use snell_store::{ReconcileScope, Result, Store, StoreError};
+use snell_store::{ReconcileScope, Result, Store, StoreError, TranscriptDirectory};
 use tokio::runtime::Handle;
 
 use crate::clock::ServerClock;
@@ -22,11 +21,17 @@ use crate::store_pool::PooledStore;
 const LATE_TRANSCRIPT_WINDOW: Duration = Duration::from_secs(2);
 const LATE_TRANSCRIPT_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How often open requests are looked at: whether their hook is gone, or their time is over.
+/// How often the server checks whether the hook of an open request is gone, or its time is over.
 const REQUEST_SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The retry interval for undelivered outbox messages.
 const OUTBOX_RETRY_INTERVAL: Duration = Duration::from_millis(500);
+
+/// How often sessions are searched that no hook reported.
+const DISCOVERY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// A search that takes long is repeated after this many times its duration: it uses at most 2 % of a processor.
+const DISCOVERY_PAUSE_FACTOR: u32 = 50;
 
 /// How often old records are removed.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(60 * 60);
@@ -38,7 +43,7 @@ pub(crate) struct ReconcilerThread {
     pub(crate) clock: ServerClock,
     pub(crate) store: PooledStore,
     /// The transcript directories.
-    pub(crate) transcripts: Vec<PathBuf>,
+    pub(crate) transcripts: Vec<TranscriptDirectory>,
     /// The outbox messages for this server.
     pub(crate) outbox_drain: OutboxDrain,
     /// Runs async calls.
@@ -63,6 +68,7 @@ impl ReconcilerThread {
         let mut last_drain = Instant::now();
         let mut watch = AgentWatch::default();
         let mut last_sweep = Instant::now();
+        let mut next_search = Instant::now();
         loop {
             let now = self.clock.now();
             self.metrics.set_mode(self.poll_scheduler.update_mode(None, now));
@@ -74,7 +80,7 @@ impl ReconcilerThread {
                     last_check = Some(Instant::now());
                     has_undelivered = self.outbox_drain.drain_messages();
                     self.reconcile_agents(ReconcileScope::All);
-                    self.discover_unreported();
+                    self.check_panes();
                 }
                 ReconcilerTask::TurnsEnded(agents) => {
                     let at = Instant::now();
@@ -96,6 +102,11 @@ impl ReconcilerThread {
             if last_sweep.elapsed() >= REQUEST_SWEEP_INTERVAL {
                 last_sweep = Instant::now();
                 self.close_overdue_requests();
+            }
+            if next_search <= Instant::now() {
+                let started = Instant::now();
+                self.discover_unreported();
+                next_search = Instant::now() + DISCOVERY_INTERVAL.max(started.elapsed() * DISCOVERY_PAUSE_FACTOR);
             }
             if let Some(keep) = self.keep.filter(|_| last_pruned.elapsed() > PRUNE_INTERVAL) {
                 last_pruned = Instant::now();
@@ -132,7 +143,7 @@ impl ReconcilerThread {
         self.metrics.count_reconciliation(if done { MetricOutcome::Done } else { MetricOutcome::Unavailable });
     }
 
-    /// Finds sessions that no hook reported, and panes that agents have left.
+    /// Finds sessions that no hook reported.
     fn discover_unreported(&mut self) {
         let now = self.clock.now();
         let directories = std::mem::take(&mut self.transcripts);
@@ -144,6 +155,11 @@ impl ReconcilerThread {
             Ok(())
         });
         self.transcripts = directories;
+    }
+
+    /// Finds panes that agents have left.
+    fn check_panes(&mut self) {
+        let now = self.clock.now();
         let mut sockets = Vec::new();
         self.try_with_store("list tmux servers", |store| {
             sockets = store.list_tmux_servers()?;

@@ -32,6 +32,8 @@ fn error_title(refusal: &HttpError) -> &'static str {
     match refusal {
         HttpError::NoToken => "Log in",
         HttpError::NotFound(_) | HttpError::UnknownPath(_) => "Not found",
+        HttpError::AlreadyAnswered(_) => "Already answered",
+        HttpError::RequestOver(_) => "No longer open",
         HttpError::Busy { .. } | HttpError::IngestDisabled => "Not available",
         _ => "Refused",
     }
@@ -63,6 +65,7 @@ fn render_error(refusal: &HttpError) -> Markup {
             }
         } @else {
             p { a href="/" { "All agents" } }
+            p { a href="/requests" { "All requests" } }
         }
     }
 }

@@ -46,6 +46,11 @@ pub(super) fn render_lasting(at: Timestamp, now: Timestamp) -> Markup {
     render_time(at, "for", format_elapsed(at, now))
 }
 
+/// The time that is left until then, such as `3 min`.
+pub(super) fn render_left(at: Timestamp, now: Timestamp) -> Markup {
+    render_time(at, "left", format_elapsed(now, at))
+}
+
 /// A date and time. The script shows it in the reader's time zone.
 pub(super) fn render_clock(at: Timestamp) -> Markup {
     render_time(at, "clock", at.strftime("%Y-%m-%d %H:%M:%S UTC"))

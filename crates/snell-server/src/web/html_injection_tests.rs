@@ -72,6 +72,7 @@ fn sample_agent(text: &str) -> AgentView {
         last_seen_at: Timestamp::UNIX_EPOCH,
         ended_at: Some(Timestamp::UNIX_EPOCH),
         end_reason: some(),
+        open_request: some(),
     }
 }
 
@@ -159,6 +160,7 @@ fn render_all_parts(text: &str) -> Vec<(&'static str, Markup)> {
     parts.extend(super::logging::render_samples(text, now));
     parts.extend(super::hooks::render_samples(text, now));
     parts.extend(super::guard::render_samples(text, now));
+    parts.extend(super::requests::render_samples(text, now));
     parts.push(("name", AgentName(&sample_agent(text)).render()));
     parts.push(("login", super::login::render_login_form_for(&"/agents/7".parse().unwrap())));
     parts
@@ -221,7 +223,7 @@ fn extract_visible_text(html: &str) -> Vec<String> {
         match name {
             "details" | "summary" | "pre" | "style" => within.push(name.to_owned()),
             "/details" | "/summary" | "/pre" | "/style" => drop(within.pop()),
-            "li" | "p" | "dd" | "td" | "option" | "h1" | "h2" | "h3" => seen.push(String::new()),
+            "li" | "p" | "dd" | "td" | "option" | "label" | "legend" | "h1" | "h2" | "h3" => seen.push(String::new()),
             _ => {}
         }
         let is_folded = matches!(within.last().map(String::as_str), Some("details" | "pre" | "style"));

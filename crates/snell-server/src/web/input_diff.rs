@@ -23,6 +23,66 @@ pub(super) fn render_input_diff(before: &Value, after: &Value) -> Markup {
     }
 }
 
+/// The lines of a text that would change, with those around them.
+pub(super) fn render_text_diff(before: &str, after: &str) -> Markup {
+    let diff = LineDiff::compare(before, after);
+    html! {
+        pre.diff tabindex="0" {
+            @for line in diff.same_before { span.same { "  " (line) "\n" } }
+            @for line in diff.removed { del { "- " (line) "\n" } }
+            @for line in diff.added { ins { "+ " (line) "\n" } }
+            @for line in diff.same_after { span.same { "  " (line) "\n" } }
+        }
+        @if diff.hidden > 0 { p.warn { "… " (diff.hidden) " more lines are not shown. You cannot see all of it here." } }
+    }
+}
+
+/// The maximum number of lines of a change, their maximum length, and the number of unchanged lines around them.
+const MAX_DIFF_LINES: usize = 400;
+const MAX_LINE_CHARS: usize = 1000;
+const CONTEXT_LINES: usize = 3;
+
+/// The one place where two texts differ.
+#[derive(Debug, PartialEq, Eq)]
+struct LineDiff {
+    same_before: Vec<String>,
+    removed: Vec<String>,
+    added: Vec<String>,
+    same_after: Vec<String>,
+    /// The number of changed lines that are left out, or are cut.
+    hidden: usize,
+}
+
+impl LineDiff {
+    fn compare(before: &str, after: &str) -> Self {
+        let (old, new): (Vec<_>, Vec<_>) = (before.lines().collect(), after.lines().collect());
+        let start = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+        let rest = old.len().min(new.len()) - start;
+        let end = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(old, new)| old == new).count();
+        let mut hidden = 0;
+        let mut shorten = |lines: &[&str]| -> Vec<String> {
+            hidden += lines.len().saturating_sub(MAX_DIFF_LINES);
+            let shown = lines.iter().take(MAX_DIFF_LINES);
+            let shown = shown.map(|line| {
+                line.char_indices().nth(MAX_LINE_CHARS).map_or((*line, false), |(at, _)| (&line[..at], true))
+            });
+            shown
+                .map(|(line, is_cut)| {
+                    hidden += usize::from(is_cut);
+                    line.to_owned()
+                })
+                .collect()
+        };
+        Self {
+            same_before: shorten(&old[start.saturating_sub(CONTEXT_LINES)..start]),
+            removed: shorten(&old[start..old.len() - end]),
+            added: shorten(&new[start..new.len() - end]),
+            same_after: shorten(&old[old.len() - end..(old.len() - end + CONTEXT_LINES).min(old.len())]),
+            hidden,
+        }
+    }
+}
+
 /// The output that the agent got instead, folded.
 pub(super) fn render_changed_output(replacement: &Value) -> Markup {
     html! {
@@ -74,6 +134,29 @@ fn format_value(value: Option<&Value>) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_text_diff_has_the_changed_lines_and_those_around_them() {
+        let show = |before: &str, after: &str| {
+            let diff = LineDiff::compare(before, after);
+            let parts = [diff.same_before, diff.removed, diff.added, diff.same_after];
+            (parts.map(|lines| lines.join("|")).join(" / "), diff.hidden)
+        };
+        let many = "x\n".repeat(500);
+        let cases = [
+            ("a\nb\nc", "a\nB\nc", "a / b / B / c", 0),
+            ("1\n2\n3\n4\n5", "1\n2\n3\n4\nfive", "2|3|4 / 5 / five / ", 0),
+            ("", "new\nfile", " /  / new|file / ", 0),
+            ("gone", "", " / gone /  / ", 0),
+            ("a\na", "a", "a / a /  / ", 0),
+            ("same", "same", "same /  /  / ", 0),
+        ];
+        for (before, after, expected, hidden) in cases {
+            assert_eq!(show(before, after), (expected.to_owned(), hidden), "{before} {after}");
+        }
+        assert_eq!(show("", &many).1, 100);
+        assert_eq!(show("", &"x".repeat(2000)).1, 1);
+    }
 
     #[test]
     fn only_differences_are_listed() {

@@ -15,6 +15,8 @@ use crate::app_state::SharedAppState;
 pub(crate) enum NavTab {
     /// All agents, and the page of each.
     Agents,
+    /// Requests of agents to the user.
+    Requests,
     /// The state of the receiver, and the log of events.
     Logging,
     /// The durations of hooks.
@@ -26,6 +28,7 @@ pub(crate) enum NavTab {
 /// Every tab with its path and label.
 const TABS: &[(NavTab, &str, &str)] = &[
     (NavTab::Agents, "/", "Agents"),
+    (NavTab::Requests, "/requests", "Requests"),
     (NavTab::Logging, "/logging", "Logging"),
     (NavTab::Hooks, "/hooks", "Hooks"),
     (NavTab::Guard, "/guard", "Guard"),
@@ -49,6 +52,7 @@ pub(crate) struct PageFrame {
     /// The time of the read.
     pub(crate) now: Timestamp,
     counts: AgentCounts,
+    open_requests: i64,
     /// Whether the user can log out.
     can_log_out: bool,
 }
@@ -80,6 +84,7 @@ impl PageFrame {
             last_change_id: store.change_range()?.newest,
             now,
             counts: AgentCounts::load(store)?,
+            open_requests: store.count_open_requests()?,
             can_log_out: false,
         })
     }
@@ -98,7 +103,7 @@ pub(crate) fn render_page(frame: &PageFrame, view: &PageContent<'_>) -> Response
         waiting => format!("({waiting}) {title} – Snell"),
     };
     let head = html! {
-        (render_tabs(view.tab))
+        (render_tabs(view.tab, Some(frame.open_requests)))
         (render_counts(frame.counts))
         // The script shows the state of the connection here.
         p #connection role="status" data-seen=(frame.last_change_id) data-now=(frame.now) {
@@ -121,7 +126,7 @@ pub(super) fn render_static_page(title: &str, main: &Markup) -> Markup {
 
 /// A page without live updates, for errors.
 pub(super) fn render_static_page_with_tabs(title: &str, main: &Markup) -> Markup {
-    render_document(&format!("{title} – Snell"), QUIET_ICON, &render_tabs(None), main)
+    render_document(&format!("{title} – Snell"), QUIET_ICON, &render_tabs(None, None), main)
 }
 
 /// The icons of the browser's tab. A shape, not only a colour, marks that an agent waits.
@@ -154,16 +159,36 @@ fn render_document(title: &str, icon: &str, head: &Markup, main: &Markup) -> Mar
     }
 }
 
-fn render_tabs(current: Option<NavTab>) -> Markup {
+fn render_tabs(current: Option<NavTab>, open_requests: Option<i64>) -> Markup {
     html! {
         nav aria-label="Views" {
             ul {
                 @for (tab, path, name) in TABS {
-                    li { a href=(path) aria-current=[(current == Some(*tab)).then_some("page")] { (name) } }
+                    li {
+                        a href=(path) aria-current=[(current == Some(*tab)).then_some("page")] {
+                            (name)
+                            @if let Some(open) = open_requests.filter(|_| *tab == NavTab::Requests) { (render_request_count(open)) }
+                        }
+                    }
                 }
             }
         }
     }
+}
+
+/// The number of open requests, if there are any.
+fn render_request_count(open: i64) -> Markup {
+    html! {
+        span #request-count data-src="/fragments/requests/count" data-when="request_opened request_closed" {
+            @if open > 0 { " " strong.waiting { "(" (open) ")" } }
+        }
+    }
+}
+
+/// `GET /fragments/requests/count`
+pub(crate) async fn get_request_count_fragment(State(app): State<SharedAppState>) -> PageResult {
+    let open = app.store_pool.with_store(|store| store.count_open_requests()).await?;
+    Ok(html_response(render_request_count(open)))
 }
 
 /// The numbers of agents by state. The script copies the number of waiting agents to the title, and reloads the page if

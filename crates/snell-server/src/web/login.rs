@@ -113,7 +113,7 @@ fn sanitize_redirect(path: &str) -> &str {
     if is_plain && is_own { path } else { "/" }
 }
 
-fn redirect_to(path: &str) -> Response {
+pub(super) fn redirect_to(path: &str) -> Response {
     let mut answer = Response::new(Body::empty());
     *answer.status_mut() = StatusCode::SEE_OTHER;
     let place = HeaderValue::try_from(path).unwrap_or_else(|_| HeaderValue::from_static("/"));

@@ -38,6 +38,7 @@ mod logging;
 mod login;
 mod page_url;
 mod project_names;
+mod requests;
 
 use std::borrow::Cow;
 
@@ -59,11 +60,12 @@ pub(crate) use assets::get_asset;
 pub(crate) use error_page::render_error_page;
 pub(crate) use guard::{get_guard_page, get_verdicts_fragment};
 pub(crate) use hooks::{get_hooks_fragment, get_hooks_page};
-pub(crate) use layout::get_counts_fragment;
+pub(crate) use layout::{get_counts_fragment, get_request_count_fragment};
 pub(crate) use logging::{
     get_event_page, get_log_fragment, get_logging_page, get_new_count_fragment, get_receiver_fragment,
 };
 pub(crate) use login::{get_login_page, log_in, log_out};
+pub(crate) use requests::{answer_by_form, answer_by_link, get_link_page, get_requests_fragment, get_requests_page};
 
 use layout::PageFrame;
 

@@ -307,13 +307,17 @@ fn an_invalid_parameter_is_refused_by_name() {
             "/api/events?since=soon",
             "\"since\" must be a time such as 2025-12-31T10:30:00Z or 2025-12-31 (UTC), or an age such as 2h, not \"soon\"",
         ),
+        (
+            "/api/requests?status=closed",
+            "\"status\" must be one of open, answered, expired, withdrawn, all, not \"closed\"",
+        ),
         ("/api/hooks?before=1", "unknown parameter \"before\" (hint: known parameters: since, limit)"),
         ("/hook/status?x=1", "unknown parameter \"x\" (hint: this address has no parameters)"),
         ("/api/agents/1?x=1", "unknown parameter \"x\" (hint: this address has no parameters)"),
         (
             "/api/events/stream?types=turn_created,nothing",
             "unknown type of change in \"types\" (hint: known types: turn_created, turn_updated, state_changed, \
-             session_created, session_ended, card_refresh, hook_run, guard_verdict)",
+             session_created, session_ended, card_refresh, hook_run, guard_verdict, request_opened, request_closed)",
         ),
         ("/api/events/stream?agent_id=x", "\"agent_id\" must be a positive number, not \"x\""),
         ("/api/events/stream?last_event_id=x", "Last-Event-ID must be the id of an event of this stream"),

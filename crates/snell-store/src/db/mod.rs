@@ -10,4 +10,5 @@ pub(crate) mod journal;
 pub(crate) mod model;
 pub(crate) mod rows;
 pub(crate) mod sqlite;
+pub(crate) mod usage;
 pub(crate) mod workers;

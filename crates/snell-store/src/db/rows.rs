@@ -24,6 +24,8 @@ pub(crate) struct SessionBinding {
 pub(crate) struct TranscriptProgress {
     pub(crate) path: Option<String>,
     pub(crate) cursor: Option<String>,
+    /// The tool calls in it without a result, as JSON.
+    pub(crate) open_calls: Option<String>,
 }
 
 /// An event as it is stored.

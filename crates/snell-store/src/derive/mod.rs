@@ -8,6 +8,7 @@ mod correlate;
 pub mod intent;
 pub(crate) mod labels;
 pub(crate) mod normalize;
+mod open_calls;
 pub(crate) mod process;
 pub mod project;
 pub(crate) mod prompt_wait;

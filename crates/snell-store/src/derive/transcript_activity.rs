@@ -1,58 +1,136 @@
 //! The agent's state by its transcript, if no hook has reported a newer one.
 
-use snell::Timestamp;
+use snell::{AgentProduct, Timestamp};
 
-use super::transition;
+use super::open_calls::{AwaitedResult, OpenCalls};
 use super::turns::{self, MAX_WRITE_DELAY};
+use super::{question_text, transition};
 use crate::db::model::{AgentRow, AgentState, StateSource};
-use crate::db::rows::Rows;
+use crate::db::rows::{Rows, TranscriptProgress};
 use crate::derive::intent::TurnIntent;
 use crate::derive::transcript::{ActivityKind, TranscriptActivity};
 use crate::error::Result;
 
-/// Sets the agent's state from its transcript, unless a hook reported a newer one. `read_before` is the cursor from
-/// which the transcript was read: with one, the activity is new.
-pub(super) fn apply_activity(
+/// The part of a transcript that was read.
+pub(super) struct TranscriptNews<'a> {
+    pub(super) activities: &'a [TranscriptActivity],
+    /// Whether it was appended to a part that was read before.
+    pub(super) is_appended: bool,
+    /// Earlier turns are over, and not shown.
+    pub(super) shown_since: Option<Timestamp>,
+    pub(super) now: Timestamp,
+}
+
+/// Sets the agent's state from its transcript, one activity after the other, unless a hook reported a newer one.
+pub(super) fn apply_activities(
     rows: &mut dyn Rows,
     agent: &mut AgentRow,
-    activity: &TranscriptActivity,
-    read_before: Option<&str>,
-    now: Timestamp,
+    reached: &mut TranscriptProgress,
+    news: &TranscriptNews<'_>,
 ) -> Result<()> {
-    if !is_newer_than_hook(activity.at, agent.state_reported_at, read_before.is_some())
-        || agent.state == AgentState::Ended
-    {
-        return Ok(());
+    let mut open = OpenCalls::parse(reached.open_calls.as_deref());
+    for (index, activity) in news.activities.iter().enumerate() {
+        let before = agent.state;
+        let applies = is_newer_than_hook(activity.at, agent.state_reported_at, news.is_appended)
+            && agent.state != AgentState::Ended;
+        let mut update = ActivityUpdate { rows, agent, open: &mut open, applies, now: news.now };
+        update.apply(&activity.kind)?;
+        // A turn that began and ended since the last read is shown as well.
+        let is_last = index + 1 == news.activities.len();
+        let is_shown = news.shown_since.is_none_or(|since| activity.at.is_some_and(|at| at >= since));
+        if is_shown && !is_last && agent.state == AgentState::Processing && before != agent.state {
+            rows.save_agent(agent)?;
+        }
     }
-    let by_transcript = agent.state_source == StateSource::Transcript;
-    match (&activity.kind, agent.state) {
-        (ActivityKind::Works, AgentState::Idle | AgentState::AwaitingInput) => {
-            agent.set_state(AgentState::Processing, StateSource::Transcript, "its transcript shows activity", now);
-            agent.current_tool = None;
-        }
-        // Tools run in parallel: the start of one does not answer a question about another.
-        (ActivityKind::UsesTool(tool), AgentState::Idle) => {
-            let why = format!("its transcript shows that it uses {tool}");
-            agent.set_state(AgentState::Processing, StateSource::Transcript, why, now);
-            agent.current_tool = Some(tool.clone());
-        }
-        (ActivityKind::Works, AgentState::Processing) if by_transcript => agent.current_tool = None,
-        (ActivityKind::UsesTool(tool), AgentState::Processing) if by_transcript => {
-            agent.current_tool = Some(tool.clone())
-        }
-        (ActivityKind::EndedTurn, _) if is_in_turn(agent) => {
-            turns::conclude_turn(rows, agent, now)?;
-            let words = turns::find_last_agent_turn(rows, agent)?;
-            let (state, why) = match words.filter(|turn| turn.intent == TurnIntent::Question) {
-                Some(turn) => (AgentState::AwaitingInput, transition::explain_question(Some(&turn.text))),
-                None => (AgentState::Idle, "its transcript shows the end of its turn".to_owned()),
-            };
-            agent.set_state(state, StateSource::Transcript, why, now);
-            agent.current_tool = None;
-        }
-        _ => {}
-    }
+    reached.open_calls = open.to_stored();
     Ok(())
+}
+
+/// An activity that is applied to an agent and its open calls.
+struct ActivityUpdate<'a> {
+    rows: &'a mut dyn Rows,
+    agent: &'a mut AgentRow,
+    open: &'a mut OpenCalls,
+    /// Whether it may change the agent's state.
+    applies: bool,
+    now: Timestamp,
+}
+
+impl ActivityUpdate<'_> {
+    fn apply(&mut self, kind: &ActivityKind) -> Result<()> {
+        match kind {
+            ActivityKind::Prompted => {
+                self.open.clear();
+                self.set_working(None, "its transcript shows a prompt");
+            }
+            ActivityKind::Works if self.agent.current_tool.is_none() => {
+                self.set_working(None, "its transcript shows activity");
+            }
+            ActivityKind::UsesTool(call) => {
+                let product = AgentProduct::for_recorded_name(self.agent.product.as_deref());
+                let tool = self.open.begin(product, call);
+                if question_text::find_question_tool(product, &tool).is_some() {
+                    self.open.await_answer(call);
+                    self.set_waiting(&tool, format!("its transcript shows that it asks the user ({tool})"));
+                } else if self.agent.state != AgentState::AwaitingInput {
+                    // Tools run in parallel: the start of one does not answer a question about another.
+                    let why = format!("its transcript shows that it uses {tool}");
+                    self.set_working(Some(tool), why);
+                }
+            }
+            ActivityKind::AsksPermission(call) => {
+                let tool = self.open.await_answer(call);
+                self.set_waiting(&tool, format!("its transcript shows that it asks for permission to use {tool}"));
+            }
+            ActivityKind::EndedTool(call) => {
+                let awaited = self.agent.current_tool.clone().filter(|_| self.agent.state == AgentState::AwaitingInput);
+                let result = self.open.end(call, awaited.as_deref());
+                if self.agent.state != AgentState::AwaitingInput || result == AwaitedResult::Answered {
+                    self.set_working(None, "its transcript shows the result of a tool");
+                }
+            }
+            ActivityKind::EndedTurn => {
+                self.open.clear();
+                if self.applies && is_in_turn(self.agent) {
+                    self.end_turn()?;
+                }
+            }
+            ActivityKind::Works | ActivityKind::Speaks => {}
+        }
+        Ok(())
+    }
+
+    fn set_working(&mut self, tool: Option<String>, why: impl Into<String>) {
+        let agent = &mut *self.agent;
+        let is_reported = agent.state == AgentState::Processing && agent.state_source != StateSource::Transcript;
+        if !self.applies || is_reported {
+            return;
+        }
+        if agent.state != AgentState::Processing {
+            agent.set_state(AgentState::Processing, StateSource::Transcript, why, self.now);
+        }
+        agent.current_tool = tool;
+    }
+
+    fn set_waiting(&mut self, tool: &str, why: String) {
+        if self.applies && self.agent.state != AgentState::AwaitingInput {
+            self.agent.set_state(AgentState::AwaitingInput, StateSource::Transcript, why, self.now);
+            self.agent.current_tool = Some(tool.to_owned());
+        }
+    }
+
+    fn end_turn(&mut self) -> Result<()> {
+        let agent = &mut *self.agent;
+        turns::conclude_turn(self.rows, agent, self.now)?;
+        let words = turns::find_last_agent_turn(self.rows, agent)?;
+        let (state, why) = match words.filter(|turn| turn.intent == TurnIntent::Question) {
+            Some(turn) => (AgentState::AwaitingInput, transition::explain_question(Some(&turn.text))),
+            None => (AgentState::Idle, "its transcript shows the end of its turn".to_owned()),
+        };
+        agent.set_state(state, StateSource::Transcript, why, self.now);
+        agent.current_tool = None;
+        Ok(())
+    }
 }
 
 /// Whether the agent is in a turn that its transcript can end. If it waits for permission to use a tool, the user may have

@@ -1,13 +1,18 @@
 //! The new part of a transcript, and its effects on its agent.
 
+use jiff::SignedDuration;
 use snell::Timestamp;
 
-use super::{transcript_activity, turns};
+use super::transcript_activity::{self, TranscriptNews};
+use super::turns;
 use crate::db::model::{AgentRow, ContextSource, ConversationRow};
 use crate::db::rows::Rows;
 use crate::derive::context_usage::ContextWindow;
 use crate::derive::transcript::{TranscriptChunk, TranscriptCursor};
 use crate::error::Result;
+
+/// A turn that began and ended before the first look at a transcript is shown if it is not older.
+const NEW_TURN_WINDOW: SignedDuration = SignedDuration::from_secs(5);
 
 /// The new part of the transcript of an event's session, read before the transaction began.
 #[derive(Debug)]
@@ -48,6 +53,9 @@ pub(crate) fn apply_transcript_delta(
         return Ok(());
     }
     reached.path = Some(caught_up.path.clone());
+    if caught_up.is_other_file {
+        reached.open_calls = None;
+    }
     if let Some(read) = &caught_up.read {
         let entries = match caught_up.from {
             // Entries from before a session start belong to an earlier session.
@@ -56,10 +64,11 @@ pub(crate) fn apply_transcript_delta(
             Some(_) => read.entries.as_slice(),
         };
         turns::record_transcript_entries(rows, agent, entries, now)?;
-        if let Some(activity) = &read.activity
-            && !caught_up.session_begins
-        {
-            transcript_activity::apply_activity(rows, agent, activity, caught_up.from.as_deref(), now)?;
+        if !caught_up.session_begins {
+            let is_appended = caught_up.from.is_some();
+            let shown_since = if is_appended { None } else { now.checked_sub(NEW_TURN_WINDOW).ok() };
+            let news = TranscriptNews { activities: &read.activities, is_appended, shown_since, now };
+            transcript_activity::apply_activities(rows, agent, &mut reached, &news)?;
         }
         reached.cursor = Some(read.cursor.to_string());
     }

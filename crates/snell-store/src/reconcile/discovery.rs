@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use snell::{Timestamp, TranscriptFormat};
+use snell::{AgentProduct, Timestamp, TranscriptFiles, TranscriptFormat};
 
 use super::session_file::{self, SessionProcess};
 use crate::db::journal::Journal;
@@ -13,6 +13,7 @@ use crate::db::model::{
 };
 use crate::db::rows::{Rows, TranscriptProgress};
 use crate::derive::project;
+use crate::derive::transcript::find_session_id;
 use crate::derive::{self, TranscriptDelta};
 use crate::error::Result;
 use crate::store::{Store, read_transcript_delta};
@@ -20,8 +21,12 @@ use crate::store::{Store, read_transcript_delta};
 /// A transcript with a write in this time may belong to a live session.
 const RECENT_WINDOW: Duration = Duration::from_secs(60 * 60);
 
-/// With a write in this time the session is live, even without a known process, if Claude Code keeps no session files.
+/// With a write in this time the session is live, even without a known process, if its agent keeps no session files.
 const ACTIVE_WINDOW: Duration = Duration::from_secs(2 * 60);
+
+/// Directories below the first level are not listed if they have had no new file for this long. Some agents keep one for
+/// each day.
+const DIRECTORY_WINDOW: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// The largest number of transcripts: those of one hour.
 const MAX_TRANSCRIPTS: usize = 1_000;
@@ -29,8 +34,18 @@ const MAX_TRANSCRIPTS: usize = 1_000;
 /// The prefix of sub-agents' transcripts, which are beside those of their agents.
 const SUBAGENT_PREFIX: &str = "agent-";
 
+/// A directory with transcripts of one product.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TranscriptDirectory {
+    /// The product.
+    pub product: &'static AgentProduct,
+    /// The directory.
+    pub path: PathBuf,
+}
+
 /// A transcript of a session without hook events.
 struct UnreportedTranscript {
+    product: &'static AgentProduct,
     session_id: String,
     path: String,
     written: Timestamp,
@@ -39,6 +54,7 @@ struct UnreportedTranscript {
 
 /// A session without hook events, and its transcript's data.
 struct DiscoveredSession {
+    product: &'static AgentProduct,
     session_id: String,
     delta: TranscriptDelta,
     cwd: PathBuf,
@@ -47,14 +63,13 @@ struct DiscoveredSession {
 }
 
 impl Store {
-    /// Finds sessions of Claude Code without hook events by their transcripts in these directories (each has one
-    /// directory per project). Returns how many are new.
+    /// Finds sessions without hook events by their transcripts in these directories. Returns how many are new.
     ///
     /// # Errors
     ///
     /// When the database cannot be read or written.
-    pub fn discover_sessions(&mut self, directories: &[PathBuf], now: Timestamp) -> Result<usize> {
-        let found: Vec<_> = directories.iter().flat_map(|directory| list_recent_transcripts(directory)).collect();
+    pub fn discover_sessions(&mut self, directories: &[TranscriptDirectory], now: Timestamp) -> Result<usize> {
+        let found: Vec<_> = directories.iter().flat_map(|directory| list_recent_transcripts(directory, now)).collect();
         if found.is_empty() {
             return Ok(0);
         }
@@ -89,23 +104,51 @@ impl Store {
 }
 
 /// Transcripts below this directory with recent writes.
-fn list_recent_transcripts(directory: &Path) -> Vec<UnreportedTranscript> {
-    let projects = fs::read_dir(directory).into_iter().flatten().flatten();
-    let files = projects.flat_map(|project| fs::read_dir(project.path()).into_iter().flatten().flatten());
-    files.filter_map(|file| inspect_transcript(&file.path())).take(MAX_TRANSCRIPTS).collect()
+fn list_recent_transcripts(directory: &TranscriptDirectory, now: Timestamp) -> Vec<UnreportedTranscript> {
+    let Some((files, depth)) = directory.product.transcript_files.and_then(|files| Some((files, files.depth?))) else {
+        return Vec::new();
+    };
+    let mut parents = vec![directory.path.clone()];
+    for level in 0..depth {
+        let children = parents.iter().flat_map(|parent| list_children(parent));
+        let is_live =
+            |path: &PathBuf| level == 0 || measure_age(path, now).is_some_and(|(_, age)| age < DIRECTORY_WINDOW);
+        parents = children.filter(is_live).collect();
+    }
+    let files_there = parents.iter().flat_map(|parent| list_children(parent));
+    let inspected = files_there.filter_map(|path| inspect_transcript(directory.product, &files, &path, now));
+    inspected.take(MAX_TRANSCRIPTS).collect()
 }
 
-fn inspect_transcript(path: &Path) -> Option<UnreportedTranscript> {
-    let session_id = path.file_stem()?.to_str()?;
-    if path.extension()? != "jsonl" || session_id.starts_with(SUBAGENT_PREFIX) {
+fn list_children(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+/// The time of the last write, and how long ago it was.
+fn measure_age(path: &Path, now: Timestamp) -> Option<(Timestamp, Duration)> {
+    let written = Timestamp::try_from(fs::metadata(path).and_then(|metadata| metadata.modified()).ok()?).ok()?;
+    Some((written, Duration::try_from(now.duration_since(written)).unwrap_or_default()))
+}
+
+fn inspect_transcript(
+    product: &'static AgentProduct,
+    files: &TranscriptFiles,
+    path: &Path,
+    now: Timestamp,
+) -> Option<UnreportedTranscript> {
+    let name = path.file_name()?.to_str()?;
+    if !name.ends_with(files.suffix) || name.starts_with(SUBAGENT_PREFIX) {
         return None;
     }
-    let written = fs::metadata(path).and_then(|metadata| metadata.modified()).ok()?;
-    let since = SystemTime::now().duration_since(written).unwrap_or_default();
-    (since < RECENT_WINDOW).then_some(UnreportedTranscript {
-        session_id: session_id.to_owned(),
+    let (written, since) = measure_age(path, now)?;
+    if since >= RECENT_WINDOW {
+        return None;
+    }
+    Some(UnreportedTranscript {
+        product,
+        session_id: find_session_id(files.session, path)?,
         path: path.to_str()?.to_owned(),
-        written: to_stored_precision(Timestamp::try_from(written).ok()?),
+        written: to_stored_precision(written),
         is_very_recent: since < ACTIVE_WINDOW,
     })
 }
@@ -124,27 +167,33 @@ fn keep_newest_of_process(mut sessions: Vec<DiscoveredSession>) -> Vec<Discovere
     sessions
 }
 
-/// The project's directory by the name of a transcript's directory, which has hyphens instead of slashes.
-fn decode_project_dir(path: &str) -> Option<PathBuf> {
-    let name = Path::new(path).parent()?.file_name()?.to_str()?;
-    let directory = PathBuf::from(name.replace('-', "/"));
-    (directory.is_absolute() && directory.is_dir()).then_some(directory)
-}
-
 impl UnreportedTranscript {
+    /// The agent's directory, if its transcript does not name it. Claude Code names the transcript's directory after it, with
+    /// hyphens instead of slashes. Of other agents, only the transcript's own directory is known.
+    fn guess_directory(&self) -> Option<PathBuf> {
+        let parent = Path::new(&self.path).parent()?;
+        if self.product.transcript != TranscriptFormat::ClaudeJsonl {
+            return Some(parent.to_owned());
+        }
+        let directory = PathBuf::from(parent.file_name()?.to_str()?.replace('-', "/"));
+        (directory.is_absolute() && directory.is_dir()).then_some(directory)
+    }
+
     /// The transcript's data, if its session is live. Processes that are taken belong to other agents.
     fn read_session(&self, taken: &[ProcessIdentity]) -> Option<DiscoveredSession> {
         let ids = [self.session_id.clone()];
-        let caught_up = read_transcript_delta(
-            self.path.clone(),
-            TranscriptFormat::ClaudeJsonl,
-            TranscriptProgress::default(),
-            &ids,
-        );
+        let format = self.product.transcript;
+        let caught_up = read_transcript_delta(self.path.clone(), format, TranscriptProgress::default(), &ids);
         let read = caught_up.read.as_ref()?;
         // A file without entries of this session is something else.
-        read.activity.as_ref()?;
-        let cwd = read.cwd.as_deref().map(PathBuf::from).or_else(|| decode_project_dir(&self.path))?;
+        read.last_activity()?;
+        let cwd = read.cwd.as_deref().map(PathBuf::from).or_else(|| self.guess_directory())?;
+        if self.product.transcript != TranscriptFormat::ClaudeJsonl {
+            let Self { product, session_id, written, .. } = self;
+            let (product, session_id, written) = (*product, session_id.clone(), *written);
+            let session = DiscoveredSession { product, session_id, delta: caught_up, cwd, process: None, written };
+            return self.is_very_recent.then_some(session);
+        }
         let is_own = |process: &ProcessIdentity| {
             !taken.iter().any(|other| other.pid == process.pid)
                 && session_file::read_session_id(*process, &self.path).is_none_or(|id| id == self.session_id)
@@ -156,6 +205,7 @@ impl UnreportedTranscript {
             SessionProcess::Unknown => (in_directory(), self.is_very_recent),
         };
         (is_live || process.is_some()).then(|| DiscoveredSession {
+            product: self.product,
             session_id: self.session_id.clone(),
             delta: caught_up,
             cwd,
@@ -171,7 +221,7 @@ impl DiscoveredSession {
         let project_id =
             rows.find_or_create_project(&root.to_string_lossy(), &project::derive_project_name(&root), now)?;
         let mut agent = AgentRow {
-            product: Some("claude".to_owned()),
+            product: Some(self.product.name.to_owned()),
             session_id: Some(self.session_id.clone()),
             process: self.process,
             // No other process there could be it.

@@ -8,7 +8,7 @@ mod panes;
 mod session_file;
 mod watch_targets;
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use snell::{AgentProduct, Timestamp};
 
@@ -19,6 +19,7 @@ use crate::derive::{self, TranscriptDelta};
 use crate::error::Result;
 use crate::store::{Store, read_transcript_delta};
 
+pub use discovery::TranscriptDirectory;
 pub use panes::{TmuxPane, TmuxServerPanes};
 use session_file::SessionFileStatus;
 pub use watch_targets::{WatchFingerprint, WatchTarget};
@@ -32,8 +33,8 @@ const QUIET_PROMPT: Duration = Duration::from_secs(10 * 60);
 /// An agent without hook events and without a known process has ended if its transcript has not changed for this long.
 const QUIET_AGENT: Duration = Duration::from_secs(30 * 60);
 
-/// A line that ends a turn is read before the `Stop` event arrives, and a `Stop` hook may make the agent continue. So the end
-/// counts only after this time, if the agent sends events.
+/// A line that ends a turn is read before the `Stop` event arrives, and a `Stop` hook may make the agent continue. Without
+/// hooks, a queued prompt or the call of the same message may follow. So the end counts only after this time.
 const STOP_EVENT_GRACE: Duration = Duration::from_millis(600);
 
 /// The agents to check.
@@ -234,7 +235,7 @@ fn is_interruptible(agent: &AgentRow, since: Timestamp) -> bool {
     is_at_work && agent.state_reported_at.is_none_or(|reported_at| reported_at < since)
 }
 
-/// Whether the transcript shows the end of a turn that a `Stop` event may still report. An interruption or an API error
+/// Whether the transcript shows the end of a turn that a `Stop` event may still report, or that may go on. An interruption or an API error
 /// fires none. The session file shows that hooks of the event still run.
 fn awaits_stop_event(agent: &AgentRow, delta: &TranscriptDelta, status: SessionFileStatus, now: Timestamp) -> bool {
     let Some(read) = &delta.read else {
@@ -242,10 +243,10 @@ fn awaits_stop_event(agent: &AgentRow, delta: &TranscriptDelta, status: SessionF
     };
     let is_cut_off =
         matches!(read.entries.last(), Some(TranscriptEntry::Interrupted { .. } | TranscriptEntry::ApiError { .. }));
-    let ended_at = read.activity.as_ref().filter(|activity| activity.kind == ActivityKind::EndedTurn);
+    let ended_at = read.last_activity().filter(|activity| activity.kind == ActivityKind::EndedTurn);
     let age = ended_at.and_then(|activity| activity.at).map(|at| now.duration_since(at).unsigned_abs());
     let is_recent = age.is_some_and(|age| age < STOP_EVENT_GRACE || status == SessionFileStatus::Busy);
-    agent.state == AgentState::Processing && agent.state_reported_at.is_some() && !is_cut_off && is_recent
+    agent.state == AgentState::Processing && !is_cut_off && is_recent
 }
 
 /// An agent whose transcript does not change.
@@ -260,7 +261,8 @@ impl TranscriptSilence<'_> {
     fn conclude(&self, path: &str) -> Option<QuietConclusion> {
         let agent = self.agent;
         let written = std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok()?;
-        let since = SystemTime::now().duration_since(written).ok()?;
+        let written = Timestamp::try_from(written).ok()?;
+        let since = Duration::try_from(self.now.duration_since(written)).ok()?;
         let is_unreported = agent.state_reported_at.is_none() && agent.process.is_none();
         if is_unreported && agent.state != AgentState::Ended && since > QUIET_AGENT {
             return Some(QuietConclusion::AgentIsGone);

@@ -6,6 +6,7 @@ use snell::Timestamp;
 
 use crate::db::agent_activity::AgentActivity;
 use crate::db::change_feed::{ChangeRange, ChangeRow};
+use crate::db::usage::UsageQueries;
 use crate::db::workers::SessionWorker;
 use crate::error::Result;
 use crate::requests::{RememberedAnswer, RememberedCall, RequestFilter, RequestView};
@@ -20,7 +21,7 @@ use crate::views::timeline::{SightingFilter, SightingView, TimelineEvent, Timeli
 
 /// All queries; this trait has those about agents, projects, and the store as a whole.
 pub trait Queries:
-    LogQueries + SessionQueries + TimelineQueries + RollupQueries + LiveQueries + RequestQueries
+    LogQueries + SessionQueries + TimelineQueries + RollupQueries + LiveQueries + RequestQueries + UsageQueries
 {
     /// Agents, the one with the latest event first.
     fn list_agents(&mut self, filter: &AgentFilter) -> Result<Vec<AgentView>>;

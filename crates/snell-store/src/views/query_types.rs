@@ -93,6 +93,8 @@ pub struct AgentView {
     pub last_seen_at: Timestamp,
     pub ended_at: Option<Timestamp>,
     pub end_reason: Option<String>,
+    /// The id of its oldest open request.
+    pub open_request: Option<String>,
 }
 
 impl AgentView {

@@ -27,4 +27,5 @@ mod timeline;
 mod tool_calls;
 mod transitions;
 mod turns;
+mod usage;
 mod workers;

@@ -1,7 +1,8 @@
 //! Agents without recent events: transcripts and processes show their state.
 
 use serde_json::json;
-use snell_store::{AgentState, ReconcileScope, StateConfidence, StateSource};
+use snell::AgentProduct;
+use snell_store::{AgentState, ReconcileScope, StateConfidence, StateSource, TranscriptDirectory};
 use snell_test_support::files::write_file;
 
 use crate::support::{
@@ -230,15 +231,25 @@ fn write_home_transcript(kept: &TestStore, session: &str, lines: &[serde_json::V
     path
 }
 
+fn build_transcript_directory(kept: &TestStore) -> TranscriptDirectory {
+    let product = AgentProduct::find_by_name("claude").unwrap();
+    TranscriptDirectory { product, path: kept.path_of("home/projects") }
+}
+
 fn set_file_age(path: &std::path::Path, seconds: u64) {
-    let then = std::time::SystemTime::now() - std::time::Duration::from_secs(seconds);
+    set_file_age_at(path, seconds, 9);
+}
+
+/// Sets the age that the file has at this second.
+fn set_file_age_at(path: &std::path::Path, seconds: u64, now: i64) {
+    let then = std::time::SystemTime::from(make_timestamp(now)) - std::time::Duration::from_secs(seconds);
     std::fs::File::options().write(true).open(path).unwrap().set_modified(then).unwrap();
 }
 
 #[test]
 fn a_session_that_no_hook_reported_is_found_by_its_transcript() {
     let mut kept = TestStore::new();
-    let projects = [kept.path_of("home/projects")];
+    let projects = [build_transcript_directory(&kept)];
     let in_project = |mut line: serde_json::Value| {
         line["cwd"] = kept.project_dir().to_str().unwrap().into();
         line
@@ -300,7 +311,7 @@ fn an_old_transcript_without_a_live_process_is_no_session() {
                 write_file(&kept.path_of(&format!("home/sessions/{pid}.json")), text);
             }
         }
-        let found = kept.store.discover_sessions(&[kept.path_of("home/projects")], make_timestamp(9)).unwrap();
+        let found = kept.store.discover_sessions(&[build_transcript_directory(&kept)], make_timestamp(9)).unwrap();
         assert_eq!(found, expected, "{age} s, {files:?}");
     }
 }
@@ -311,7 +322,7 @@ fn a_discovered_session_ends_when_it_stays_silent() {
     let mut line = build_prompt_line("lost", 1, "Find me.");
     line["cwd"] = kept.project_dir().to_str().unwrap().into();
     let path = write_home_transcript(&kept, "lost", &[line]);
-    kept.store.discover_sessions(&[kept.path_of("home/projects")], make_timestamp(2)).unwrap();
+    kept.store.discover_sessions(&[build_transcript_directory(&kept)], make_timestamp(2)).unwrap();
     for (age, state) in [(10, AgentState::Processing), (90, AgentState::Idle), (2000, AgentState::Ended)] {
         set_file_age(&path, age);
         kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(9)).unwrap();
@@ -427,7 +438,7 @@ fn a_prompt_that_nothing_follows_was_taken_back() {
         let process = LiveProcess::new();
         let path = create_prompted_agent(&mut kept, &process);
         kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(3)).unwrap();
-        set_file_age(&path, age);
+        set_file_age_at(&path, age, 2 + seconds);
         kept.store.reconcile_agents(ReconcileScope::Agent(1), make_timestamp(2 + seconds)).unwrap();
         let agent = kept.expect_single_agent();
         assert_eq!((agent.state, agent.confidence), expected, "{age} {seconds}");

@@ -2,12 +2,16 @@
 
 use super::claude_replies::DECISION_DENY;
 use super::fingerprint::PayloadMark::Keys;
+use super::install_recipe::AgentDirectory;
 use super::reply::ReplyForm::Json;
 use super::reply::ReplyValue::{Text, Word};
 use super::reply::{EMPTY_DIALECT, EMPTY_ROW, ReplyDialect, ReplyRow};
 use super::tool_dialect::{McpNameForm, ToolDialect, renamed_keys};
 use super::unknown::BASE_PRODUCT;
-use super::{AgentEventRow, AgentProduct, EventShape};
+use super::{
+    AgentEventRow, AgentProduct, BASE_CALL_PLACES, BASE_LINE_ROW, EventShape, SessionIdPlace, TranscriptCallPlaces,
+    TranscriptFiles, TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation,
+};
 
 pub(super) static ANTIGRAVITY: AgentProduct = AgentProduct {
     name: "antigravity",
@@ -21,6 +25,14 @@ pub(super) static ANTIGRAVITY: AgentProduct = AgentProduct {
     ],
     tools: &TOOLS,
     reply: &REPLIES,
+    transcript: TranscriptFormat::JsonLines(&TRANSCRIPT),
+    transcript_files: Some(
+        TranscriptFiles::new(AgentDirectory::in_home(".gemini/antigravity-cli"), "brain").with_search(
+            3,
+            "transcript.jsonl",
+            SessionIdPlace::Ancestor(3),
+        ),
+    ),
     ..BASE_PRODUCT
 };
 
@@ -38,6 +50,26 @@ pub(crate) static TOOLS: ToolDialect = ToolDialect {
 
 const FILE_KEYS: &[(&str, &str)] =
     &[("AbsolutePath", "file_path"), ("TargetFile", "file_path"), ("CodeContent", "content")];
+
+static TRANSCRIPT: TranscriptLines = TranscriptLines::new(
+    TranscriptLocation::NamedFile,
+    &[
+        TranscriptLineRow {
+            kind: TranscriptLineKind::Prompt,
+            marks: &[("/type", "USER_INPUT")],
+            text: "/content",
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::LastAgentText,
+            marks: &[("/type", "PLANNER_RESPONSE")],
+            text: "/content",
+            calls: Some(&TranscriptCallPlaces { list: "/tool_calls", id: "/name", tool: "/name", ..BASE_CALL_PLACES }),
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow { marks: &[("/source", "MODEL")], ..BASE_LINE_ROW },
+    ],
+);
 
 static REPLIES: ReplyDialect = ReplyDialect {
     rows: &[

@@ -13,7 +13,9 @@ use super::reply::{
     ContextEffect, DialogDuringHook, EMPTY_ROW, OutputForm, ReplyDialect, ReplyForm, ReplyRow, ReplyValue,
 };
 use super::unknown::BASE_PRODUCT;
-use super::{AgentProduct, AgentVariables, EvidenceLevel, NotificationKinds, TranscriptFormat};
+use super::{
+    AgentProduct, AgentVariables, EvidenceLevel, NotificationKinds, SessionIdPlace, TranscriptFiles, TranscriptFormat,
+};
 use crate::contract::{CLAUDE, CLAUDE_EVENTS};
 
 pub(super) static CLAUDE_CODE: AgentProduct = AgentProduct {
@@ -29,6 +31,11 @@ pub(super) static CLAUDE_CODE: AgentProduct = AgentProduct {
     variables: VARIABLES,
     notifications: NotificationKinds::CLAUDE_LIKE,
     transcript: TRANSCRIPT,
+    transcript_files: Some(TranscriptFiles::new(INSTALL.directory, "projects").with_search(
+        1,
+        ".jsonl",
+        SessionIdPlace::FileStem,
+    )),
     contract: Some(CLAUDE.name),
     install: Some(INSTALL),
     evidence: EvidenceLevel::Run,
@@ -173,7 +180,6 @@ const INSTALL: InstallRecipe = InstallRecipe {
         SettingsReader::of_product("grok", "Grok Build", ".grok"),
         SettingsReader::new("Continue", ".continue"),
     ],
-    transcripts: Some("projects"),
     ..InstallRecipe::BASE
 };
 

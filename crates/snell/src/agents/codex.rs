@@ -13,8 +13,8 @@ use super::reply::{EMPTY_ROW, ReplyDialect, ReplyRow};
 use super::tool_dialect::{McpNameForm, ToolDialect, renamed_keys, same_input};
 use super::unknown::BASE_PRODUCT;
 use super::{
-    AgentProduct, EvidenceLevel, TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines,
-    TranscriptLocation,
+    AgentProduct, BASE_CALL_PLACES, BASE_LINE_ROW, EvidenceLevel, SessionIdPlace, TranscriptCallPlaces,
+    TranscriptFiles, TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation,
 };
 
 pub(super) static CODEX: AgentProduct = AgentProduct {
@@ -40,6 +40,11 @@ pub(super) static CODEX: AgentProduct = AgentProduct {
     tools: &TOOLS,
     reply: &REPLIES,
     transcript: TranscriptFormat::JsonLines(&TRANSCRIPT),
+    transcript_files: Some(TranscriptFiles::new(INSTALL.directory, "sessions").with_search(
+        3,
+        ".jsonl",
+        SessionIdPlace::FileStemEnd(36),
+    )),
     install: Some(INSTALL),
     contract: Some("codex"),
     ..BASE_PRODUCT
@@ -55,24 +60,59 @@ pub(crate) static TOOLS: ToolDialect = ToolDialect {
     mcp: McpNameForm::Canonical,
 };
 
-/// Its hooks get everything but interruptions.
+/// Versions differ in the line of a prompt.
 static TRANSCRIPT: TranscriptLines = TranscriptLines::new(
     TranscriptLocation::NamedFile,
     &[
         TranscriptLineRow {
             kind: TranscriptLineKind::Prompt,
             marks: &[("/payload/type", "item_completed"), ("/payload/item/type", "UserMessage")],
-            empty: &[],
             text: "/payload/item/content",
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::Prompt,
+            marks: &[("/type", "event_msg"), ("/payload/type", "user_message")],
+            text: "/payload/message",
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::AgentText,
+            marks: &[("/type", "response_item"), ("/payload/type", "message"), ("/payload/role", "assistant")],
+            text: "/payload/content",
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow { marks: &[("/payload/type", "task_started")], ..BASE_LINE_ROW },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::TurnEnd,
+            marks: &[("/payload/type", "task_complete")],
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::ApiError,
+            marks: &[("/type", "event_msg"), ("/payload/type", "error")],
+            text: "/payload/message",
+            ..BASE_LINE_ROW
         },
         TranscriptLineRow {
             kind: TranscriptLineKind::Interruption,
             marks: &[("/payload/type", "turn_aborted"), ("/payload/reason", "interrupted")],
-            empty: &[],
-            text: "",
+            ..BASE_LINE_ROW
         },
+        TranscriptLineRow { marks: &[("/payload/type", "function_call")], ..CALL_ROW },
+        TranscriptLineRow { marks: &[("/payload/type", "custom_tool_call")], ..CALL_ROW },
+        TranscriptLineRow { marks: &[("/payload/type", "function_call_output")], ..RESULT_ROW },
+        TranscriptLineRow { marks: &[("/payload/type", "custom_tool_call_output")], ..RESULT_ROW },
     ],
-);
+)
+.with_cwd(&["/payload/cwd"]);
+
+const CALL_ROW: TranscriptLineRow =
+    TranscriptLineRow { kind: TranscriptLineKind::AgentText, calls: Some(&CALL_PLACES), ..BASE_LINE_ROW };
+const RESULT_ROW: TranscriptLineRow = TranscriptLineRow { kind: TranscriptLineKind::CallResults, ..CALL_ROW };
+
+const CALL_PLACES: TranscriptCallPlaces =
+    TranscriptCallPlaces { id: "/payload/call_id", tool: "/payload/name", ..BASE_CALL_PLACES };
 
 static REPLIES: ReplyDialect = ReplyDialect {
     rows: &[

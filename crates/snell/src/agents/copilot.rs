@@ -15,8 +15,9 @@ use super::reply::{EMPTY_DIALECT, EMPTY_ROW, OutputForm, ReplyDialect, ReplyFiel
 use super::tool_dialect::{McpNameForm, ToolDialect, renamed_keys, same_input};
 use super::unknown::BASE_PRODUCT;
 use super::{
-    AgentEventRow, AgentProduct, AgentVariables, CapabilitySupport, EventShape, EvidenceLevel, HookCapability,
-    NotificationKinds, TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation,
+    AgentEventRow, AgentProduct, AgentVariables, BASE_CALL_PLACES, BASE_LINE_ROW, CapabilitySupport, EventShape,
+    EvidenceLevel, HookCapability, NotificationKinds, SessionIdPlace, TranscriptCallPlaces, TranscriptFiles,
+    TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation,
 };
 
 pub(super) static COPILOT: AgentProduct = AgentProduct {
@@ -92,6 +93,11 @@ pub(super) static COPILOT: AgentProduct = AgentProduct {
     contract: Some("copilot"),
     variables: AgentVariables { project_dir: Some("COPILOT_PROJECT_DIR"), ..BASE_PRODUCT.variables },
     transcript: TranscriptFormat::JsonLines(&TRANSCRIPT),
+    transcript_files: Some(TranscriptFiles::new(INSTALL.directory, "session-state").with_search(
+        1,
+        "events.jsonl",
+        SessionIdPlace::Ancestor(1),
+    )),
     install: Some(INSTALL),
     notifications: NotificationKinds::CLAUDE_LIKE,
     ..BASE_PRODUCT
@@ -133,25 +139,49 @@ static TRANSCRIPT: TranscriptLines = TranscriptLines::new(
     TranscriptLocation::BelowSession("events.jsonl"),
     &[
         TranscriptLineRow {
-            kind: TranscriptLineKind::AgentText,
+            kind: TranscriptLineKind::LastAgentText,
             marks: &[("/type", "assistant.message")],
-            empty: &["/agentId"],
             text: "/data/content",
+            calls: Some(&TranscriptCallPlaces {
+                list: "/data/toolRequests",
+                id: "/toolCallId",
+                tool: "/name",
+                ..BASE_CALL_PLACES
+            }),
+            ..OWN_ROW
         },
         TranscriptLineRow {
             kind: TranscriptLineKind::Prompt,
             marks: &[("/type", "user.message")],
             empty: &["/agentId", "/data/source"],
             text: "/data/content",
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow { marks: &[("/type", "assistant.turn_start")], ..OWN_ROW },
+        TranscriptLineRow { kind: TranscriptLineKind::Interruption, marks: &[("/type", "abort")], ..OWN_ROW },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::CallResults,
+            marks: &[("/type", "tool.execution_complete")],
+            calls: Some(&TranscriptCallPlaces { id: "/data/toolCallId", ..BASE_CALL_PLACES }),
+            ..OWN_ROW
         },
         TranscriptLineRow {
-            kind: TranscriptLineKind::Interruption,
-            marks: &[("/type", "abort")],
-            empty: &["/agentId"],
-            text: "",
+            kind: TranscriptLineKind::PermissionRequest,
+            marks: &[("/type", "permission.requested")],
+            calls: Some(&TranscriptCallPlaces { id: "/data/permissionRequest/toolCallId", ..BASE_CALL_PLACES }),
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::ApiError,
+            marks: &[("/type", "session.error")],
+            text: "/data/message",
+            ..OWN_ROW
         },
     ],
-);
+)
+.with_cwd(&["/data/context/cwd"]);
+
+const OWN_ROW: TranscriptLineRow = TranscriptLineRow { empty: &["/agentId"], ..BASE_LINE_ROW };
 
 static REPLIES: ReplyDialect = ReplyDialect {
     rows: &[
@@ -210,7 +240,6 @@ const INSTALL: InstallRecipe = InstallRecipe {
         ..JsonRegistration::SHELL_GROUPS
     }),
     files: &[AgentSettingsFile::user("hooks/snell.json"), AgentSettingsFile::project(".github/hooks/snell.json")],
-    transcripts: Some("session-state"),
     left_out: &[(
         "PermissionRequest",
         "it fires for every call, also if Copilot asks nothing, and PreToolUse fires for it too",

@@ -17,7 +17,11 @@ use super::reply::ReplyValue::Changed;
 use super::reply::{EMPTY_ROW, InputPolicy, ReplyDialect, ReplyForm, ReplyRow};
 use super::tool_dialect::{McpNameForm, ToolDialect, renamed_keys, same_input};
 use super::unknown::BASE_PRODUCT;
-use super::{AgentEventRow, AgentProduct, AgentVariables, EvidenceLevel, NotificationKinds, StderrUse};
+use super::{
+    AgentEventRow, AgentProduct, AgentVariables, BASE_CALL_PLACES, BASE_LINE_ROW, EvidenceLevel, NotificationKinds,
+    SessionIdPlace, StderrUse, TranscriptCallPlaces, TranscriptFiles, TranscriptFormat, TranscriptLineKind,
+    TranscriptLineRow, TranscriptLines, TranscriptLocation,
+};
 
 pub(super) static GEMINI: AgentProduct = AgentProduct {
     name: "gemini",
@@ -66,6 +70,12 @@ pub(super) static GEMINI: AgentProduct = AgentProduct {
         permission: &["ToolPermission"],
         ..NotificationKinds::NONE
     },
+    transcript: TranscriptFormat::JsonLines(&TRANSCRIPT),
+    transcript_files: Some(TranscriptFiles::new(INSTALL.directory, "tmp").with_search(
+        2,
+        ".jsonl",
+        SessionIdPlace::FirstLine("/sessionId"),
+    )),
     install: Some(INSTALL),
     ..BASE_PRODUCT
 };
@@ -91,6 +101,45 @@ pub(crate) static TOOLS: ToolDialect = ToolDialect {
 };
 
 const DIRECTORY_KEYS: &[(&str, &str)] = &[("dir_path", "path")];
+
+/// It writes a message again when its calls begin, and again with their results.
+static TRANSCRIPT: TranscriptLines = TranscriptLines::new(
+    TranscriptLocation::NamedFile,
+    &[
+        // The results of calls have no text.
+        TranscriptLineRow {
+            kind: TranscriptLineKind::Prompt,
+            marks: &[("/type", "user")],
+            text: "/content",
+            calls: Some(&TranscriptCallPlaces {
+                list: "/content",
+                id: "/functionResponse/id",
+                tool: "/functionResponse/name",
+                ..BASE_CALL_PLACES
+            }),
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::LastAgentText,
+            marks: &[("/type", "gemini")],
+            text: "/content",
+            calls: Some(&TranscriptCallPlaces {
+                list: "/toolCalls",
+                id: "/id",
+                tool: "/name",
+                result: "/result",
+                ..BASE_CALL_PLACES
+            }),
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::ApiError,
+            marks: &[("/type", "error")],
+            text: "/content",
+            ..BASE_LINE_ROW
+        },
+    ],
+);
 
 static REPLIES: ReplyDialect = ReplyDialect {
     rows: &[

@@ -30,8 +30,6 @@ pub struct InstallRecipe {
     pub readers: &'static [SettingsReader],
     /// The scopes of its own files that it runs whenever it runs another product's file.
     pub answering_scopes: &'static [SettingsScope],
-    /// The directory of its transcripts, in its own directory.
-    pub transcripts: Option<&'static str>,
     /// A call that Snell must deny, and the answer that denies it.
     pub proof: DenialProof,
 }
@@ -231,7 +229,6 @@ impl InstallRecipe {
         notes: &[],
         readers: &[],
         answering_scopes: &[SettingsScope::User],
-        transcripts: None,
         proof: DenialProof::CLAUDE,
     };
 }

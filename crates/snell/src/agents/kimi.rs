@@ -12,8 +12,8 @@ use super::reply::{EMPTY_DIALECT, EMPTY_ROW, ReplyDialect, ReplyForm, ReplyRow};
 use super::tool_dialect::{McpNameForm, ToolDialect, renamed_keys, same_input};
 use super::unknown::{BASE_PRODUCT, exit_code_row};
 use super::{
-    AgentProduct, EvidenceLevel, NotificationKinds, TranscriptFormat, TranscriptLineKind, TranscriptLineRow,
-    TranscriptLines, TranscriptLocation,
+    AgentProduct, BASE_LINE_ROW, EvidenceLevel, NotificationKinds, TranscriptFiles, TranscriptFormat,
+    TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation,
 };
 
 pub(super) static KIMI: AgentProduct = AgentProduct {
@@ -49,6 +49,7 @@ pub(super) static KIMI: AgentProduct = AgentProduct {
     adapt,
     reply: &REPLIES,
     transcript: TranscriptFormat::JsonLines(&TRANSCRIPT),
+    transcript_files: Some(TranscriptFiles::new(INSTALL.directory, "sessions")),
     install: Some(INSTALL),
     contract: Some("kimi"),
     notifications: NotificationKinds::CLAUDE_LIKE,
@@ -81,14 +82,14 @@ static TRANSCRIPT: TranscriptLines = TranscriptLines::new(
                 ("/event/type", "content.part"),
                 ("/event/part/type", "text"),
             ],
-            empty: &[],
             text: "/event/part/text",
+            ..BASE_LINE_ROW
         },
         TranscriptLineRow {
             kind: TranscriptLineKind::Prompt,
             marks: &[("/type", "turn.prompt"), ("/origin/kind", "user")],
-            empty: &[],
             text: "/input",
+            ..BASE_LINE_ROW
         },
     ],
 );
@@ -129,7 +130,6 @@ const INSTALL: InstallRecipe = InstallRecipe {
     signs: ("kimi", ".kimi-code"),
     format: RegistrationFormat::Toml(TomlRegistration::new("event")),
     files: &[AgentSettingsFile::user("config.toml")],
-    transcripts: Some("sessions"),
     left_out: &[("SessionHeartbeat", "it fires every minute and tells nothing new")],
     // The longest that it takes.
     timeout: Some(600),

@@ -8,7 +8,10 @@ use super::install_recipe::{
 use super::reply::{EMPTY_DIALECT, EMPTY_ROW, ReplyDialect, ReplyForm, ReplyRow};
 use super::tool_dialect::{McpNameForm, ToolDialect, same_input};
 use super::unknown::{BASE_PRODUCT, exit_code_row};
-use super::{AgentEventRow, AgentProduct};
+use super::{
+    AgentEventRow, AgentProduct, BASE_CALL_PLACES, BASE_LINE_ROW, SessionIdPlace, TranscriptCallPlaces,
+    TranscriptFiles, TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation,
+};
 
 pub(super) static KIRO: AgentProduct = AgentProduct {
     name: "kiro",
@@ -36,6 +39,12 @@ pub(super) static KIRO: AgentProduct = AgentProduct {
     ],
     tools: &TOOLS,
     reply: &REPLIES,
+    transcript: TranscriptFormat::JsonLines(&TRANSCRIPT),
+    transcript_files: Some(TranscriptFiles::new(INSTALL.directory, "sessions/cli").with_search(
+        0,
+        ".jsonl",
+        SessionIdPlace::FileStem,
+    )),
     install: Some(INSTALL),
     ..BASE_PRODUCT
 };
@@ -52,6 +61,42 @@ pub(crate) static TOOLS: ToolDialect = ToolDialect {
     ],
     mcp: McpNameForm::Prefix("@"),
 };
+
+static TRANSCRIPT: TranscriptLines = TranscriptLines::new(
+    TranscriptLocation::NamedFile,
+    &[
+        TranscriptLineRow {
+            kind: TranscriptLineKind::Prompt,
+            marks: &[("/kind", "Prompt")],
+            text: "/data/content",
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::LastAgentText,
+            marks: &[("/kind", "AssistantMessage")],
+            text: "/data/content",
+            calls: Some(&TranscriptCallPlaces {
+                list: "/data/content",
+                marks: &[("/kind", "toolUse")],
+                id: "/data/toolUseId",
+                tool: "/data/name",
+                ..BASE_CALL_PLACES
+            }),
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::CallResults,
+            marks: &[("/kind", "ToolResults")],
+            calls: Some(&TranscriptCallPlaces {
+                list: "/data/content",
+                marks: &[("/kind", "toolResult")],
+                id: "/data/toolUseId",
+                ..BASE_CALL_PLACES
+            }),
+            ..BASE_LINE_ROW
+        },
+    ],
+);
 
 static REPLIES: ReplyDialect = ReplyDialect {
     rows: &[

@@ -44,6 +44,7 @@ mod plugin_replies;
 mod qwen;
 mod reply;
 mod tool_dialect;
+mod transcript_facts;
 mod unknown;
 mod vibe;
 mod windsurf;
@@ -52,13 +53,13 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::event::{Event, EventError, EventName};
+use crate::event::{Event, EventError, EventName, ToolCall};
 use crate::verdict::Verdict;
 
 pub use capabilities::{AgentCapabilities, CapabilitySupport, HookCapability};
 pub use facts::{
     AgentEventRow, AgentVariables, EventShape, EvidenceLevel, NotificationKinds, QuestionForm, QuestionTool, StderrUse,
-    SubagentSessions, TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation,
+    SubagentSessions,
 };
 use fingerprint::{AgentVocabulary, CallerEvidence, PayloadMark};
 pub use install_recipe::{
@@ -69,6 +70,11 @@ use reply::{ContextEffect, ReplyDialect};
 pub use reply::{DialogDuringHook, UserAnswer};
 pub(crate) use tool_dialect::CANONICAL_TOOLS;
 pub use tool_dialect::ToolDialect;
+use transcript_facts::{BASE_CALL_PLACES, BASE_LINE_ROW};
+pub use transcript_facts::{
+    SessionIdPlace, TranscriptCallPlaces, TranscriptFiles, TranscriptFormat, TranscriptLineKind, TranscriptLineRow,
+    TranscriptLines, TranscriptLocation,
+};
 
 /// Every product. If the payloads of two are similar, the one with the narrower fingerprint is first.
 static PRODUCTS: &[&AgentProduct] = &[
@@ -141,6 +147,8 @@ pub struct AgentProduct {
     pub question_tools: &'static [QuestionTool],
     /// The format of the file that `transcript_path` names.
     pub transcript: TranscriptFormat,
+    /// Where its transcripts are.
+    pub transcript_files: Option<TranscriptFiles>,
     /// The contract of its own hook files, which it runs itself.
     pub contract: Option<&'static str>,
     /// How Snell registers itself in its settings, if Snell supports that.
@@ -212,6 +220,12 @@ impl AgentProduct {
             (Some(row), _) => Some((row.native, EventName::parse(row.canonical))),
             (None, own) => own.map(|name| (name, EventName::parse(name))),
         }
+    }
+
+    /// The canonical name of one of its tools, if it has one.
+    pub fn canonical_tool_name(&self, native: &str) -> String {
+        let call = ToolCall { name: native.to_owned(), ..ToolCall::default() };
+        self.tools.to_canonical(call).name
     }
 
     /// Its tools, for hooks that are written for it.

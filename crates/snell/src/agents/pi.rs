@@ -9,7 +9,10 @@ use super::install_recipe::{
 use super::plugin_replies::{PLUGIN_NOTES, PLUGIN_REPLIES};
 use super::tool_dialect::{McpNameForm, ToolDialect, renamed_keys, same_input};
 use super::unknown::BASE_PRODUCT;
-use super::{AgentEventRow, AgentProduct, EvidenceLevel};
+use super::{
+    AgentEventRow, AgentProduct, BASE_CALL_PLACES, BASE_LINE_ROW, EvidenceLevel, SessionIdPlace, TranscriptCallPlaces,
+    TranscriptFiles, TranscriptFormat, TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation,
+};
 
 pub(super) static PI: AgentProduct = AgentProduct {
     name: "pi",
@@ -40,6 +43,12 @@ pub(super) static PI: AgentProduct = AgentProduct {
     tools: &TOOLS,
     adapt,
     reply: &PLUGIN_REPLIES,
+    transcript: TranscriptFormat::JsonLines(&TRANSCRIPT),
+    transcript_files: Some(TranscriptFiles::new(INSTALL.directory, "sessions").with_search(
+        1,
+        ".jsonl",
+        SessionIdPlace::FileStemEnd(36),
+    )),
     install: Some(INSTALL),
     answer_notes: PLUGIN_NOTES,
     ..BASE_PRODUCT
@@ -59,6 +68,53 @@ pub(crate) static TOOLS: ToolDialect = ToolDialect {
 };
 
 const FILE_KEYS: &[(&str, &str)] = &[("path", "file_path")];
+
+static TRANSCRIPT: TranscriptLines = TranscriptLines::new(
+    TranscriptLocation::NamedFile,
+    &[
+        TranscriptLineRow {
+            kind: TranscriptLineKind::Prompt,
+            marks: &[("/type", "message"), ("/message/role", "user")],
+            text: "/message/content",
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::Interruption,
+            marks: &[("/type", "message"), ("/message/stopReason", "aborted")],
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::ApiError,
+            marks: &[("/type", "message"), ("/message/stopReason", "error")],
+            text: "/message/errorMessage",
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::LastAgentText,
+            marks: &[("/type", "message"), ("/message/role", "assistant")],
+            text: "/message/content",
+            calls: Some(&TranscriptCallPlaces {
+                list: "/message/content",
+                marks: &[("/type", "toolCall")],
+                id: "/id",
+                tool: "/name",
+                ..BASE_CALL_PLACES
+            }),
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::CallResults,
+            marks: &[("/type", "message"), ("/message/role", "toolResult")],
+            calls: Some(&TranscriptCallPlaces {
+                id: "/message/toolCallId",
+                tool: "/message/toolName",
+                ..BASE_CALL_PLACES
+            }),
+            ..BASE_LINE_ROW
+        },
+    ],
+)
+.with_cwd(&["/cwd"]);
 
 const INSTALL: InstallRecipe = InstallRecipe {
     directory: AgentDirectory::in_home(".pi/agent").or_variable("PI_CODING_AGENT_DIR", ""),

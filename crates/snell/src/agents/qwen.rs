@@ -13,7 +13,7 @@ use super::install_recipe::{
 use super::reply::{EMPTY_ROW, ReplyDialect, ReplyRow};
 use super::tool_dialect::{McpNameForm, ToolDialect, renamed_keys, same_input};
 use super::unknown::BASE_PRODUCT;
-use super::{AgentProduct, AgentVariables, EvidenceLevel, NotificationKinds};
+use super::{AgentProduct, AgentVariables, EvidenceLevel, NotificationKinds, TranscriptFiles};
 
 pub(super) static QWEN: AgentProduct = AgentProduct {
     name: "qwen",
@@ -56,6 +56,7 @@ pub(super) static QWEN: AgentProduct = AgentProduct {
     },
     install: Some(INSTALL),
     notifications: NotificationKinds::CLAUDE_LIKE,
+    transcript_files: Some(TranscriptFiles::new(INSTALL.directory, "projects")),
     ..BASE_PRODUCT
 };
 

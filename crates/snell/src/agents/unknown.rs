@@ -48,6 +48,7 @@ pub(super) const BASE_PRODUCT: AgentProduct = AgentProduct {
     notifications: NotificationKinds::CLAUDE_LIKE,
     question_tools: QuestionTool::CANONICAL,
     transcript: TranscriptFormat::Unsupported,
+    transcript_files: None,
     contract: None,
     install: None,
 };

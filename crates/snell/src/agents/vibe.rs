@@ -14,8 +14,9 @@ use super::reply::{EMPTY_DIALECT, EMPTY_ROW, ReplyDialect, ReplyRow};
 use super::tool_dialect::{McpNameForm, ToolDialect, renamed_keys, same_input};
 use super::unknown::BASE_PRODUCT;
 use super::{
-    AgentEventRow, AgentProduct, CapabilitySupport, EvidenceLevel, HookCapability, TranscriptFormat,
-    TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation,
+    AgentEventRow, AgentProduct, BASE_CALL_PLACES, BASE_LINE_ROW, CapabilitySupport, EvidenceLevel, HookCapability,
+    SessionIdPlace, TranscriptCallPlaces, TranscriptFiles, TranscriptFormat, TranscriptLineKind, TranscriptLineRow,
+    TranscriptLines, TranscriptLocation,
 };
 
 pub(super) static VIBE: AgentProduct = AgentProduct {
@@ -37,6 +38,11 @@ pub(super) static VIBE: AgentProduct = AgentProduct {
     adapt,
     reply: &REPLIES,
     transcript: TranscriptFormat::JsonLines(&TRANSCRIPT),
+    transcript_files: Some(TranscriptFiles::new(INSTALL.directory, "logs/session").with_search(
+        1,
+        "messages.jsonl",
+        SessionIdPlace::Ancestor(1),
+    )),
     install: Some(INSTALL),
     answer_notes: &[(
         HookCapability::FailClosed,
@@ -72,20 +78,47 @@ pub(crate) static TOOLS: ToolDialect = ToolDialect {
 const FILE_KEYS: &[(&str, &str)] = &[("path", "file_path")];
 
 /// Its only record of prompts. Hooks get none.
+/// Versions before 3 wrote messages as they are sent to the model.
 static TRANSCRIPT: TranscriptLines = TranscriptLines::new(
     TranscriptLocation::LastFileBelow("journal"),
     &[
         TranscriptLineRow {
             kind: TranscriptLineKind::AgentText,
             marks: &[("/type", "action_result"), ("/payload/result/type", "completion_succeeded")],
-            empty: &[],
             text: "/payload/result/result/parts",
+            ..BASE_LINE_ROW
         },
         TranscriptLineRow {
             kind: TranscriptLineKind::Prompt,
             marks: &[("/type", "command_reserved"), ("/payload/method", "turn/start")],
             empty: &["/payload/params/injected"],
             text: "/payload/params/message",
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::Prompt,
+            marks: &[("/role", "user")],
+            empty: &["/injected"],
+            text: "/content",
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::LastAgentText,
+            marks: &[("/role", "assistant")],
+            empty: &["/injected"],
+            text: "/content",
+            calls: Some(&TranscriptCallPlaces {
+                list: "/tool_calls",
+                id: "/id",
+                tool: "/function/name",
+                ..BASE_CALL_PLACES
+            }),
+        },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::CallResults,
+            marks: &[("/role", "tool")],
+            calls: Some(&TranscriptCallPlaces { id: "/tool_call_id", tool: "/name", ..BASE_CALL_PLACES }),
+            ..BASE_LINE_ROW
         },
     ],
 );

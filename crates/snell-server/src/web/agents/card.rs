@@ -49,6 +49,7 @@ pub(super) fn render_card(agent: &AgentView, now: Timestamp) -> Markup {
 pub(crate) fn render_question(agent: &AgentView) -> Markup {
     html! {
         @if agent.state == AgentState::AwaitingInput { p.asks { bdi { (truncate_text(&agent.why, MAX_LAST_WORDS_CHARS)) } } }
+        @if let Some(uid) = &agent.open_request { p.open-request { a href={ "/requests#request-" (uid) } { "Answer its request" } } }
     }
 }
 

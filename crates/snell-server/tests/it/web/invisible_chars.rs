@@ -1,9 +1,11 @@
 //! Invisible characters in texts of agents are shown wherever people read them.
 
 use serde_json::json;
-use snell_server::page_routes;
+use snell_server::{AnswerKey, AnswerLink, page_routes};
+use snell_store::requests::AnswerChoice;
 
 use super::{create_waiting_agent, start_with_stopped_clock};
+use crate::support::OpenRequest;
 
 /// Each changes the direction of text, is invisible, or controls a terminal.
 const UNSEEN: &[char] = &[
@@ -44,10 +46,22 @@ fn invisible_characters_are_shown_in_every_view_fragment_and_file() {
     let text = format!("{hidden}{KEPT}");
     create_waiting_agent(&app, "s1", &text);
     app.send_event("stop", &json!({"session_id": "s2", "cwd": app.data_dir(), "last_assistant_message": text}));
+    let hidden = text.clone();
+    let request = OpenRequest::open_with(&app, 1, |request| {
+        request.title.clone_from(&hidden);
+        request.tool = Some(hidden.clone());
+        request.detail = json!({
+            "input": {"command": hidden, "description": hidden}, "cwd": hidden, "reading": [hidden],
+            "reasons": [{"author": hidden, "rule": hidden, "text": hidden}],
+        });
+    });
+    let key = AnswerKey::load_or_create(app.data_dir()).unwrap();
+    let link = AnswerLink { uid: request.uid, choice: AnswerChoice::Allow, expires_at: i64::MAX };
+    let link = key.sign_link(&link);
     let looked_at = page_routes().filter(|(method, path)| *method == "GET" && !path.starts_with("/assets"));
     for (_, path) in looked_at.filter(|(_, path)| *path != "/login") {
         for number in ["1", "3"] {
-            let path = path.replace("{id}", number).replace("/agents/3", "/agents/2");
+            let path = path.replace("{id}", number).replace("/agents/3", "/agents/2").replace("{link}", &link);
             let answer = app.request("GET", &path).without_chunking().send();
             assert_eq!(answer.status, 200, "{path}");
             let zwj = |at: usize| answer.body[at..].starts_with("\u{200d}💻");
@@ -55,7 +69,7 @@ fn invisible_characters_are_shown_in_every_view_fragment_and_file() {
             assert_eq!(raw, None, "{path}: {}", answer.body);
         }
     }
-    for path in ["/", "/agents/1", "/agents/1/export.html", "/agents/2", "/logging", "/logging/3"] {
+    for path in ["/", "/agents/1", "/agents/1/export.html", "/agents/2", "/logging", "/logging/3", "/requests"] {
         let body = app.request("GET", path).without_chunking().send().body;
         for shown in ["\\u{0}x", "\\u{1b}x", "\\u{202e}x", "\\u{e0041}x", "👩\u{200d}💻 שלום"] {
             assert!(body.contains(shown), "{path}: {shown} in {body}");

@@ -10,6 +10,7 @@ mod invisible_chars;
 mod logging;
 mod login;
 mod performance;
+mod requests;
 mod sightings;
 mod timeline;
 mod timeline_filter;

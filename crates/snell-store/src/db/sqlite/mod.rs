@@ -18,6 +18,7 @@ mod sessions;
 mod sightings;
 mod timeline;
 mod tool_calls;
+mod usage;
 mod worker_rows;
 
 use std::cell::Cell;
@@ -38,6 +39,7 @@ use self::file_lengths::FileLengths;
 use crate::db::backend::{Backend, CheckpointMode, RemovedFile};
 use crate::db::dispatches::DispatchTable;
 use crate::db::rows::Rows;
+use crate::db::usage::UsageTable;
 use crate::derive::transcript::FileId;
 use crate::error::{Result, StoreError};
 use crate::views::query_types::PruneCounts;
@@ -53,6 +55,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/007-context-and-background.sql"),
     include_str!("migrations/008-dispatches.sql"),
     include_str!("migrations/009-requests.sql"),
+    include_str!("migrations/010-usage.sql"),
+    include_str!("migrations/012-open-calls.sql"),
     include_str!("migrations/013-background.sql"),
 ];
 
@@ -255,6 +259,10 @@ impl Backend for SqliteDatabase {
     }
 
     fn dispatches(&mut self) -> &mut dyn DispatchTable {
+        self
+    }
+
+    fn usage(&mut self) -> &mut dyn UsageTable {
         self
     }
 

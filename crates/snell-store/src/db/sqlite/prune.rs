@@ -5,6 +5,7 @@ use snell::Timestamp;
 
 use super::SqliteDatabase;
 use super::columns::ConnectionExt;
+use super::usage;
 use crate::error::Result;
 use crate::views::queries::LiveQueries;
 use crate::views::query_types::PruneCounts;
@@ -131,7 +132,7 @@ impl PruneBatch<'_> {
         Ok(PruneCounts {
             events: self.delete(DELETE_EVENTS)?,
             turns: self.delete(DELETE_TURNS)?,
-            rest: self.delete_all(DELETE_DETAILS)?,
+            rest: self.delete_all(usage::SUM_REQUESTS)? + self.delete_all(DELETE_DETAILS)?,
             ..PruneCounts::default()
         })
     }

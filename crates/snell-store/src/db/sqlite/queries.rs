@@ -24,6 +24,8 @@ columns! {
         status_text: "c.status_text", tmux_session: "a.tmux_session", tmux_pane: "a.tmux_pane", pid: "a.pid",
         host: "a.host", role: "c.role", mode: "c.mode", model: "c.model", context_percent: "a.context_percent",
         started_at: "a.started_at", last_seen_at: "a.last_seen_at", ended_at: "a.ended_at", end_reason: "a.end_reason",
+        open_request: "(SELECT r.uid FROM requests r WHERE r.agent_id = a.agent_id AND r.status = 'open' \
+            ORDER BY r.request_id LIMIT 1)",
     }
 }
 

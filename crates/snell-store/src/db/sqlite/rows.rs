@@ -28,7 +28,9 @@ columns! {
     SessionBinding from "session_ids JOIN conversations USING (conversation_id)" { conversation_id, agent_id }
 }
 
-columns! { TranscriptProgress from "session_ids" { path: "transcript_path", cursor: "transcript_mark" } }
+columns! {
+    TranscriptProgress from "session_ids" { path: "transcript_path", cursor: "transcript_mark", open_calls }
+}
 
 impl Rows for SqliteTransaction<'_, '_> {
     fn find_session_binding(&mut self, session_id: &str) -> Result<Option<SessionBinding>> {
@@ -127,8 +129,9 @@ impl Rows for SqliteTransaction<'_, '_> {
     }
 
     fn save_transcript_progress(&mut self, session_id: &str, reached: &TranscriptProgress) -> Result<()> {
-        let sql = "UPDATE session_ids SET transcript_path = ?2, transcript_mark = ?3 WHERE session_id = ?1";
-        self.transaction.run(sql, params![session_id, reached.path, reached.cursor])
+        let sql = "UPDATE session_ids SET transcript_path = ?2, transcript_mark = ?3, open_calls = ?4 \
+                   WHERE session_id = ?1";
+        self.transaction.run(sql, params![session_id, reached.path, reached.cursor, reached.open_calls])
     }
 
     fn open_command(&mut self, agent_id: i64, conversation_id: Option<i64>, at: Timestamp) -> Result<i64> {

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::MAX_READ_BYTES;
+use super::line_reader::LineReader;
 
 /// How many bytes at the start of a file, and how many before the cursor, are hashed.
 const CHECKED_BYTES: u64 = 4096;
@@ -61,7 +62,7 @@ pub struct CursorParseError(String);
 
 impl TranscriptCursor {
     /// The cursor at `offset` of `file`, at the start of a line.
-    pub(super) fn from_offset(file: &File, offset: u64) -> io::Result<Self> {
+    pub(crate) fn from_offset(file: &File, offset: u64) -> io::Result<Self> {
         let metadata = file.metadata()?;
         Ok(Self {
             file: Some(FileId::from_metadata(&metadata)),
@@ -82,6 +83,12 @@ impl TranscriptCursor {
         }
     }
 
+    /// The position after the lines that were read.
+    pub(crate) fn after_lines(file: &File, lines: &LineReader<'_>) -> io::Result<Self> {
+        let cursor = Self::from_offset(file, lines.offset())?;
+        Ok(Self { in_long_line: lines.is_in_long_line(), ..cursor })
+    }
+
     /// Whether the file seems unchanged since the last read. This check is cheap.
     pub fn is_at_end_of(&self, metadata: &Metadata) -> bool {
         self.file == Some(FileId::from_metadata(metadata))
@@ -97,7 +104,7 @@ impl TranscriptCursor {
     }
 
     /// Whether `file` is still the file of this cursor, and still has the content that was read.
-    pub(super) fn is_valid_for(&self, file: &File) -> io::Result<bool> {
+    pub(crate) fn is_valid_for(&self, file: &File) -> io::Result<bool> {
         if file.metadata()?.len() < self.offset {
             return Ok(false);
         }

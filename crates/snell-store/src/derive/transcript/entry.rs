@@ -43,14 +43,29 @@ pub enum TranscriptEntry {
 /// The agent's activity at the time of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ActivityKind {
-    /// It works on a prompt or a tool's result.
+    /// It has a prompt.
+    Prompted,
+    /// It works.
     Works,
-    /// It uses this tool.
-    UsesTool(String),
+    /// It uses a tool.
+    UsesTool(TranscriptCall),
+    /// It has the result of a call.
+    EndedTool(TranscriptCall),
+    /// It asks for permission to make a call.
+    AsksPermission(TranscriptCall),
     /// It has written a text, and may continue.
     Speaks,
     /// It has ended its turn.
     EndedTurn,
+}
+
+/// A tool call, as far as a line names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TranscriptCall {
+    /// Its id.
+    pub id: Option<String>,
+    /// The agent's own name of the tool.
+    pub tool: Option<String>,
 }
 
 /// The agent's activity, and its time.
@@ -58,7 +73,7 @@ pub enum ActivityKind {
 pub struct TranscriptActivity {
     /// The kind of activity.
     pub kind: ActivityKind,
-    /// The time.
+    /// The time of the line, else of the last write to the file.
     pub at: Option<Timestamp>,
 }
 
@@ -76,7 +91,8 @@ pub struct ContextUsage {
 pub(super) struct ParsedLine {
     pub(super) entry: Option<TranscriptEntry>,
     pub(super) usage: Option<ContextUsage>,
-    pub(super) activity: Option<TranscriptActivity>,
+    pub(super) activities: Vec<ActivityKind>,
+    pub(super) at: Option<Timestamp>,
     /// The agent's directory.
     pub(super) cwd: Option<String>,
     /// The session's model, with the mark of a larger context.
@@ -140,8 +156,8 @@ pub(super) fn parse_line(line: &[u8], is_own: &dyn Fn(&str) -> bool) -> ParsedLi
         }
         _ => return ParsedLine::default(),
     };
-    found.activity = detect_activity(&line, found.entry.as_ref())
-        .map(|doing| TranscriptActivity { kind: doing, at: parse_timestamp(&line) });
+    found.activities = detect_activities(&line, found.entry.as_ref());
+    found.at = parse_timestamp(&line);
     found.cwd = line["cwd"].as_str().map(str::to_owned);
     found
 }
@@ -149,29 +165,34 @@ pub(super) fn parse_line(line: &[u8], is_own: &dyn Fn(&str) -> bool) -> ParsedLi
 /// Stop reasons of a message that end the turn.
 const TURN_END_REASONS: [&str; 4] = ["end_turn", "max_tokens", "refusal", "stop_sequence"];
 
-fn detect_activity(line: &Value, entry: Option<&TranscriptEntry>) -> Option<ActivityKind> {
+fn detect_activities(line: &Value, entry: Option<&TranscriptEntry>) -> Vec<ActivityKind> {
     let message = &line["message"];
     let blocks = message["content"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let block = |kind: &str| blocks.iter().rev().find(|block| block["type"] == kind);
+    let list_calls = |kind: &str, id: &str| -> Vec<_> {
+        let text = |block: &Value, key: &str| block[key].as_str().map(str::to_owned);
+        let blocks = blocks.iter().filter(|block| block["type"] == kind);
+        blocks.map(|block| TranscriptCall { id: text(block, id), tool: text(block, "name") }).collect()
+    };
     match entry {
         Some(TranscriptEntry::Interrupted { .. } | TranscriptEntry::ApiError { .. }) => {
-            return Some(ActivityKind::EndedTurn);
+            return vec![ActivityKind::EndedTurn];
         }
-        Some(TranscriptEntry::Prompt { .. }) => return Some(ActivityKind::Works),
+        Some(TranscriptEntry::Prompt { .. }) => return vec![ActivityKind::Prompted],
         Some(TranscriptEntry::AgentText { .. }) | None => {}
     }
     if is_system_prompt(line) {
-        return Some(ActivityKind::Works);
+        return vec![ActivityKind::Prompted];
     }
     if line["type"] == "user" {
-        return block("tool_result").map(|_| ActivityKind::Works);
+        return list_calls("tool_result", "tool_use_id").into_iter().map(ActivityKind::EndedTool).collect();
     }
+    let calls = list_calls("tool_use", "id");
     let ended = message["stop_reason"].as_str().is_some_and(|why| TURN_END_REASONS.contains(&why));
-    let tool = block("tool_use").and_then(|tool| tool["name"].as_str());
-    match (tool, ended) {
-        (Some(tool), _) => Some(ActivityKind::UsesTool(tool.to_owned())),
-        (None, true) => Some(ActivityKind::EndedTurn),
-        (None, false) => entry.map(|_| ActivityKind::Speaks),
+    match entry {
+        _ if !calls.is_empty() => calls.into_iter().map(ActivityKind::UsesTool).collect(),
+        _ if ended => vec![ActivityKind::EndedTurn],
+        Some(_) => vec![ActivityKind::Speaks],
+        None => Vec::new(),
     }
 }
 
@@ -220,12 +241,18 @@ fn parse_user_line(line: &Value) -> Option<TranscriptEntry> {
 pub(super) fn extract_texts(content: &Value) -> Vec<&str> {
     let texts: Vec<_> = match content {
         Value::String(text) => vec![text.as_str()],
-        Value::Array(blocks) => {
-            blocks.iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str()).collect()
-        }
+        Value::Array(blocks) => blocks.iter().filter_map(get_block_text).collect(),
         _ => Vec::new(),
     };
     texts.into_iter().map(str::trim).filter(|text| !text.is_empty()).collect()
+}
+
+/// The text of a part of a message. Codex calls it output, Gemini CLI names no type, and Kiro has its own keys.
+fn get_block_text(block: &Value) -> Option<&str> {
+    match block["type"].as_str().or(block["kind"].as_str()) {
+        None | Some("text" | "output_text" | "input_text") => block["text"].as_str().or(block["data"].as_str()),
+        Some(_) => None,
+    }
 }
 
 /// Joins texts, and truncates the result.

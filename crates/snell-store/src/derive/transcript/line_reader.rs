@@ -10,7 +10,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Reads lines and knows its position: always at the start of a line, or inside one that is skipped.
 #[derive(Debug)]
-pub(super) struct LineReader<'a> {
+pub(crate) struct LineReader<'a> {
     reader: BufReader<&'a File>,
     line: Vec<u8>,
     offset: u64,
@@ -19,7 +19,7 @@ pub(super) struct LineReader<'a> {
 
 /// One step of reading.
 #[derive(Debug)]
-pub(super) enum LineStep<'a> {
+pub(crate) enum LineStep<'a> {
     /// A line without its line feed.
     Line(&'a [u8]),
     /// A piece of a line that is too long.
@@ -37,26 +37,26 @@ enum BufferPiece {
 
 impl<'a> LineReader<'a> {
     /// Reads on from a position in the file.
-    pub(super) fn new(mut file: &'a File, from: &TranscriptCursor) -> io::Result<Self> {
+    pub(crate) fn new(mut file: &'a File, from: &TranscriptCursor) -> io::Result<Self> {
         let TranscriptCursor { offset, in_long_line, .. } = *from;
         file.seek(SeekFrom::Start(offset))?;
         Ok(Self { reader: BufReader::with_capacity(BUFFER_BYTES, file), line: Vec::new(), offset, in_long_line })
     }
 
     /// The end of the last complete line, or of the last piece of a skipped one.
-    pub(super) fn offset(&self) -> u64 {
+    pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
-    pub(super) fn is_in_long_line(&self) -> bool {
+    pub(crate) fn is_in_long_line(&self) -> bool {
         self.in_long_line
     }
 
-    pub(super) fn is_at_end(&mut self) -> io::Result<bool> {
+    pub(crate) fn is_at_end(&mut self) -> io::Result<bool> {
         Ok(self.reader.fill_buf()?.is_empty())
     }
 
-    pub(super) fn next_line(&mut self) -> io::Result<LineStep<'_>> {
+    pub(crate) fn next_line(&mut self) -> io::Result<LineStep<'_>> {
         self.line.clear();
         loop {
             let ended = match self.take_piece()? {

@@ -1,42 +1,95 @@
 //! Lines of transcripts that a product's table describes.
 
 use serde_json::Value;
-use snell::{Timestamp, TranscriptLineKind, TranscriptLineRow};
+use snell::{Timestamp, TranscriptCallPlaces, TranscriptLineKind, TranscriptLineRow, TranscriptLines};
 
-use super::entry::{ParsedLine, TranscriptEntry, extract_texts, join_texts};
+use super::entry::{ActivityKind, ParsedLine, TranscriptCall, TranscriptEntry, extract_texts, join_texts};
 
 /// Parses `line`; empty if it is invalid, or if no row fits.
-pub(super) fn parse_line(line: &[u8], rows: &[TranscriptLineRow]) -> ParsedLine {
+pub(super) fn parse_line(line: &[u8], lines: &TranscriptLines) -> ParsedLine {
     let Ok(line) = serde_json::from_slice::<Value>(line) else {
         return ParsedLine::default();
     };
-    let row = rows.iter().find(|row| fits(row, &line));
-    ParsedLine { entry: row.and_then(|row| build_entry(row, &line)), ..ParsedLine::default() }
+    let cwd = lines.cwd.iter().find_map(|place| line.pointer(place)?.as_str()).map(str::to_owned);
+    let Some(row) = lines.rows.iter().find(|row| fits(row, &line)) else {
+        return ParsedLine { cwd, ..ParsedLine::default() };
+    };
+    let entry = build_entry(row, &line);
+    let activities = list_activities(row, &line, entry.is_some());
+    ParsedLine { entry, activities, at: parse_time(&line), cwd, ..ParsedLine::default() }
 }
 
 fn fits(row: &TranscriptLineRow, line: &Value) -> bool {
-    let has_mark = |(place, value): &(&str, &str)| line.pointer(place).and_then(Value::as_str) == Some(value);
     let is_empty = |place: &&str| matches!(line.pointer(place), None | Some(Value::Null | Value::Bool(false)));
-    row.marks.iter().all(has_mark) && row.empty.iter().all(is_empty)
+    has_marks(row.marks, line) && row.empty.iter().all(is_empty)
+}
+
+fn has_marks(marks: &[(&str, &str)], value: &Value) -> bool {
+    marks.iter().all(|(place, mark)| value.pointer(place).and_then(Value::as_str) == Some(mark))
 }
 
 fn build_entry(row: &TranscriptLineRow, line: &Value) -> Option<TranscriptEntry> {
     let at = parse_time(line);
-    if row.kind == TranscriptLineKind::Interruption {
-        return Some(TranscriptEntry::Interrupted { at });
+    let text = || join_texts(&extract_texts(line.pointer(row.text)?));
+    match row.kind {
+        TranscriptLineKind::Interruption => Some(TranscriptEntry::Interrupted { at }),
+        TranscriptLineKind::ApiError => Some(TranscriptEntry::ApiError { text: text().unwrap_or_default(), at }),
+        _ if row.text.is_empty() => None,
+        TranscriptLineKind::Prompt => Some(TranscriptEntry::Prompt { text: text()?, at, id: None }),
+        _ => Some(TranscriptEntry::AgentText { text: text()?, at, id: None }),
     }
-    let text = join_texts(&extract_texts(line.pointer(row.text)?))?;
-    Some(match row.kind {
-        TranscriptLineKind::Prompt => TranscriptEntry::Prompt { text, at, id: None },
-        TranscriptLineKind::AgentText | TranscriptLineKind::Interruption => {
-            TranscriptEntry::AgentText { text, at, id: None }
-        }
-    })
 }
+
+fn list_activities(row: &TranscriptLineRow, line: &Value, has_entry: bool) -> Vec<ActivityKind> {
+    let calls = row.calls.map(|places| list_calls(places, line)).unwrap_or_default();
+    let begun =
+        || calls.iter().filter(|(_, has_result)| !has_result).map(|(call, _)| ActivityKind::UsesTool(call.clone()));
+    let ended = || calls.iter().map(|(call, _)| ActivityKind::EndedTool(call.clone()));
+    match row.kind {
+        TranscriptLineKind::Prompt if has_entry => vec![ActivityKind::Prompted],
+        TranscriptLineKind::Prompt | TranscriptLineKind::CallResults => ended().collect(),
+        TranscriptLineKind::AgentText | TranscriptLineKind::LastAgentText if !calls.is_empty() => {
+            let with_results = calls.iter().filter(|(_, has_result)| *has_result);
+            begun().chain(with_results.map(|(call, _)| ActivityKind::EndedTool(call.clone()))).collect()
+        }
+        TranscriptLineKind::LastAgentText if has_entry => vec![ActivityKind::EndedTurn],
+        TranscriptLineKind::AgentText | TranscriptLineKind::LastAgentText => {
+            Vec::from_iter(has_entry.then_some(ActivityKind::Speaks))
+        }
+        TranscriptLineKind::Interruption | TranscriptLineKind::ApiError | TranscriptLineKind::TurnEnd => {
+            vec![ActivityKind::EndedTurn]
+        }
+        TranscriptLineKind::Activity => vec![ActivityKind::Works],
+        TranscriptLineKind::PermissionRequest => {
+            calls.into_iter().map(|(call, _)| ActivityKind::AsksPermission(call)).collect()
+        }
+    }
+}
+
+/// The calls of a line, and whether each has its result there.
+fn list_calls(places: &TranscriptCallPlaces, line: &Value) -> Vec<(TranscriptCall, bool)> {
+    let text = |call: &Value, place: &str| call.pointer(place).and_then(Value::as_str).map(str::to_owned);
+    let read_call = |call: &Value| {
+        let id = text(call, places.id);
+        let has_result =
+            !places.result.is_empty() && call.pointer(places.result).is_some_and(|result| !result.is_null());
+        id.map(|id| (TranscriptCall { id: Some(id), tool: text(call, places.tool) }, has_result))
+    };
+    match line.pointer(places.list) {
+        Some(Value::Array(list)) => {
+            list.iter().filter(|call| has_marks(places.marks, call)).filter_map(read_call).collect()
+        }
+        Some(call) if places.list.is_empty() => read_call(call).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Keys of a line's time.
+const TIME_KEYS: [&str; 2] = ["timestamp", "created_at"];
 
 /// The time of a line: a text, or milliseconds.
 fn parse_time(line: &Value) -> Option<Timestamp> {
-    let from_text = || line["timestamp"].as_str()?.parse().ok();
+    let from_text = || TIME_KEYS.iter().find_map(|key| line[key].as_str())?.parse().ok();
     from_text().or_else(|| Timestamp::from_millisecond(line["time"].as_i64()?).ok())
 }
 
@@ -52,7 +105,7 @@ mod tests {
         let TranscriptFormat::JsonLines(lines) = AgentProduct::find_by_name(product).unwrap().transcript else {
             panic!("{product} has no rows");
         };
-        Some(match parse_line(line.to_string().as_bytes(), lines.rows).entry? {
+        Some(match parse_line(line.to_string().as_bytes(), lines).entry? {
             TranscriptEntry::AgentText { text, .. } => format!("agent: {text}"),
             TranscriptEntry::Prompt { text, .. } => format!("user: {text}"),
             TranscriptEntry::Interrupted { .. } => "interrupted".to_owned(),

@@ -22,15 +22,15 @@ mod tests;
 use std::io;
 use std::path::Path;
 
-use snell::{FileAccess, RegularFile, TranscriptFormat};
+use snell::{FileAccess, RegularFile, Timestamp, TranscriptFormat};
 
 pub use cursor::{CursorParseError, FileId, TranscriptCursor};
-pub(crate) use location::locate_transcript;
+pub(crate) use line_reader::{LineReader, LineStep};
+pub(crate) use location::{find_session_id, locate_transcript};
 
-pub use entry::{ActivityKind, ContextUsage, TranscriptActivity, TranscriptEntry};
+pub use entry::{ActivityKind, ContextUsage, TranscriptActivity, TranscriptCall, TranscriptEntry};
 
 use entry::ParsedLine;
-use line_reader::{LineReader, LineStep};
 
 /// How much one call reads, apart from the line at its end. The first read of a larger file begins this far from its
 /// end.
@@ -50,8 +50,8 @@ pub struct TranscriptChunk {
     pub entries: Vec<TranscriptEntry>,
     /// The context size at the agent's last message that has one.
     pub usage: Option<ContextUsage>,
-    /// The agent's last activity, as far as known.
-    pub activity: Option<TranscriptActivity>,
+    /// The agent's activities, in order.
+    pub activities: Vec<TranscriptActivity>,
     /// The agent's last directory.
     pub cwd: Option<String>,
     /// The session's model by its own line. Unlike the model of a count, it has the mark of a larger context.
@@ -81,7 +81,7 @@ pub fn read_transcript(
 ) -> io::Result<TranscriptChunk> {
     let parse_line = |line: &[u8]| match format {
         TranscriptFormat::ClaudeJsonl => entry::parse_line(line, is_own),
-        TranscriptFormat::JsonLines(lines) => line_rows::parse_line(line, lines.rows),
+        TranscriptFormat::JsonLines(lines) => line_rows::parse_line(line, lines),
         TranscriptFormat::Unsupported => ParsedLine::default(),
     };
     let file = RegularFile::open(path, FileAccess::Read)?.into_file();
@@ -90,17 +90,18 @@ pub fn read_transcript(
     let mut read = TranscriptChunk {
         entries: Vec::new(),
         usage: None,
-        activity: None,
+        activities: Vec::new(),
         cwd: None,
         model: None,
         cursor: start.clone(),
         more: false,
         restarted: !continues && from.offset > 0,
     };
+    let written = file.metadata()?.modified().ok().and_then(|modified| Timestamp::try_from(modified).ok());
     let mut lines = LineReader::new(&file, &start)?;
     loop {
         match lines.next_line()? {
-            LineStep::Line(line) => read.add_line(parse_line(line)),
+            LineStep::Line(line) => read.add_line(parse_line(line), written),
             LineStep::Skipped => {}
             LineStep::End => break,
         }
@@ -109,17 +110,22 @@ pub fn read_transcript(
             break;
         }
     }
-    let cursor = TranscriptCursor::from_offset(&file, lines.offset())?;
-    read.cursor = TranscriptCursor { in_long_line: lines.is_in_long_line(), ..cursor };
+    read.cursor = TranscriptCursor::after_lines(&file, &lines)?;
     Ok(read)
 }
 
 impl TranscriptChunk {
-    fn add_line(&mut self, found: ParsedLine) {
+    /// The agent's last activity.
+    pub fn last_activity(&self) -> Option<&TranscriptActivity> {
+        self.activities.last()
+    }
+
+    fn add_line(&mut self, found: ParsedLine, written: Option<Timestamp>) {
         self.entries.extend(found.entry);
         let counted = self.usage.take().filter(|_| !found.compacted);
         self.usage = found.usage.or(counted);
-        self.activity = found.activity.or(self.activity.take());
+        let at = found.at.or(written);
+        self.activities.extend(found.activities.into_iter().map(|kind| TranscriptActivity { kind, at }));
         self.cwd = found.cwd.or(self.cwd.take());
         self.model = found.model.or(self.model.take());
     }

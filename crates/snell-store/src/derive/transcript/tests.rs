@@ -156,7 +156,7 @@ fn an_agent_that_gets_the_result_of_a_background_task_works() {
     let content = "<task-notification>x</task-notification>";
     let line = json!({"type": "user", "sessionId": "own", "origin": origin, "message": {"content": content}});
     let mut transcript = TestTranscript::with_content(to_line(&line));
-    assert_eq!(transcript.read().activity.map(|activity| activity.kind), Some(ActivityKind::Works));
+    assert_eq!(transcript.read().last_activity().map(|activity| &activity.kind), Some(&ActivityKind::Prompted));
 }
 
 #[test]

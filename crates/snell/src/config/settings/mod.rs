@@ -10,6 +10,7 @@ mod notify;
 mod profile;
 mod remind;
 mod server;
+mod usage;
 mod values;
 
 use std::path::Path;
@@ -40,6 +41,7 @@ pub use notify::{NoticeKind, NotifySettings, NtfyTarget, QuietHours, SecretSourc
 pub use profile::{ActiveProfile, ProfileOrigin, WorkProfile};
 pub use remind::RemindSettings;
 pub use server::{ServerSettings, ServerSettingsFault, is_postgres_url, normalize_receiver_url};
+pub use usage::{ModelPrice, UsageSettings};
 
 /// How long records are kept by default.
 const DEFAULT_RETENTION: Duration = Duration::from_secs(30 * DAY_SECONDS);
@@ -78,6 +80,8 @@ pub struct SnellSettings {
     pub server: ServerSettings,
     /// Answers from elsewhere to requests of agents.
     pub answers: AnswersSettings,
+    /// What models cost.
+    pub usage: UsageSettings,
 }
 
 impl Default for SnellSettings {
@@ -120,6 +124,7 @@ pub(crate) const SETTING_KEYS: &[&str] = &[
     "notify",
     "server",
     "answers",
+    "usage",
 ];
 
 /// The settings of one file. A missing key is `None`, so that another file can set it.
@@ -140,6 +145,7 @@ pub(crate) struct FileSettings {
     notify: NotifySettings,
     server: ServerSettings,
     answers: AnswersSettings,
+    usage: UsageSettings,
 }
 
 impl FileSettings {
@@ -197,6 +203,7 @@ impl SnellSettings {
             notify: merge_files(&files, |file| &file.notify, NotifySettings::merge_over).resolve_paths(home),
             server: merge_files(&files, |file| &file.server, ServerSettings::merge_over).resolve_paths(home),
             answers: merge_files(&files, |file| &file.answers, AnswersSettings::merge_over).resolve_paths(home),
+            usage: merge_files(&files, |file| &file.usage, UsageSettings::merge_over),
         }
     }
 
@@ -253,6 +260,7 @@ pub(crate) fn read_settings(reader: &mut ConfigReader<'_>, root: &ObjectFields<'
         notify: get_user_only(reader, root, "notify").map(|node| notify::read_notify(reader, node)).unwrap_or_default(),
         server: get_user_only(reader, root, "server").map(|node| server::read_server(reader, node)).unwrap_or_default(),
         answers: root.get("answers").map(|node| answers::read_answers(reader, node)).unwrap_or_default(),
+        usage: get_user_only(reader, root, "usage").map(|node| usage::read_usage(reader, node)).unwrap_or_default(),
     };
 }
 

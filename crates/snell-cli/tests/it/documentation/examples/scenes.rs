@@ -67,6 +67,13 @@ pub const SCENES: &[ExampleScene] = &[
         prepare: recordings::freeze_clock_at_noon,
     },
     ExampleScene {
+        page: "docs/guide/usage.md",
+        under: &["See it"],
+        project: "/home/me/api",
+        needs: &[],
+        prepare: |sandbox| props::add_transcript(recordings::freeze_clock_at_noon(sandbox)),
+    },
+    ExampleScene {
         page: "docs/guide/use-agents.md",
         under: &["Install it", "Trust a project", "Check that it works", "Work as before", "Remove it"],
         project: "/home/me/api",

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use serde_json::json;
 use snell_test_support::files::{find_repository_root, set_file_mode};
 
 use super::super::super::list_entries;
@@ -78,6 +79,24 @@ pub fn add_two_hooks(sandbox: CliSandbox) -> CliSandbox {
 }
 
 /// A target of notices.
+/// A transcript of Claude Code with three requests.
+pub fn add_transcript(sandbox: CliSandbox) -> CliSandbox {
+    let requests = [
+        ("2026-02-28T10:00:00Z", [2000, 300, 0, 40_000]),
+        ("2026-03-01T10:00:00Z", [10, 4000, 40_000, 5000]),
+        ("2026-03-01T10:05:00Z", [20, 5000, 50_000, 5000]),
+    ];
+    let line = |(at, [input, output, read, write]): &(&str, [u32; 4])| {
+        let usage = json!({"input_tokens": input, "output_tokens": output, "cache_read_input_tokens": read,
+            "cache_creation_input_tokens": write});
+        let message = json!({"id": format!("msg_{at}"), "model": "claude-sonnet-4-6", "usage": usage});
+        let line = json!({"type": "assistant", "sessionId": "s1", "cwd": "/home/me/api", "timestamp": at,
+            "requestId": format!("req_{at}"), "message": message});
+        format!("{line}\n")
+    };
+    sandbox.home_file(".claude/projects/-home-me-api/s1.jsonl", &requests.iter().map(line).collect::<String>())
+}
+
 pub fn add_notice_target(sandbox: CliSandbox) -> CliSandbox {
     sandbox.home_file(".config/snell/snell.toml", "[notify]\ncommand = \"true\"\n")
 }

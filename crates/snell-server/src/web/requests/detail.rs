@@ -1,0 +1,126 @@
+//! What would happen: the call of a request, the reasons to ask, and how the guard reads it.
+
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::Value;
+use snell_store::requests::RequestView;
+
+use crate::web::format::truncate_text;
+use crate::web::input_diff::render_text_diff;
+
+/// The longest text of a call.
+const MAX_CALL_CHARS: usize = 20_000;
+
+/// The longest other text.
+const MAX_TEXT_CHARS: usize = 600;
+
+/// The most reasons, and lines of the reading.
+const MAX_LINES: usize = 20;
+
+/// The fields that hold a whole call, and those that hold a new text of a file.
+const COMMAND_FIELDS: &[&str] = &["command", "cmd", "script", "code", "patch", "query", "url", "prompt"];
+const CONTENT_FIELDS: &[&str] = &["content", "new_source", "file_text"];
+
+/// The fields of an edit, before and after.
+const EDIT_FIELDS: [&str; 2] = ["old_string", "new_string"];
+
+/// A reason to ask.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct RequestReason {
+    author: String,
+    rule: Option<String>,
+    text: String,
+}
+
+/// Everything that a person needs to decide. Every text in it comes from an agent or a hook.
+pub(super) fn render_detail(request: &RequestView) -> Markup {
+    let detail = &request.detail;
+    let list = |name: &str| detail.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let reasons = list("reasons").iter().filter_map(|reason| RequestReason::deserialize(reason).ok());
+    let reasons: Vec<_> = reasons.take(MAX_LINES).collect();
+    let reading: Vec<_> = list("reading").iter().filter_map(Value::as_str).take(MAX_LINES).collect();
+    html! {
+        p.asks { bdi { (truncate_text(&request.title, MAX_TEXT_CHARS)) } }
+        @if let Some(input) = detail.get("input").filter(|input| !input.is_null()) { (render_call(input)) }
+        @if let Some(cwd) = detail.get("cwd").and_then(Value::as_str) {
+            p.cwd { span.label { "in " } code { bdi { (truncate_text(cwd, MAX_TEXT_CHARS)) } } }
+        }
+        @if !reading.is_empty() {
+            p.label { "It would" }
+            ul.reading { @for line in reading { li { bdi { (truncate_text(line, MAX_TEXT_CHARS)) } } } }
+        }
+        @if !reasons.is_empty() {
+            p.label { "Reasons to ask" }
+            ul.reasons {
+                @for reason in &reasons {
+                    li {
+                        strong { bdi { (truncate_text(&reason.author, 60)) } }
+                        @if let Some(rule) = &reason.rule { " " code { bdi { (truncate_text(rule, 100)) } } }
+                        ": " bdi { (truncate_text(&reason.text, MAX_TEXT_CHARS)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The call: its command, the change of a file, or its fields.
+fn render_call(input: &Value) -> Markup {
+    let text = |name: &str| input.get(name).and_then(Value::as_str);
+    let command = COMMAND_FIELDS.iter().find_map(|name| Some((*name, text(name)?)));
+    let content = CONTENT_FIELDS.iter().find_map(|name| text(name));
+    let edits = list_edits(input);
+    html! {
+        @if let Some(path) = text("file_path").or_else(|| text("path")) {
+            p.file { span.label { "file " } code { bdi { (truncate_text(path, MAX_TEXT_CHARS)) } } }
+        }
+        @if !edits.is_empty() {
+            @for (before, after) in edits { (render_text_diff(before, after)) }
+        } @else if let Some(content) = content {
+            (render_text_diff("", content))
+        } @else if let Some((name, command)) = command {
+            @if let Some(purpose) = text("description") {
+                p.quiet { span.label { "described as " } bdi { (truncate_text(purpose, MAX_TEXT_CHARS)) } }
+            }
+            (render_long_text(name, command))
+        } @else if let Value::Object(fields) = input {
+            @for (name, value) in fields.iter().filter(|(name, _)| *name != "questions").take(MAX_LINES) {
+                (render_long_text(name, &format_value(value)))
+            }
+        } @else {
+            (render_long_text("input", &format_value(input)))
+        }
+    }
+}
+
+/// The edits of a file, each with the text before and after.
+fn list_edits(input: &Value) -> Vec<(&str, &str)> {
+    fn find_edit(edit: &Value) -> Option<(&str, &str)> {
+        let [before, after] = EDIT_FIELDS.map(|name| edit.get(name).and_then(Value::as_str));
+        Some((before?, after?))
+    }
+    match input.get("edits").and_then(Value::as_array) {
+        Some(edits) => edits.iter().filter_map(find_edit).take(MAX_LINES).collect(),
+        None => find_edit(input).into_iter().collect(),
+    }
+}
+
+/// A text of any length, with its size. The note about a missing rest stands outside of the text.
+pub(super) fn render_long_text(name: &str, text: &str) -> Markup {
+    let end = text.char_indices().nth(MAX_CALL_CHARS).map_or(text.len(), |(end, _)| end);
+    let missing = text.len() - end;
+    let lines = text.lines().count().max(1);
+    html! {
+        p.label { bdi { (truncate_text(name, 60)) } @if lines > 1 { " (" (lines) " lines)" } }
+        pre.call tabindex="0" { (&text[..end]) }
+        @if missing > 0 { p.warn { "… " (missing) " more bytes are not shown. You cannot see all of it here." } }
+    }
+}
+
+fn format_value(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,202 @@
+//! Requests to models in SQLite.
+
+use std::collections::HashMap;
+
+use rusqlite::{TransactionBehavior, params};
+use snell::Timestamp;
+
+use super::SqliteDatabase;
+use super::columns::{ConnectionExt, SelectedRow, columns};
+use crate::db::usage::{StoredUsageFile, UsageBatch, UsageFilter, UsageGrouping, UsageQueries, UsageSum, UsageTable};
+use crate::error::Result;
+use crate::usage::request::{TokenCounts, UsageRequest, UsageTurn};
+
+/// Longer contexts may cost more.
+macro_rules! is_long {
+    () => {
+        "input + cache_read + cache_write > 200000"
+    };
+}
+
+/// Rows that count: no other row of the session is better known.
+macro_rules! counts {
+    () => {
+        "(r.source_rank = 0 OR r.session_id = '' OR NOT EXISTS (SELECT 1 FROM usage_requests b \
+         WHERE b.session_id = r.session_id AND b.source_rank < r.source_rank))"
+    };
+}
+
+columns! {
+    TokenCounts from "u" {
+        input: "sum(input)", output: "sum(output)", cache_read: "sum(cache_read)", cache_write: "sum(cache_write)",
+        cache_write_1h: "sum(cache_write_1h)",
+    }
+}
+
+columns! {
+    UsageSum from "u" {
+        product, model, is_long, begins: "slot * 900000000", project, agent_id, session_id, turn_at, first_at: "min(at)",
+        last_at: "max(at)", requests: "sum(requests)",
+        tokens: "sum(input), sum(output), sum(cache_read), sum(cache_write), sum(cache_write_1h)",
+        reported_usd: "sum(cost_usd)", costed: "sum(costed)",
+    }
+}
+
+/// The rows to sum up. `?1` is the grouping; the columns of other groupings are null.
+const SUMMED_ROWS: &str = concat!(
+    "WITH all_rows AS (SELECT product, session_id, at, model, project, ",
+    is_long!(),
+    " AS is_long, requests, input, output, cache_read, cache_write, cache_write_1h, coalesce(cost_usd, 0.0) AS cost_usd, \
+     CASE WHEN cost_usd IS NULL THEN 0 ELSE requests END AS costed FROM usage_requests r WHERE ",
+    counts!(),
+    " UNION ALL SELECT product, '', slot * 900000000, model, project, is_long, requests, input, output, cache_read, \
+     cache_write, cache_write_1h, cost_usd, costed FROM usage_sums), \
+     owned AS (SELECT a.*, CASE WHEN a.session_id <> '' AND (?1 = 'agent' OR ?6 IS NOT NULL) THEN \
+       (SELECT c.agent_id FROM session_ids s JOIN conversations c USING (conversation_id) \
+        WHERE s.session_id = a.session_id) END AS owner, \
+     CASE WHEN a.project = '' AND a.session_id <> '' THEN coalesce((SELECT p.path FROM session_ids s \
+       JOIN conversations c USING (conversation_id) JOIN agents g USING (agent_id) JOIN projects p USING (project_id) \
+       WHERE s.session_id = a.session_id), '') ELSE a.project END AS root FROM all_rows a), \
+     u AS (SELECT product, model, is_long, at, requests, input, output, cache_read, cache_write, cache_write_1h, \
+     cost_usd, costed, \
+     CASE WHEN ?1 = 'time' THEN at / 900000000 END AS slot, \
+     CASE WHEN ?1 IN ('project', 'session', 'turn') THEN root END AS project, \
+     CASE WHEN ?1 = 'agent' THEN owner END AS agent_id, \
+     CASE WHEN ?1 IN ('session', 'turn') THEN session_id END AS session_id, \
+     CASE WHEN ?1 = 'turn' THEN (SELECT max(t.started_at) FROM usage_turns t \
+       WHERE t.session_id = owned.session_id AND t.started_at <= at) END AS turn_at \
+     FROM owned WHERE at >= ?2 AND at < ?3 AND (?4 IS NULL OR product = ?4) AND (?5 IS NULL OR root = ?5) \
+     AND (?6 IS NULL OR owner = ?6) AND (?7 IS NULL OR session_id = ?7)) "
+);
+
+/// Adds a request, unless it is already in the sums. Of a request that comes again, the larger counts are kept: they grow while
+/// the answer is written.
+const SAVE_REQUEST: &str = "INSERT INTO usage_requests (request_key, product, request_id, session_id, at, model, \
+    project, source_rank, requests, input, output, cache_read, cache_write, cache_write_1h, cost_usd) \
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15 \
+    WHERE ?5 >= (SELECT summed_to FROM usage_horizon) \
+    ON CONFLICT (request_key) DO UPDATE SET at = min(at, excluded.at), requests = max(requests, excluded.requests), \
+    input = max(input, excluded.input), output = max(output, excluded.output), \
+    cache_read = max(cache_read, excluded.cache_read), cache_write = max(cache_write, excluded.cache_write), \
+    cache_write_1h = max(cache_write_1h, excluded.cache_write_1h), cost_usd = coalesce(excluded.cost_usd, cost_usd)";
+
+/// Requests before `?1` become sums, at most `?2` of them.
+pub(super) const SUM_REQUESTS: &[&str] = &[
+    "UPDATE usage_horizon SET summed_to = ?1 WHERE summed_to < ?1 AND ?2 > 0",
+    concat!("DELETE FROM usage_requests AS r WHERE at < ?1 AND ?2 > 0 AND NOT ", counts!()),
+    concat!(
+        "INSERT INTO usage_sums SELECT at / 900000000, product, project, model, ",
+        is_long!(),
+        " AS is_long, sum(requests), sum(input), sum(output), sum(cache_read), sum(cache_write), sum(cache_write_1h), \
+         sum(coalesce(cost_usd, 0.0)), sum(CASE WHEN cost_usd IS NULL THEN 0 ELSE requests END) \
+         FROM (SELECT * FROM usage_requests WHERE at < ?1 ORDER BY at, request_key LIMIT ?2) WHERE true \
+         GROUP BY 1, 2, 3, 4, 5 ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, \
+         input = input + excluded.input, output = output + excluded.output, \
+         cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, \
+         cache_write_1h = cache_write_1h + excluded.cache_write_1h, cost_usd = cost_usd + excluded.cost_usd, \
+         costed = costed + excluded.costed"
+    ),
+    "DELETE FROM usage_requests WHERE request_key IN \
+     (SELECT request_key FROM usage_requests WHERE at < ?1 ORDER BY at, request_key LIMIT ?2)",
+    "DELETE FROM usage_turns WHERE (session_id, turn_key) IN (SELECT session_id, turn_key FROM usage_turns t \
+     WHERE started_at < ?1 AND NOT EXISTS (SELECT 1 FROM usage_requests r WHERE r.session_id = t.session_id) LIMIT ?2)",
+];
+
+impl UsageGrouping {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Project => "project",
+            Self::Agent => "agent",
+            Self::Model => "model",
+            Self::Session => "session",
+            Self::Turn => "turn",
+        }
+    }
+}
+
+impl UsageTable for SqliteDatabase {
+    fn list_usage_positions(&mut self) -> Result<HashMap<String, String>> {
+        Ok(self.connection.query_all("SELECT path, position FROM usage_files", [])?.into_iter().collect())
+    }
+
+    fn find_usage_file(&mut self, path: &str) -> Result<Option<StoredUsageFile>> {
+        self.connection.query_optional("SELECT position, state FROM usage_files WHERE path = ?1", [path])
+    }
+
+    fn list_named_transcripts(&mut self, host: Option<&str>) -> Result<Vec<(String, String)>> {
+        let sql = "SELECT DISTINCT a.product, s.transcript_path FROM session_ids s \
+                   JOIN conversations c USING (conversation_id) JOIN agents a USING (agent_id) \
+                   WHERE s.transcript_path IS NOT NULL AND a.product IS NOT NULL AND (a.host IS NULL OR a.host IS ?1)";
+        self.connection.query_all(sql, [host])
+    }
+
+    fn save_usage(&mut self, batch: &UsageBatch) -> Result<bool> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if let Some(file) = &batch.file {
+            let sql = "SELECT position FROM usage_files WHERE path = ?1";
+            let stored: Option<String> = transaction.query_optional(sql, [&file.path])?;
+            if stored != file.before {
+                return Ok(false);
+            }
+            let sql = "INSERT OR REPLACE INTO usage_files (path, position, state) VALUES (?1, ?2, ?3)";
+            transaction.run(sql, [&file.path, &file.position, &file.state])?;
+        }
+        for request in &batch.requests {
+            save_request(&transaction, request)?;
+        }
+        for UsageTurn { session_id, key, at } in &batch.turns {
+            let sql = "INSERT INTO usage_turns VALUES (?1, ?2, ?3) \
+                       ON CONFLICT DO UPDATE SET started_at = min(started_at, excluded.started_at)";
+            transaction.run(sql, params![session_id, key, at.as_microsecond()])?;
+        }
+        transaction.commit()?;
+        Ok(true)
+    }
+}
+
+fn save_request(transaction: &rusqlite::Transaction<'_>, request: &UsageRequest) -> Result<()> {
+    let UsageRequest { key, request_id, product, session_id, at, model, project, rank, tokens, .. } = request;
+    let values = params![
+        key,
+        product,
+        request_id,
+        session_id,
+        at.unwrap_or(Timestamp::UNIX_EPOCH).as_microsecond(),
+        model,
+        project,
+        rank.as_number(),
+        request.requests,
+        tokens.input,
+        tokens.output,
+        tokens.cache_read,
+        tokens.cache_write,
+        tokens.cache_write_1h,
+        request.cost_usd,
+    ];
+    transaction.run(SAVE_REQUEST, values)
+}
+
+impl UsageQueries for SqliteDatabase {
+    fn summarize_usage(&mut self, grouping: UsageGrouping, filter: &UsageFilter) -> Result<Vec<UsageSum>> {
+        let select = UsageSum::SELECT;
+        let keys = "product, model, is_long, slot, project, agent_id, session_id, turn_at";
+        let sql = format!("{SUMMED_ROWS} {select} GROUP BY {keys}");
+        let since = filter.since.map_or(i64::MIN, Timestamp::as_microsecond);
+        let until = filter.until.map_or(i64::MAX, Timestamp::as_microsecond);
+        let values = params![
+            grouping.as_str(),
+            since,
+            until,
+            filter.product,
+            filter.project,
+            filter.agent_id,
+            filter.session_id
+        ];
+        self.connection.query_all(&sql, values)
+    }
+
+    fn read_usage_version(&mut self) -> Result<(i64, Option<Timestamp>)> {
+        self.connection.query_value("SELECT count(*), max(at) FROM usage_requests", [])
+    }
+}

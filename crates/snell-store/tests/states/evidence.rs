@@ -1,0 +1,130 @@
+//! Which hooks an agent sent during a recording, and when the recording shows a change of its state.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use snell::{AgentProduct, Event, Timestamp};
+use snell_store::EventRecord;
+
+use crate::recording::{FileGrowth, Recording, ShownState, TimedState};
+use crate::session_steps::{PlacedStep, SessionStep, read_steps};
+
+/// A step, and its time.
+#[derive(Clone, Debug)]
+pub struct TimedStep {
+    pub at: Timestamp,
+    pub step: SessionStep,
+}
+
+/// The steps of a recording, each at the time when the transcript had its line.
+pub fn list_timed_steps(recording: &Recording) -> Vec<TimedStep> {
+    let steps = read_steps(&recording.agent, &recording.transcript);
+    let mut timed: Vec<_> = steps.into_iter().filter_map(|step| time_step(&recording.growth, step)).collect();
+    let asked = recording.hooks.iter().filter(|hook| hook.event == "PermissionRequest");
+    timed.extend(asked.map(|hook| TimedStep { at: hook.at, step: SessionStep::Permission(find_tool(&hook.payload)) }));
+    timed.sort_by_key(|step| step.at);
+    timed
+}
+
+fn time_step(growth: &[FileGrowth], placed: PlacedStep) -> Option<TimedStep> {
+    let at = growth.iter().find(|growth| growth.bytes >= placed.bytes)?.at;
+    Some(TimedStep { at, step: placed.step })
+}
+
+fn find_tool(payload: &Value) -> String {
+    payload["tool_name"].as_str().unwrap_or_default().to_owned()
+}
+
+/// The times at which a recording shows that the agent's state may have changed.
+pub fn list_evidence(steps: &[TimedStep]) -> Vec<TimedState> {
+    let mut evidence = Vec::new();
+    for TimedStep { at, step } in steps {
+        let states: &[ShownState] = match step {
+            SessionStep::Prompt(_) | SessionStep::Result(..) => &[ShownState::Working],
+            SessionStep::Call(..) => &[ShownState::Working, ShownState::Waiting],
+            SessionStep::Permission(_) => &[ShownState::Waiting],
+            SessionStep::TurnEnd(_) => &[ShownState::Ready, ShownState::Waiting],
+            SessionStep::Interruption => &[ShownState::Ready],
+        };
+        evidence.extend(states.iter().map(|state| TimedState { at: *at, state: *state }));
+    }
+    evidence
+}
+
+/// The records of the hooks that ran: those of the recording if it has their payloads, else those that follow from its
+/// steps.
+pub fn list_hook_records(recording: &Recording, transcript: &Path, cwd: &Path) -> Vec<EventRecord> {
+    let Some(product) = recording.product else {
+        return Vec::new();
+    };
+    let fill = |name: &str, at: Timestamp, mut payload: Value| {
+        payload["session_id"] = recording.session_id.as_str().into();
+        payload["hook_event_name"] = name.into();
+        payload["cwd"] = cwd.to_str().unwrap().into();
+        payload["transcript_path"] = transcript.to_str().unwrap().into();
+        let (event, _) = Event::from_json(None, payload.to_string().as_bytes()).unwrap();
+        let mut record = EventRecord::new(&event, at);
+        record.sender.product = Some(product.name.to_owned());
+        record
+    };
+    if recording.has_payloads() {
+        return recording.hooks.iter().map(|hook| fill(&hook.event, hook.at, hook.payload.clone())).collect();
+    }
+    let mut sender = DerivedHooks::new(product);
+    let steps = list_timed_steps(recording);
+    let first = steps.first().map_or(recording.started_at, |step| step.at.min(recording.started_at));
+    let start = ("SessionStart", first, json!({"source": "startup"}));
+    let derived =
+        steps.iter().flat_map(|step| sender.derive(&step.step).into_iter().map(|(name, body)| (name, step.at, body)));
+    let all = std::iter::once(start).chain(derived).filter(|(name, ..)| product.fires_event(name));
+    all.map(|(name, at, payload)| fill(name, at, payload)).collect()
+}
+
+/// The hooks that an agent sends for its steps.
+struct DerivedHooks {
+    product: &'static AgentProduct,
+    /// The calls without a result: id, tool, input.
+    open: Vec<(String, String, Value)>,
+}
+
+impl DerivedHooks {
+    fn new(product: &'static AgentProduct) -> Self {
+        Self { product, open: Vec::new() }
+    }
+
+    fn derive(&mut self, step: &SessionStep) -> Option<(&'static str, Value)> {
+        Some(match step {
+            SessionStep::Prompt(text) => {
+                self.open.clear();
+                ("UserPromptSubmit", json!({"prompt": text}))
+            }
+            SessionStep::Call(id, tool, input) => {
+                self.open.push((id.clone(), tool.clone(), input.clone()));
+                ("PreToolUse", json!({"tool_name": tool, "tool_use_id": id, "tool_input": input}))
+            }
+            SessionStep::Result(id, tool) => {
+                self.open.retain(|(open, ..)| open != id);
+                ("PostToolUse", json!({"tool_name": tool, "tool_use_id": id, "tool_input": {}, "tool_response": {}}))
+            }
+            SessionStep::Permission(_)
+                if !self.product.fires_event("PermissionRequest") || self.product.name == "copilot" =>
+            {
+                ("Notification", json!({"notification_type": "permission_prompt", "message": "Permission needed"}))
+            }
+            SessionStep::Permission(tool) => {
+                let call = self.open.iter().rev().find(|(_, open, _)| tool.is_empty() || open == tool);
+                let (tool, input) = call.map_or(("Bash", json!({})), |(_, tool, input)| (tool.as_str(), input.clone()));
+                ("PermissionRequest", json!({"tool_name": tool, "tool_input": input}))
+            }
+            SessionStep::TurnEnd(words) => {
+                self.open.clear();
+                let words = Some(words).filter(|words| !words.is_empty());
+                ("Stop", json!({"last_assistant_message": words}))
+            }
+            SessionStep::Interruption => {
+                self.open.clear();
+                return None;
+            }
+        })
+    }
+}
