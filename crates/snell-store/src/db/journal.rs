@@ -17,6 +17,7 @@ use crate::db::dispatches::{NewDispatch, classify_state_change};
 use crate::db::model::{AgentRow, AgentState, ConversationRow, SightingRow, StateSource, TurnRow};
 use crate::db::rows::{EventReference, EventRow, HookRunOwner, OpenToolCall, Rows, SessionBinding, TranscriptProgress};
 use crate::db::workers::{SessionWorker, WorkerKind, WorkerRows};
+use crate::derive::open_requests::NO_LONGER_WAITS;
 use crate::error::{Result, StoreError};
 use crate::record::event_record::{FinishedHookRun, GuardVerdictRecord, HookRunRecord};
 use crate::requests::{NewRequest, RememberedAnswer, RequestEnd, RequestRows, RequestStatus, RequestView};
@@ -189,7 +190,7 @@ impl<'a> Journal<'a> {
             if let Some(kind) = classify_state_change(before_state, agent) {
                 self.insert_dispatch(&NewDispatch { kind, agent_id, at: agent.state_since, text: &agent.why })?;
             }
-            if before_state == Some(AgentState::AwaitingInput) {
+            if before_state == Some(AgentState::AwaitingInput) && agent.state != AgentState::AwaitingInput {
                 self.withdraw_requests(agent_id)?;
             }
         }
@@ -199,7 +200,7 @@ impl<'a> Journal<'a> {
     /// Closes the requests of an agent that waits no longer: its user answered in its own dialog, or it ended.
     fn withdraw_requests(&mut self, agent_id: i64) -> Result<()> {
         for request in self.rows.list_open_requests(agent_id)? {
-            let (status, why) = (RequestStatus::Withdrawn, "the agent no longer waits");
+            let (status, why) = (RequestStatus::Withdrawn, NO_LONGER_WAITS);
             self.close_request(request.request_id, &RequestEnd::without_answer(status, why, Timestamp::now()))?;
         }
         Ok(())
