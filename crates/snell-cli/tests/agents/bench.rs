@@ -113,6 +113,12 @@ impl AgentBench {
         query_texts(&database, "SELECT intent FROM turns ORDER BY turn_id")
     }
 
+    /// The prompts, the oldest first.
+    pub fn list_prompts(&self) -> Vec<String> {
+        let database = self.home().join(".local/share/snell/snell.db");
+        query_texts(&database, "SELECT text FROM turns WHERE actor = 'USER' ORDER BY turn_id")
+    }
+
     /// Whether Snell has denied a call.
     pub fn has_denied(&self) -> bool {
         let run = self.run_snell(&["log", "--json"]);
