@@ -30,6 +30,7 @@ mod serve;
 mod settings;
 mod store_pool;
 mod stream;
+mod usage_counter;
 mod web;
 
 pub use http::errors::ServeError;

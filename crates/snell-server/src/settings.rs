@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use snell::Timestamp;
 use snell_store::EventRecorder;
+use snell_store::usage::{PriceList, UsageDirectory};
 
 use crate::http::connection_owner::ConnectionOwner;
 use crate::http::token::AccessToken;
@@ -29,6 +30,10 @@ pub struct ServeSettings {
     pub poll_schedule: PollSchedule,
     /// The transcript directories, each with a directory per project. Sessions that no hook reported are found there.
     pub transcripts: Vec<PathBuf>,
+    /// The directories in which tokens are counted.
+    pub usage_directories: Vec<UsageDirectory>,
+    /// What models cost.
+    pub prices: PriceList,
     /// Older records are removed.
     pub keep: Option<Duration>,
     /// The maximum number of stream clients.
@@ -92,6 +97,8 @@ impl ServeSettings {
             unknown_senders: UnknownSenderPolicy::default(),
             poll_schedule: PollSchedule::default(),
             transcripts: Vec::new(),
+            usage_directories: Vec::new(),
+            prices: PriceList::default(),
             keep: None,
             max_stream_clients: 1000,
             stream_queue: 1024,

@@ -10,12 +10,13 @@ use jiff::{Span, SpanRelativeTo};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use snell::{AgentProduct, Diagnostic, RetentionPeriod, ServerSettings, Severity, TranscriptFormat, is_postgres_url};
 use snell_server::{AccessToken, PollSchedule, ServeError, ServeSettings, ServerListener, UnknownSenderPolicy, serve};
+use snell_store::usage::PriceList;
 use tracing::level_filters::LevelFilter;
 
 use super::DONE;
 use crate::dispatch::{ConnectionLifetime, Dispatcher, PageLink};
 use crate::doctor::is_snell_receiver;
-use crate::env::transcripts::find_transcript_dir;
+use crate::env::transcripts::{find_transcript_dir, find_usage_directories};
 use crate::env::{self, ConfigArgs};
 use crate::output::{self, CommandError, Spinner};
 use crate::process::browser;
@@ -130,7 +131,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         Some(port) => (Ipv4Addr::LOCALHOST, port).into(),
         None => resolve_address(args.addr.as_deref().or(configured.server.addr.as_deref()))?,
     };
-    let settings = build_settings(args, &configured.server, configured.keep)?;
+    let mut settings = build_settings(args, &configured.server, configured.keep)?;
+    settings.prices = PriceList::new(&configured.usage.prices);
     raise_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)
@@ -222,6 +224,7 @@ fn build_settings(args: &Args, configured: &ServerSettings, keep: RetentionPerio
     }
     settings.enabled = configured.enabled.unwrap_or(true);
     settings.transcripts = find_transcript_dirs();
+    settings.usage_directories = find_usage_directories();
     settings.keep = match keep {
         RetentionPeriod::For(duration) => Some(duration),
         RetentionPeriod::Forever => None,

@@ -4,6 +4,7 @@ mod agents;
 pub(crate) mod json_page;
 mod log;
 mod status;
+mod usage;
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -14,6 +15,7 @@ use crate::http::errors::{HttpError, json_response};
 pub(crate) use agents::{get_agent, list_agents, list_turns};
 pub(crate) use log::{DECISIONS, list_events, list_guard_verdicts, list_hook_stats, parse_event_filter};
 pub(crate) use status::{get_metrics, get_status};
+pub(crate) use usage::get_usage;
 
 /// The result of an API route.
 type ApiResult = Result<Response, HttpError>;

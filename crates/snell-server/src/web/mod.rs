@@ -38,6 +38,7 @@ mod logging;
 mod login;
 mod page_url;
 mod project_names;
+mod usage;
 
 use std::borrow::Cow;
 
@@ -64,6 +65,7 @@ pub(crate) use logging::{
     get_event_page, get_log_fragment, get_logging_page, get_new_count_fragment, get_receiver_fragment,
 };
 pub(crate) use login::{get_login_page, log_in, log_out};
+pub(crate) use usage::{get_usage_fragment, get_usage_page};
 
 use layout::PageFrame;
 

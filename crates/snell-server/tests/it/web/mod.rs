@@ -14,6 +14,7 @@ mod sightings;
 mod timeline;
 mod timeline_filter;
 mod tool_calls;
+mod usage;
 mod views;
 
 use serde_json::{Value, json};
