@@ -11,13 +11,14 @@ use crate::db::journal::{Journal, RowCache};
 use crate::db::model::{ContextSource, to_stored_precision};
 use crate::db::rows::{Rows, TranscriptProgress};
 use crate::db::sqlite::SqliteDatabase;
-use crate::db::usage::UsageTable;
+use crate::db::usage::{UsageBatch, UsageTable};
 use crate::derive::context_usage::ContextReport;
 use crate::derive::normalize::NormalizedEvent;
 use crate::derive::transcript::{self, TranscriptCursor};
 use crate::derive::{self, IngestContext, IngestReceipt, SessionCache, TranscriptDelta};
 use crate::error::{Result, StoreError};
 use crate::record::event_record::{EventRecord, FinishedHookRun};
+use crate::usage::ExportedUsage;
 use crate::views::queries::Queries;
 use crate::views::query_types::{LogFilter, PruneCounts};
 
@@ -307,6 +308,19 @@ impl Store {
     /// The table of requests to models.
     pub(crate) fn usage_table(&mut self) -> &mut dyn UsageTable {
         self.backend.usage()
+    }
+
+    /// Stores requests to models that an agent exported. Those that are known already change nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be written; then nothing is stored.
+    pub fn save_exported_usage(&mut self, exported: ExportedUsage) -> Result<()> {
+        if exported.requests.is_empty() {
+            return Ok(());
+        }
+        let batch = UsageBatch { requests: exported.requests, ..UsageBatch::default() };
+        self.usage_table().save_usage(&batch).map(drop)
     }
 
     /// Stores the event that Snell derived from a change of this agent, with the runs of its hooks. It changes neither the

@@ -11,12 +11,14 @@
 //! session count once. Hooks and the daemon never do this; `snell serve` and `snell usage` do.
 
 mod formats;
+pub(crate) mod otlp;
 mod prices;
 pub(crate) mod request;
 mod scan;
 mod source_files;
 mod summary;
 
+pub use otlp::ExportedUsage;
 pub use prices::{ModelPrice, PriceList};
 pub use request::TokenCounts;
 pub use scan::{UsageProgress, UsageScan};
