@@ -17,6 +17,7 @@ use crate::db::dispatches::{NewDispatch, classify_state_change};
 use crate::db::model::{AgentRow, AgentState, ConversationRow, SightingRow, StateSource, TurnRow};
 use crate::db::rows::{EventReference, EventRow, HookRunOwner, OpenToolCall, Rows, SessionBinding, TranscriptProgress};
 use crate::db::workers::{SessionWorker, WorkerKind, WorkerRows};
+use crate::derive::open_requests::NO_LONGER_WAITS;
 use crate::error::{Result, StoreError};
 use crate::record::event_record::{FinishedHookRun, GuardVerdictRecord, HookRunRecord};
 use crate::requests::{
@@ -192,7 +193,7 @@ impl<'a> Journal<'a> {
                 self.insert_dispatch(&NewDispatch { kind, agent_id, at: agent.state_since, text: &agent.why })?;
             }
             if before_state == Some(AgentState::AwaitingInput) {
-                self.withdraw_requests(agent_id, AnswerChannel::ALL, "the agent no longer waits")?;
+                self.withdraw_requests(agent_id, AnswerChannel::ALL, NO_LONGER_WAITS)?;
             }
         } else if agent.state == AgentState::AwaitingInput && before.is_some_and(|before| before.why != agent.why) {
             self.withdraw_requests(agent_id, &[AnswerChannel::Pane], "the agent asks something else")?;

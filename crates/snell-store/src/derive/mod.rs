@@ -9,6 +9,7 @@ pub mod intent;
 pub(crate) mod labels;
 pub(crate) mod normalize;
 mod open_calls;
+pub(crate) mod open_requests;
 pub(crate) mod process;
 pub mod project;
 pub(crate) mod prompt_wait;
@@ -315,7 +316,10 @@ fn derive_state_change(
         background: None,
     };
     let revived = found.agent.state == AgentState::Ended;
-    Ok(compute_transition(event, before).or(revived.then_some(revival)))
+    match compute_transition(event, before).or(revived.then_some(revival)) {
+        Some(transition) => open_requests::keep_waiting_for_others(rows, &found.agent, event, transition),
+        None => Ok(None),
+    }
 }
 
 /// Stores the event itself, and returns its row.
