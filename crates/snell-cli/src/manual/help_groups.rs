@@ -31,6 +31,8 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
         "Agents and records",
         &[
             ("agents", "records"),
+            ("requests", "answers"),
+            ("answer", "answers"),
             ("status", "records"),
             ("session", "sessions"),
             ("worker", "sessions"),
