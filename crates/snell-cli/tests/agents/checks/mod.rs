@@ -1,5 +1,6 @@
 //! The list of checks. Each runs an agent in a home directory of its own.
 
+mod answers;
 mod calls;
 mod failures;
 mod prompt;
@@ -36,7 +37,8 @@ pub struct AgentCheck {
 }
 
 /// All checks, in the order in which they run.
-const CHECKS: &[&[AgentCheck]] = &[calls::CHECKS, texts::CHECKS, failures::CHECKS, sessions::CHECKS, prompt::CHECKS];
+const CHECKS: &[&[AgentCheck]] =
+    &[calls::CHECKS, texts::CHECKS, failures::CHECKS, sessions::CHECKS, prompt::CHECKS, answers::CHECKS];
 
 /// Makes benches for a check.
 pub struct CheckRunner<'a> {
