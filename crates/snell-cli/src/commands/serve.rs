@@ -138,7 +138,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         Some(port) => (Ipv4Addr::LOCALHOST, port).into(),
         None => resolve_address(args.addr.as_deref().or(configured.server.addr.as_deref()))?,
     };
-    let settings = build_settings(args, &configured.server, configured.keep)?;
+    let mut settings = build_settings(args, &configured.server, configured.keep)?;
+    // Buttons of notices answer without a client that is connected.
+    let has_buttons = configured.answers.url.is_some() && configured.notify.has_answer_targets();
+    settings.sends_answer_links = configured.answers.is_enabled() && has_buttons;
     raise_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)

@@ -18,13 +18,13 @@ const SESSION_VARIABLES: &[&str] = &["TMUX", "TMUX_PANE", "SNELL_DEPTH"];
 const SESSION_VARIABLE_PREFIXES: &[&str] =
     &["CLAUDE", "CODEX_", "GEMINI_SESSION", "GROK_SESSION", "QWEN_", "COPILOT_CLI"];
 
-/// The event that follows from a change; none for a blocked call, whose own event has hooks.
+/// The event that follows from a change; none for a blocked call and a request, whose own events have hooks.
 fn name_event(kind: NoticeKind) -> Option<EventName> {
     match kind {
         NoticeKind::NeedsUser => Some(EventName::NeedsUser),
         NoticeKind::Idle => Some(EventName::AgentIdle),
         NoticeKind::Ended => Some(EventName::AgentEnded),
-        NoticeKind::Blocked => None,
+        NoticeKind::Blocked | NoticeKind::Request => None,
     }
 }
 
@@ -32,7 +32,7 @@ fn name_event(kind: NoticeKind) -> Option<EventName> {
 pub(super) fn build_event(change: &DispatchView) -> Option<Event> {
     let name = name_event(change.kind)?;
     let state = match change.kind {
-        NoticeKind::NeedsUser => "awaiting_input",
+        NoticeKind::NeedsUser | NoticeKind::Request => "awaiting_input",
         NoticeKind::Idle => "idle",
         NoticeKind::Ended | NoticeKind::Blocked => "ended",
     };
@@ -55,7 +55,7 @@ pub(super) fn build_event(change: &DispatchView) -> Option<Event> {
         NoticeKind::NeedsUser => put("question", json!(change.text)),
         NoticeKind::Idle => put("last_message", json!(change.last_words)),
         NoticeKind::Ended => put("end_reason", json!(change.end_reason)),
-        NoticeKind::Blocked => {}
+        NoticeKind::Blocked | NoticeKind::Request => {}
     }
     let payload = Value::Object(fields).to_string();
     Event::from_json(Some(name.as_str()), payload.as_bytes()).ok().map(|(event, _)| event)

@@ -13,6 +13,7 @@ mod link;
 mod notice;
 mod pass;
 mod plan;
+mod request_notice;
 mod secret;
 mod targets;
 mod waits;

@@ -5,6 +5,7 @@ use snell::{AgentProduct, NoticeKind, Timestamp};
 use snell_store::DispatchView;
 use snell_store::record::redaction;
 
+use super::request_notice::RequestNotice;
 use crate::output;
 
 /// The longest title and body, in cells of a terminal.
@@ -27,6 +28,9 @@ pub(crate) struct Notice {
     pub(crate) project: String,
     pub(crate) project_dir: String,
     pub(crate) at: Timestamp,
+    /// The request, if the user can answer it from elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) request: Option<RequestNotice>,
 }
 
 impl Notice {
@@ -36,6 +40,7 @@ impl Notice {
         let project = &change.project;
         let title = match change.kind {
             NoticeKind::NeedsUser => format!("{title} in {project} waits for you"),
+            NoticeKind::Request => format!("{title} in {project} asks you"),
             NoticeKind::Idle => format!("{title} in {project} ended its turn"),
             NoticeKind::Blocked => format!("{title} in {project}: a call was blocked"),
             NoticeKind::Ended => format!("{title} in {project} ended"),
@@ -53,6 +58,7 @@ impl Notice {
             project: clean_text(project, MAX_TITLE_CELLS),
             project_dir: change.project_path.clone(),
             at: change.at,
+            request: None,
         }
     }
 
@@ -70,7 +76,13 @@ impl Notice {
             project: project.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             project_dir: project.display().to_string(),
             at,
+            request: None,
         }
+    }
+
+    /// The same about this request.
+    pub(super) fn with_request(self, request: Option<RequestNotice>) -> Self {
+        Self { request, ..self }
     }
 
     /// The body, with the link on a line of its own.
@@ -87,6 +99,6 @@ fn find_product_title(name: &str) -> &str {
     AgentProduct::all().iter().find(|product| product.name == name).map_or(name, |product| product.title)
 }
 
-fn clean_text(text: &str, cells: usize) -> String {
+pub(super) fn clean_text(text: &str, cells: usize) -> String {
     output::escape_invisible(&output::shorten_to_one_line(&redaction::mask_secrets(text), cells))
 }

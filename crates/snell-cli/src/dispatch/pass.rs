@@ -6,8 +6,10 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant, SystemTime};
 
 use jiff::tz::TimeZone;
-use snell::{Engine, NotifySettings, SnellSettings, Timestamp};
+use snell::{Engine, NoticeKind, NotifySettings, SnellSettings, Timestamp};
+use snell_server::AnswerKey;
 use snell_server::reconciler::tmux::TmuxServer;
+use snell_store::requests::RequestFilter;
 use snell_store::{ClaimedDelivery, DeliveryResult, DispatchView, Result, Store};
 
 use super::derived_event::{self, HookReaction};
@@ -15,8 +17,10 @@ use super::in_flight::{AttemptReport, InFlightDeliveries};
 use super::link::PageLink;
 use super::notice::Notice;
 use super::plan::{self, NoticeInterest, NoticeMoment, WantedSince};
+use super::request_notice::RequestNotice;
 use super::targets::{DeliveryFailure, DeliveryTarget, NoticeSender};
 use super::waits;
+use crate::env::ConfigArgs;
 use crate::env::caller::CallerEnv;
 use crate::env::read_clock_override;
 
@@ -183,7 +187,8 @@ impl DispatchPass {
                 break;
             };
             let host = store.host().map(str::to_owned);
-            self.start_delivery(claimed, &settings, host.as_deref());
+            let request = find_notice_request(store, &claimed.dispatch, &settings)?;
+            self.start_delivery(claimed, &settings, host.as_deref(), request);
         }
         let has_answers = waits::deliver_answers(store)?;
         Ok(open > 0 || has_answers)
@@ -253,7 +258,13 @@ impl DispatchPass {
         self.fixed_now.unwrap_or_else(Timestamp::now)
     }
 
-    fn start_delivery(&mut self, claimed: ClaimedDelivery, settings: &SnellSettings, host: Option<&str>) {
+    fn start_delivery(
+        &mut self,
+        claimed: ClaimedDelivery,
+        settings: &SnellSettings,
+        host: Option<&str>,
+        request: Option<RequestNotice>,
+    ) {
         let now = self.now();
         match DeliveryTarget::parse(&claimed.target) {
             Some(DeliveryTarget::Hooks) => {
@@ -269,12 +280,13 @@ impl DispatchPass {
             Some(target) => {
                 let notify = settings.notify.clone();
                 let change = &claimed.dispatch;
-                let link = self.link.format_url(change.agent_id, &settings.server);
+                let link = self.link.format_url(change, settings);
                 let is_here = change.host.is_none() || change.host.as_deref() == host;
                 self.in_flight.start(claimed, move |claimed| {
                     let is_in_front = is_here && notify.skip_focused() && is_in_front(&claimed.dispatch);
                     let moment = NoticeMoment { is_quiet: is_quiet(&notify, now), is_in_front };
-                    send_notice(claimed, target, &notify, moment, link).into()
+                    let notice = Notice::from_change(&claimed.dispatch, link).with_request(request);
+                    send_notice(claimed, target, &notify, moment, &notice).into()
                 });
             }
             // Another version of Snell planned it.
@@ -283,13 +295,33 @@ impl DispatchPass {
     }
 }
 
+/// The request that a change is about. Its notice has buttons if the receiver has an address for other devices.
+fn find_notice_request(
+    store: &mut Store,
+    change: &DispatchView,
+    settings: &SnellSettings,
+) -> Result<Option<RequestNotice>> {
+    let Some(uid) = change.open_request.clone().filter(|_| change.kind == NoticeKind::Request) else {
+        return Ok(None);
+    };
+    let request =
+        store.list_requests(&RequestFilter { uid_prefix: Some(uid), limit: 1, ..RequestFilter::default() })?;
+    let key = settings.answers.url.as_deref().and_then(|url| {
+        // Without a key, the notice has only the link to the page.
+        let key = AnswerKey::load_or_create(&ConfigArgs::new(None, None).data_dir()).ok()?;
+        Some((url, key))
+    });
+    let signer = key.as_ref().map(|(url, key)| (*url, key));
+    Ok(request.first().map(|request| RequestNotice::new(request, signer)))
+}
+
 /// Sends a notice, unless there is an obstacle.
 fn send_notice(
     claimed: &ClaimedDelivery,
     target: DeliveryTarget,
     notify: &NotifySettings,
     moment: NoticeMoment,
-    link: Option<String>,
+    notice: &Notice,
 ) -> DeliveryResult {
     let change = &claimed.dispatch;
     if let Some(obstacle) = plan::find_obstacle(change, moment) {
@@ -298,7 +330,7 @@ fn send_notice(
     if !target.is_configured(notify) {
         return DeliveryResult::Skipped("the target is not configured any more".into());
     }
-    match NoticeSender::new(notify).send(target, &Notice::from_change(change, link)) {
+    match NoticeSender::new(notify).send(target, notice) {
         Ok(()) => DeliveryResult::Sent,
         Err(DeliveryFailure::Permanent(why)) => DeliveryResult::Failed(why),
         Err(DeliveryFailure::Temporary(why)) => plan::plan_retry(change, claimed.attempts, why, Timestamp::now()),

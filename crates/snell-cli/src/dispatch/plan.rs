@@ -61,7 +61,7 @@ pub(super) fn plan_deliveries(
     }
     let pause = match change.kind {
         NoticeKind::NeedsUser | NoticeKind::Idle => notify.after(),
-        NoticeKind::Blocked | NoticeKind::Ended => Duration::ZERO,
+        NoticeKind::Request | NoticeKind::Blocked | NoticeKind::Ended => Duration::ZERO,
     };
     let due_at = change.recorded_at.checked_add(pause).unwrap_or(now);
     let targets = DeliveryTarget::ALL.iter().filter(|target| target.is_configured(notify));
@@ -82,11 +82,17 @@ pub(super) struct NoticeMoment {
 pub(super) fn find_obstacle(change: &DispatchView, moment: NoticeMoment) -> Option<DeliveryResult> {
     let skip = |why: &str| Some(DeliveryResult::Skipped(why.to_owned()));
     if !change.is_current() {
-        return skip("the agent's state has changed");
+        let is_request = change.kind == NoticeKind::Request;
+        return skip(if is_request { "the request is closed" } else { "the agent's state has changed" });
+    }
+    if change.kind == NoticeKind::NeedsUser && change.open_request.is_some() {
+        return skip("its request has a notice of its own");
     }
     match (moment.is_quiet, change.kind) {
         (true, NoticeKind::NeedsUser) => return Some(DeliveryResult::Held),
-        (true, NoticeKind::Idle | NoticeKind::Blocked | NoticeKind::Ended) => return skip("quiet hours"),
+        (true, NoticeKind::Request | NoticeKind::Idle | NoticeKind::Blocked | NoticeKind::Ended) => {
+            return skip("quiet hours");
+        }
         (false, _) => {}
     }
     if moment.is_in_front { skip("the agent's terminal is in front") } else { None }

@@ -29,6 +29,8 @@ words! {
 /// A change to store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NewDispatch<'a> {
+    /// Its id, if it has one already: that of a request.
+    pub(crate) uid: Option<&'a str>,
     pub(crate) kind: NoticeKind,
     pub(crate) agent_id: i64,
     pub(crate) at: Timestamp,
@@ -88,17 +90,21 @@ pub struct DispatchView {
     pub tmux_pane: Option<String>,
     /// The socket of its tmux server.
     pub tmux_server: Option<String>,
+    /// The open request that it is about: the one that was opened, or one of the agent that waits.
+    pub open_request: Option<String>,
     /// Whether it is a blocked call that was blocked shortly before, too.
     pub is_repetition: bool,
 }
 
 impl DispatchView {
-    /// Whether the agent is still in the state that it changed to. A blocked call does not change.
+    /// Whether the agent is still in the state that it changed to, or the request is open. A blocked call does not
+    /// change.
     pub fn is_current(&self) -> bool {
         let state = match self.kind {
             NoticeKind::NeedsUser => AgentState::AwaitingInput,
             NoticeKind::Idle => AgentState::Idle,
             NoticeKind::Ended => AgentState::Ended,
+            NoticeKind::Request => return self.open_request.is_some(),
             NoticeKind::Blocked => return true,
         };
         self.state == state && self.state_since == self.at

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use snell::Timestamp;
+use snell::{NoticeKind, Timestamp};
 
 use crate::db::change_feed::{
     CardPayload, ChangeKind, ChangePayload, GuardVerdictPayload, HookRunPayload, NewChange, RequestPayload,
@@ -190,7 +190,13 @@ impl<'a> Journal<'a> {
             self.record_change(ChangeKind::StateChanged, agent_id, project_id, ChangePayload::State(payload))?;
             self.insert_sighting_if_unreported(agent, before_state)?;
             if let Some(kind) = classify_state_change(before_state, agent) {
-                self.insert_dispatch(&NewDispatch { kind, agent_id, at: agent.state_since, text: &agent.why })?;
+                self.insert_dispatch(&NewDispatch {
+                    uid: None,
+                    kind,
+                    agent_id,
+                    at: agent.state_since,
+                    text: &agent.why,
+                })?;
             }
             if before_state == Some(AgentState::AwaitingInput) && agent.state != AgentState::AwaitingInput {
                 self.withdraw_requests(agent_id, AnswerChannel::ALL, NO_LONGER_WAITS)?;
@@ -470,6 +476,10 @@ impl RequestRows for Journal<'_> {
         self.flush()?;
         let request_id = self.rows.insert_request(request, host)?;
         self.record_request_change(ChangeKind::RequestOpened, request_id)?;
+        let uid = self.require_request(request_id)?.uid;
+        let (agent_id, at) = (request.agent_id, request.opened_at);
+        let dispatch = NewDispatch { uid: Some(&uid), kind: NoticeKind::Request, agent_id, at, text: &request.title };
+        self.insert_dispatch(&dispatch)?;
         Ok(request_id)
     }
 

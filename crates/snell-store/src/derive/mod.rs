@@ -202,7 +202,7 @@ fn insert_blocked_call(rows: &mut dyn Rows, observed: &NormalizedEvent, found: &
         text.push_str(&format!(" ({reason})"));
     }
     let agent_id = found.agent.agent_id;
-    rows.insert_dispatch(&NewDispatch { kind: NoticeKind::Blocked, agent_id, at: observed.at, text: &text })
+    rows.insert_dispatch(&NewDispatch { uid: None, kind: NoticeKind::Blocked, agent_id, at: observed.at, text: &text })
 }
 
 /// Stores an event that Snell derived from a change of an agent. Returns whether the agent is known, and the event was not

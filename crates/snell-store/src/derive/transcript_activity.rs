@@ -16,9 +16,22 @@ pub(super) struct TranscriptNews<'a> {
     pub(super) activities: &'a [TranscriptActivity],
     /// Whether it was appended to a part that was read before.
     pub(super) is_appended: bool,
-    /// Earlier turns are over, and not shown.
+    /// A turn that ended before this is not shown.
     pub(super) shown_since: Option<Timestamp>,
     pub(super) now: Timestamp,
+}
+
+impl TranscriptNews<'_> {
+    /// Whether the turn of this activity is shown although it is over: all new ones are, but of a transcript that is read
+    /// for the first time only the last one, if it ended just now.
+    fn shows_turn_from(&self, index: usize) -> bool {
+        let Some(since) = self.shown_since else {
+            return true;
+        };
+        let later = &self.activities[index + 1..];
+        let is_last_turn = !later.iter().any(|activity| activity.kind == ActivityKind::Prompted);
+        is_last_turn && later.last().and_then(|last| last.at).is_some_and(|at| at >= since)
+    }
 }
 
 /// Sets the agent's state from its transcript, one activity after the other, unless a hook reported a newer one.
@@ -37,8 +50,7 @@ pub(super) fn apply_activities(
         update.apply(&activity.kind)?;
         // A turn that began and ended since the last read is shown as well.
         let is_last = index + 1 == news.activities.len();
-        let is_shown = news.shown_since.is_none_or(|since| activity.at.is_some_and(|at| at >= since));
-        if is_shown && !is_last && agent.state == AgentState::Processing && before != agent.state {
+        if news.shows_turn_from(index) && !is_last && agent.state == AgentState::Processing && before != agent.state {
             rows.save_agent(agent)?;
         }
     }

@@ -36,11 +36,15 @@ impl HttpTarget {
             return Err(DeliveryFailure::Permanent("the address of ntfy has no topic".into()));
         }
         let mut body = json!({"topic": topic, "title": notice.title, "message": notice.body});
-        if notice.kind == "needs_user" {
+        if ["needs_user", "request"].contains(&notice.kind) {
             body["priority"] = NTFY_HIGH_PRIORITY.into();
         }
         if let Some(link) = &notice.link {
             body["click"] = Value::from(link.as_str());
+        }
+        let actions = list_ntfy_actions(notice);
+        if !actions.is_empty() {
+            body["actions"] = actions.into();
         }
         let mut request = Self::new(format!("{server}/"), notice, body.to_string());
         if let Some(token) = &ntfy.token {
@@ -51,7 +55,11 @@ impl HttpTarget {
 
     pub(super) fn for_slack(url: &SecretSource, notice: &Notice) -> Result<Self, DeliveryFailure> {
         let text = format!("*{}*\n{}", escape_slack(&notice.title), escape_slack(&notice.body_with_link()));
-        Ok(Self::new(load_secret(url)?, notice, json!({ "text": text }).to_string()))
+        let mut body = json!({ "text": text });
+        if notice.request.is_some() {
+            body["blocks"] = build_slack_blocks(notice);
+        }
+        Ok(Self::new(load_secret(url)?, notice, body.to_string()))
     }
 
     pub(super) fn for_webhook(webhook: &WebhookTarget, notice: &Notice) -> Result<Self, DeliveryFailure> {
@@ -86,6 +94,31 @@ impl HttpTarget {
         let response = call.send(&self.body).map_err(|error| describe_error(&error))?;
         classify_status(response.status().as_u16())
     }
+}
+
+/// The buttons of ntfy: each answer is a request of the phone, and the last button opens the page.
+fn list_ntfy_actions(notice: &Notice) -> Vec<Value> {
+    let Some(request) = &notice.request else {
+        return Vec::new();
+    };
+    let answers = request.answers.iter().map(
+        |button| json!({"action": "http", "label": button.label(), "url": button.url, "method": "POST", "clear": true}),
+    );
+    let page = notice.link.iter().map(|link| json!({"action": "view", "label": "Open", "url": link}));
+    answers.chain(page).collect()
+}
+
+/// The buttons of Slack are links, because an incoming webhook gets no answers. The texts are plain, so that nothing in them
+/// is a link, a name or a channel.
+fn build_slack_blocks(notice: &Notice) -> Value {
+    let plain = |text: &str| json!({"type": "plain_text", "text": text, "emoji": false});
+    let button = |label: &str, url: &str| json!({"type": "button", "text": plain(label), "url": url});
+    let answers = notice.request.iter().flat_map(|request| &request.answers);
+    let mut buttons: Vec<_> = answers.map(|answer| button(answer.label(), &answer.url)).collect();
+    buttons.extend(notice.link.iter().map(|link| button("Open", link)));
+    let texts = [&notice.title, &notice.body].map(|text| json!({"type": "section", "text": plain(text)}));
+    let buttons = (!buttons.is_empty()).then(|| json!({"type": "actions", "elements": buttons}));
+    texts.into_iter().chain(buttons).collect()
 }
 
 fn load_secret(source: &SecretSource) -> Result<String, DeliveryFailure> {

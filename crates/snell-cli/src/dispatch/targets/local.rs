@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use snell_store::requests::AnswerChoice;
+
 use super::super::notice::Notice;
 use super::DeliveryFailure;
 
@@ -55,6 +57,11 @@ pub(super) fn run_command(line: &str, notice: &Notice) -> Result<(), DeliveryFai
     let mut command = Command::new("/bin/sh");
     command.args(["-c", line]);
     let number = notice.agent_number.map(|number| number.to_string());
+    let request = notice.request.as_ref();
+    let find_answer = |choice| {
+        let button = request.and_then(|request| request.answers.iter().find(|button| button.answer == choice));
+        button.map(|button| button.url.as_str())
+    };
     let variables = [
         ("SNELL_NOTICE", Some(notice.kind)),
         ("SNELL_NOTICE_ID", Some(notice.id.as_str())),
@@ -65,6 +72,9 @@ pub(super) fn run_command(line: &str, notice: &Notice) -> Result<(), DeliveryFai
         ("SNELL_AGENT_NUMBER", number.as_deref()),
         ("SNELL_SESSION_ID", notice.session_id.as_deref()),
         ("SNELL_PROJECT_DIR", Some(notice.project_dir.as_str())),
+        ("SNELL_REQUEST", request.map(|request| request.id.as_str())),
+        ("SNELL_ALLOW_LINK", find_answer(AnswerChoice::Allow)),
+        ("SNELL_DENY_LINK", find_answer(AnswerChoice::Deny)),
     ];
     for (name, value) in variables {
         match value {

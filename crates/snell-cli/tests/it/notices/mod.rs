@@ -4,6 +4,7 @@ mod commands;
 mod derived_events;
 mod focus;
 mod once;
+mod requests;
 mod targets;
 mod timing;
 

@@ -37,8 +37,7 @@ struct RequestReason {
 pub(super) fn render_detail(request: &RequestView) -> Markup {
     let detail = &request.detail;
     let list = |name: &str| detail.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let reasons = list("reasons").iter().filter_map(|reason| RequestReason::deserialize(reason).ok());
-    let reasons: Vec<_> = reasons.take(MAX_LINES).collect();
+    let reasons = list_reasons(detail);
     let reading: Vec<_> = list("reading").iter().filter_map(Value::as_str).take(MAX_LINES).collect();
     html! {
         p.asks { bdi { (truncate_text(&request.title, MAX_TEXT_CHARS)) } }
@@ -63,6 +62,25 @@ pub(super) fn render_detail(request: &RequestView) -> Markup {
             }
         }
     }
+}
+
+/// The reasons of the guard and of hooks.
+fn list_reasons(detail: &Value) -> Vec<RequestReason> {
+    let list = |name: &str| detail.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let mut reasons: Vec<_> = list("reasons").iter().filter_map(|one| RequestReason::deserialize(one).ok()).collect();
+    for verdict in list("guard") {
+        let text = |name: &str| verdict.get(name).and_then(Value::as_str).map(str::to_owned);
+        let advice = text("advice").map(|advice| format!(" ({advice})")).unwrap_or_default();
+        let reason = text("reason").unwrap_or_default() + &advice;
+        reasons.push(RequestReason { author: "guard".to_owned(), rule: text("rule"), text: reason });
+    }
+    if let Some(reason) = detail.get("reason").and_then(Value::as_str)
+        && !reasons.iter().any(|one| one.text.starts_with(reason) || reason.contains(&one.text))
+    {
+        reasons.push(RequestReason { author: "reason".to_owned(), rule: None, text: reason.to_owned() });
+    }
+    reasons.truncate(MAX_LINES);
+    reasons
 }
 
 /// The call: its command, the change of a file, or its fields.

@@ -21,6 +21,14 @@ macro_rules! repetition {
     };
 }
 
+/// The open request that a change is about.
+macro_rules! open_request {
+    () => {
+        "(SELECT r.uid FROM requests r WHERE r.agent_id = d.agent_id AND r.status = 'open' \
+         AND (d.kind <> 'request' OR r.uid = d.uid) LIMIT 1)"
+    };
+}
+
 columns! {
     DispatchView from "dispatches d JOIN agents a USING (agent_id) JOIN projects p USING (project_id) \
         LEFT JOIN conversations c USING (conversation_id)" {
@@ -28,7 +36,7 @@ columns! {
         recorded_at: "d.recorded_at", text: "d.text", product: "a.product",
         session_id: "coalesce(c.session_id, a.session_id)", project: "p.name", project_path: "p.path", state: "a.state",
         state_since: "a.state_since", last_words: "a.last_words", end_reason: "a.end_reason", host: "a.host",
-        tmux_pane: "a.tmux_pane", tmux_server: "a.tmux_server", is_repetition: repetition!(),
+        tmux_pane: "a.tmux_pane", tmux_server: "a.tmux_server", open_request: open_request!(), is_repetition: repetition!(),
     }
 }
 
@@ -54,7 +62,13 @@ impl ToColumn for NoticeKind {
 
 impl SqliteTransaction<'_, '_> {
     pub(super) fn write_dispatch(&self, dispatch: &NewDispatch<'_>) -> Result<()> {
-        insert_row!(self.transaction, "INSERT INTO dispatches", dispatch { kind, agent_id, at, text }).map(drop)
+        match dispatch.uid {
+            Some(uid) => {
+                insert_row!(self.transaction, "INSERT INTO dispatches", dispatch { uid: uid, kind, agent_id, at, text })
+            }
+            None => insert_row!(self.transaction, "INSERT INTO dispatches", dispatch { kind, agent_id, at, text }),
+        }
+        .map(drop)
     }
 }
 

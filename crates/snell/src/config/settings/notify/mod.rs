@@ -19,13 +19,16 @@ use secret_source::{SECRET_TOKEN, SECRET_URL, SIGNING_SECRET};
 const AFTER: Duration = Duration::from_secs(5);
 
 /// The kinds of notices that are sent by default.
-const DEFAULT_KINDS: &[NoticeKind] = &[NoticeKind::NeedsUser, NoticeKind::Blocked, NoticeKind::Ended];
+const DEFAULT_KINDS: &[NoticeKind] =
+    &[NoticeKind::NeedsUser, NoticeKind::Request, NoticeKind::Blocked, NoticeKind::Ended];
 
 /// A change that the user can be notified of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoticeKind {
     /// An agent waits for its user.
     NeedsUser,
+    /// An agent asks for something that the user can answer from elsewhere.
+    Request,
     /// An agent ended its turn.
     Idle,
     /// A tool call was blocked.
@@ -36,12 +39,13 @@ pub enum NoticeKind {
 
 impl NoticeKind {
     /// All kinds.
-    pub const ALL: &[Self] = &[Self::NeedsUser, Self::Idle, Self::Blocked, Self::Ended];
+    pub const ALL: &[Self] = &[Self::NeedsUser, Self::Request, Self::Idle, Self::Blocked, Self::Ended];
 
     /// Its word in `on`, in the database and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NeedsUser => "needs_user",
+            Self::Request => "request",
             Self::Idle => "idle",
             Self::Blocked => "blocked",
             Self::Ended => "ended",
@@ -123,9 +127,17 @@ impl NotifySettings {
         self.desktop.unwrap_or(false)
     }
 
-    /// Whether notices of this kind are sent.
+    /// Whether notices of this kind are sent. A request is a wait that can be answered from elsewhere.
     pub fn wants(&self, kind: NoticeKind) -> bool {
-        self.on.as_deref().unwrap_or(DEFAULT_KINDS).contains(&kind)
+        let kinds = self.on.as_deref().unwrap_or(DEFAULT_KINDS);
+        kinds.contains(&kind) || kind == NoticeKind::Request && kinds.contains(&NoticeKind::NeedsUser)
+    }
+
+    /// Whether any target can show buttons that answer a request.
+    pub fn has_answer_targets(&self) -> bool {
+        let has_target =
+            self.ntfy.is_some() || self.slack.is_some() || self.webhook.is_some() || self.command.is_some();
+        has_target && self.wants(NoticeKind::Request)
     }
 
     /// How long a wait must last before a notice is sent.
@@ -304,7 +316,7 @@ mod tests {
     fn waits_blocks_and_ends_are_sent_by_default() {
         let (settings, _) = read("desktop = true");
         let wanted: Vec<_> = NoticeKind::ALL.iter().filter(|kind| settings.wants(**kind)).collect();
-        assert_eq!(wanted, [&NoticeKind::NeedsUser, &NoticeKind::Blocked, &NoticeKind::Ended]);
+        assert_eq!(wanted, [&NoticeKind::NeedsUser, &NoticeKind::Request, &NoticeKind::Blocked, &NoticeKind::Ended]);
         assert!(settings.desktop() && settings.skip_focused());
         assert!(read("on = ['idle']").0.wants(NoticeKind::Idle));
     }
