@@ -15,8 +15,8 @@ const ANSWER_EVENT: &str = "PermissionResult";
 /// Why a request is closed whose agent goes on.
 pub(crate) const NO_LONGER_WAITS: &str = "the agent no longer waits";
 
-/// The transition after an event; nothing if the agent still waits because a hook waits for another answer. Requests of the
-/// (sub-)agent whose event it is are closed then. Requests that no hook opened only follow from the state.
+/// The transition after an event; nothing if the agent still waits because of another request, for which a hook waits. Requests of the (sub-)agent
+/// whose event it is are closed then.
 pub(super) fn keep_waiting_for_others(
     rows: &mut dyn Rows,
     agent: &AgentRow,
@@ -29,10 +29,9 @@ pub(super) fn keep_waiting_for_others(
     }
     let subagent = event.subagent.as_ref().and_then(|subagent| subagent.id.as_deref());
     let is_own = |request: &RequestView| request.detail.get("subagent").and_then(Value::as_str) == subagent;
-    let open = rows.list_open_requests(agent.agent_id)?;
-    let of_hooks = open.into_iter().filter(|request| request.channel == AnswerChannel::Reply);
-    let (own, others): (Vec<_>, Vec<_>) = of_hooks.partition(|request| is_own(request));
-    if others.is_empty() {
+    let (own, others): (Vec<_>, Vec<_>) =
+        rows.list_open_requests(agent.agent_id)?.into_iter().partition(|request| is_own(request));
+    if others.iter().all(|request| request.channel != AnswerChannel::Reply) {
         return Ok(Some(transition));
     }
     for request in own {

@@ -1,5 +1,6 @@
 //! Hooks and answers that are killed at any moment.
 
+use std::process::Child;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -15,7 +16,14 @@ fn pick_moment(round: u64, most: u64) -> Duration {
     Duration::from_micros((mixed >> 16) % (most * 1000))
 }
 
-/// The only request with this row number.
+/// Kills a process if it has not ended. Returns what it wrote before that.
+fn kill(child: Child) -> String {
+    // It may have ended meanwhile.
+    let _ = std::panic::catch_unwind(|| send_signal(child.id(), Signal::KILL));
+    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+}
+
+/// The request of this round, if its hook opened one.
 fn find_round(bench: &AnswerBench, before: usize) -> Option<Value> {
     let requests = bench.list_requests();
     assert!(requests.len() <= before + 1, "more than one request for one event");
@@ -35,11 +43,10 @@ fn a_hook_that_is_killed_at_any_moment_leaves_no_open_request_and_lets_nothing_t
             spawn_with_stdin(&mut bench.sandbox.command(&["answer", &uid, "allow"]), "")
         });
         std::thread::sleep(pick_moment(round, if answers_first { 120 } else { 60 }));
-        let _ = std::panic::catch_unwind(|| send_signal(hook.id(), Signal::KILL));
-        let said = wait_for_output(hook);
+        let said = kill(hook);
         let answered = answer.map(wait_for_output);
         let request = find_round(&bench, before);
-        let is_allowed = said.stdout.contains("\"allow\"");
+        let is_allowed = said.contains("\"allow\"");
         let Some(request) = request else {
             assert!(!is_allowed, "allowed without a request: {said:?}");
             continue;
@@ -64,8 +71,7 @@ fn an_answer_that_is_killed_at_any_moment_is_given_whole_or_not_at_all() {
         let uid = bench.wait_for_open();
         let first = spawn_with_stdin(&mut bench.sandbox.command(&["answer", &uid, "allow"]), "");
         std::thread::sleep(pick_moment(round, 60));
-        let _ = std::panic::catch_unwind(|| send_signal(first.id(), Signal::KILL));
-        wait_for_output(first);
+        kill(first);
         // If the first answer did not count, this one does.
         let second = bench.answer(&[&uid, "deny"]);
         let said = wait_for_output(hook).json();

@@ -32,7 +32,10 @@ impl AnswerBench {
             .file(".git/HEAD", "ref: refs/heads/main\n")
             .env("SNELL_SCRIBE", "off")
             .env("USER", "ann");
-        Self { sandbox, agent: LiveProcess::new() }
+        let bench = Self { sandbox, agent: LiveProcess::new() };
+        // The database is there before anything looks into it.
+        bench.run_event("SessionStart", json!({}));
+        bench
     }
 
     /// A process that can pass on answers.

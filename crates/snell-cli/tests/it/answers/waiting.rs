@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use snell_test_support::process::{Signal, send_signal, wait_for_output};
+use snell_test_support::files::write_script;
+use snell_test_support::process::{Signal, run_with_stdin, send_signal, spawn_with_stdin, wait_for_output};
 use snell_test_support::wait::wait_until;
 
 use super::{AnswerBench, ENABLED, decision};
@@ -49,7 +50,7 @@ fn a_project_can_switch_answers_off_but_not_on() {
     {
         let bench = AnswerBench::new(users);
         std::fs::write(bench.sandbox.project().join("snell.toml"), format!("[answers]\n{projects}\n")).unwrap();
-        let trusted = bench.sandbox.run_snell(&["trust", "--yes"], "");
+        let trusted = bench.sandbox.run_snell(&["trust"], "");
         assert_eq!(trusted.code, 0, "{trusted:?}");
         let _watcher = bench.watch();
         assert_eq!(bench.run_event("PermissionRequest", json!({})).code, 0);
@@ -75,13 +76,19 @@ fn a_hook_holds_the_call_if_that_is_set_or_no_dialog_exists() {
         let bench = AnswerBench::new(&format!("{ENABLED}{config}{ASKING}"));
         let _watcher = bench.watch();
         let mut command = bench.hook_command();
+        if fields.get("turn_id").is_some() {
+            // Codex does not report its process, so it is the parent of the hook.
+            write_script(&bench.sandbox.project().join("agent.sh"), "\"$SNELL\" hook");
+            command = bench.sandbox.program("./agent.sh");
+            command.env("SNELL", env!("CARGO_BIN_EXE_snell"));
+        }
         command.env(variable, value);
-        let payload = bench.build_payload(event, &fields);
-        let hook = snell_test_support::process::spawn_with_stdin(&mut command, payload);
+        let hook = spawn_with_stdin(&mut command, bench.build_payload(event, &fields));
         bench.wait_for_open();
         assert_eq!(bench.query("SELECT state FROM agents")[0]["state"], "awaiting_input", "{config} {event}");
         let said = bench.answer_hook(hook, &["allow"]);
-        assert_eq!((said.code, &said.json()), (0, expected), "{config} {event}: {said:?}");
+        let (said_now, expected) = (&said.json()["hookSpecificOutput"], &expected["hookSpecificOutput"]);
+        assert_eq!((said.code, said_now), (0, expected), "{config} {event}: {said:?}");
     }
 }
 
@@ -119,7 +126,7 @@ fn a_headless_question_without_an_answer_is_settled_as_before() {
     let mut command = bench.hook_command();
     command.env("CLAUDE_CODE_SESSION_ATTENDED", "0");
     let payload = bench.build_payload("PreToolUse", &deploy());
-    let said = snell_test_support::process::run_with_stdin(&mut command, payload);
+    let said = run_with_stdin(&mut command, payload);
     assert!(said.stdout.contains("\"deny\"") && said.stdout.contains("No user can answer"), "{said:?}");
     assert_eq!(bench.list_requests()[0]["status"], "expired");
 }
