@@ -21,6 +21,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(30);
 /// A key without a letter, as WebDriver names it.
 pub const TAB: &str = "\u{e004}";
 pub const ENTER: &str = "\u{e007}";
+pub const ESCAPE: &str = "\u{e00c}";
 
 /// A browser for one test, which ends with it.
 pub struct BrowserSession {

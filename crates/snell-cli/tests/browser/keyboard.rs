@@ -19,9 +19,11 @@ const FOCUSED: &str = "const at = document.activeElement;
         isMarked: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
     }";
 
-/// The elements that can get the focus now.
-const USABLE: &str = "return [...document.querySelectorAll('a[href], button, summary, input, select, textarea, [tabindex=\"0\"]')]
-    .map((element, index) => element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: false }) ? index : -1)
+/// The elements that Tab reaches now. Of radio buttons with the same name it reaches one, and arrow keys the others.
+const USABLE: &str = "const isReached = (one) => one.type !== 'radio'
+        || one.form.querySelector(`[type=radio][name='${one.name}']`) === one;
+    return [...document.querySelectorAll('a[href], button, summary, input, select, textarea, [tabindex=\"0\"]')]
+    .map((element, index) => element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: false }) && isReached(element) ? index : -1)
     .filter((index) => index >= 0)";
 
 #[test]

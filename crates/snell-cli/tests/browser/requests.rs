@@ -6,7 +6,7 @@ use snell_store::requests::{
 };
 
 use crate::agent_story::StoryAgent;
-use crate::driver::{BrowserSession, ENTER, TAB};
+use crate::driver::{BrowserSession, ENTER, ESCAPE, TAB};
 use crate::live::{open_live_page, open_page};
 use crate::server::BrowserTestServer;
 
@@ -99,9 +99,10 @@ fn a_request_is_answered_with_the_keyboard_and_never_by_enter_in_a_field() {
     let request = server.open_request(agent_id, |_| {});
     open_page(&browser, &server, "/requests");
     browser.open_all_details();
-    for field in ["input[name=scope][value=session]", "select[name=until]"] {
+    for field in ["select[name=scope]", "select[name=until]", "textarea"] {
         browser.run_script(&format!("document.querySelector('{field}').focus()"), &[]);
         browser.press_key(ENTER);
+        browser.press_key(ESCAPE);
     }
     browser.run_script("document.querySelector('.request .deny').focus()", &[]);
     browser.press_key(TAB);

@@ -35,7 +35,7 @@ impl OpenRequestEntry {
 /// The requests in the view.
 #[derive(Clone, Debug)]
 pub(super) struct RequestsOverview {
-    /// The longest wait first, so that new ones do not move those that somebody reads.
+    /// The longest wait first, so that new ones do not move those that the user reads.
     pub(super) open: Vec<OpenRequestEntry>,
     /// How many open requests are not shown.
     pub(super) hidden: usize,

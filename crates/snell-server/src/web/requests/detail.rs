@@ -1,4 +1,4 @@
-//! What would happen: the call of a request, the reasons to ask, and how the guard reads it.
+//! The call of a request, the reasons to ask, and the guard's reading of the call.
 
 use maud::{Markup, html};
 use serde::Deserialize;

@@ -75,8 +75,6 @@ impl FormAccess {
         };
         html! {
             form.answer id={ "form-" (uid) } method="post" action={ "/requests/" (uid) "/answer" } aria-label={ "Your answer to request " (uid) } {
-                // Without it, the Enter key in a field would press the first button.
-                button type="submit" disabled hidden {}
                 input type="hidden" name="form" value=(value);
                 @match request.kind {
                     RequestKind::Permission => (render_permission_fields(uid)),
@@ -96,13 +94,24 @@ fn render_permission_fields(uid: &str) -> Markup {
         details id={ "more-" (uid) } {
             summary { "Add a message, or remember the answer" }
             (render_message_field(uid))
-            fieldset {
-                legend { "If you allow it, also allow the same call" }
-                label { input type="radio" name="scope" value="" checked; " only this time" }
-                label { input type="radio" name="scope" value="session"; " in this session" }
-                label { input type="radio" name="scope" value="project"; " in this project" }
-                label { "remember " select name="until" { @for (value, label, _) in TERMS { option value=(value) { (label) } } } }
+            (render_remember_fields(uid))
+        }
+    }
+}
+
+/// Lists, because Enter in a list does not press the first button of the form, which allows the call.
+fn render_remember_fields(uid: &str) -> Markup {
+    let (scope, until) = (format!("scope-{uid}"), format!("until-{uid}"));
+    html! {
+        p.remember {
+            label for=(scope) { "If you allow it, allow the same call again" }
+            select id=(scope) name="scope" {
+                option value="" { "no, only this time" }
+                option value="session" { "in this session" }
+                option value="project" { "in this project" }
             }
+            label for=(until) { "Remember that" }
+            select id=(until) name="until" { @for (value, label, _) in TERMS { option value=(value) { (label) } } }
         }
     }
 }
