@@ -158,7 +158,7 @@ fn load_recording(scenario: &Path, take: &Path, phases: &[Value]) -> Option<Reco
         transcript_path: place_transcript(product, path),
         transcript: transcript[..length].to_vec(),
         hooks: events.iter().filter_map(parse_hook).collect(),
-        expected: list_expected(phases, |_| true),
+        expected: list_expected(phases, |phase| phase["transcript_only"] != true),
         expected_by_transcript: list_expected(phases, |phase| phase["hooks_only"] != true),
         recorder,
         started_at: times.iter().min().copied()?,
