@@ -32,8 +32,14 @@ const SAMPLE_INTERVAL: Duration = Duration::from_millis(10);
 /// How long a state may take to be reached.
 const STATE_LIMIT: Duration = Duration::from_secs(20);
 
+/// How long after a turn its last lines are written.
+const LATE_WRITES: Duration = Duration::from_secs(3);
+
 /// Longer texts are truncated.
 const MAX_TEXT_CHARS: usize = 300;
+
+/// Lines that are longer after that are left out: lists of tools and the like.
+const MAX_LINE_BYTES: usize = 3_000;
 
 /// Longer lists are truncated.
 const MAX_ELEMENTS: usize = 12;
@@ -78,6 +84,7 @@ const PROMPT_SCENES: &[RecordedScene] = &[
             wait_for_state(bench, &["processing"]);
             terminal.press_key("Escape");
             terminal.wait_for_text("Interrupted");
+            thread::sleep(LATE_WRITES);
         },
     },
     RecordedScene {
@@ -87,6 +94,7 @@ const PROMPT_SCENES: &[RecordedScene] = &[
             let terminal = open_terminal(bench);
             terminal.submit_line("Say something");
             terminal.wait_for_text("refused the request");
+            thread::sleep(LATE_WRITES);
         },
     },
     RecordedScene { name: "subagent", script: script_subagent, play: |bench| play_dialog(bench, &[]) },
@@ -149,19 +157,14 @@ fn play_dialog(bench: &AgentBench, dialogs: &[(&str, &str)]) {
             wait_for_state(bench, &["idle", "awaiting_input"]);
         }
     }
+    thread::sleep(LATE_WRITES);
 }
 
+/// Waits until the agent is in one of these states, after the first moments of its turn.
 fn wait_for_state(bench: &AgentBench, states: &[&str]) {
-    let is_reached = || {
-        let agents = bench.list_agents();
-        let reached = agents.iter().any(|agent| {
-            states.contains(&agent["state"].as_str().unwrap_or_default()) && !agent["last_event"].is_null()
-                || states.contains(&agent["state"].as_str().unwrap_or_default())
-        });
-        (reached && agents.iter().any(|agent| agent["session_id"].is_string())).then_some(())
-    };
-    // The turn may not have begun yet.
-    thread::sleep(Duration::from_millis(1500));
+    thread::sleep(LATE_WRITES / 2);
+    let is_in_state = |agent: &Value| states.contains(&agent["state"].as_str().unwrap_or_default());
+    let is_reached = || bench.list_agents().iter().any(is_in_state).then_some(());
     let _ = wait_until_within(STATE_LIMIT, is_reached);
 }
 
@@ -222,8 +225,7 @@ fn sessions_are_recorded() {
         let files = product.transcript_files.unwrap();
         let sampler = GrowthSampler::start(bench.home().join(files.directory.default).join(files.below));
         (scene.play)(&bench);
-        // Last lines are written late.
-        thread::sleep(Duration::from_secs(2));
+        thread::sleep(LATE_WRITES);
         let growth = sampler.stop();
         SessionRecording { bench: &bench, files_suffix: files.suffix, growth }.write(scene.name);
     }
@@ -253,11 +255,15 @@ impl SessionRecording<'_> {
         for line in content.split_inclusive('\n') {
             let mut line_value: Value = serde_json::from_str(line).unwrap();
             shorten(&mut line_value);
-            transcript.push_str(&self.hide_paths(&line_value.to_string()));
-            transcript.push('\n');
+            let shown = self.hide_paths(&line_value.to_string());
+            if shown.len() <= MAX_LINE_BYTES {
+                transcript.push_str(&shown);
+                transcript.push('\n');
+            }
             sizes.push((sizes.last().unwrap().0 + line.len() as u64, transcript.len()));
         }
-        let session = query_texts(&self.database(), "SELECT session_id FROM session_ids ORDER BY rowid").remove(0);
+        let session =
+            query_texts(&self.database(), "SELECT session_id FROM conversations ORDER BY conversation_id").remove(0);
         let mut events = Vec::new();
         let mut last = 0;
         for (at, _, size) in self.growth.iter().filter(|(_, grown, _)| *grown == path) {
@@ -308,8 +314,9 @@ impl SessionRecording<'_> {
             let path = path.to_str().unwrap();
             text = text.replace(path, shown).replace(&path.replace(['/', '.'], "-"), &shown.replace('/', "-"));
         }
+        let snell = Path::new(env!("CARGO_BIN_EXE_snell")).parent().unwrap();
         let own_home = std::env::var("HOME").unwrap();
-        text.replace(&format!("{own_home}/"), "/opt/")
+        text.replace(snell.to_str().unwrap(), "/opt/snell").replace(&format!("{own_home}/"), "/opt/")
     }
 }
 

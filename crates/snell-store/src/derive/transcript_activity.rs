@@ -5,6 +5,7 @@ use snell::{AgentProduct, Timestamp};
 use super::open_calls::{AwaitedResult, OpenCalls};
 use super::turns::{self, MAX_WRITE_DELAY};
 use super::{question_text, transition};
+use crate::db::agent_activity::BackgroundWork;
 use crate::db::model::{AgentRow, AgentState, StateSource};
 use crate::db::rows::{Rows, TranscriptProgress};
 use crate::derive::intent::TurnIntent;
@@ -107,6 +108,7 @@ impl ActivityUpdate<'_> {
                     self.end_turn()?;
                 }
             }
+            ActivityKind::LeftSubagents(count) => self.set_background(*count),
             ActivityKind::Works | ActivityKind::Speaks => {}
         }
         Ok(())
@@ -114,11 +116,12 @@ impl ActivityUpdate<'_> {
 
     fn set_working(&mut self, tool: Option<String>, why: impl Into<String>) {
         let agent = &mut *self.agent;
-        let is_reported = agent.state == AgentState::Processing && agent.state_source != StateSource::Transcript;
-        if !self.applies || is_reported {
+        // Work in the background is over, or goes on beside the new turn.
+        let works = agent.state == AgentState::Processing && agent.background.is_none();
+        if !self.applies || (works && agent.state_source != StateSource::Transcript) {
             return;
         }
-        if agent.state != AgentState::Processing {
+        if !works {
             agent.set_state(AgentState::Processing, StateSource::Transcript, why, self.now);
         }
         agent.current_tool = tool;
@@ -128,6 +131,14 @@ impl ActivityUpdate<'_> {
         if self.applies && self.agent.state != AgentState::AwaitingInput {
             self.agent.set_state(AgentState::AwaitingInput, StateSource::Transcript, why, self.now);
             self.agent.current_tool = Some(tool.to_owned());
+        }
+    }
+
+    fn set_background(&mut self, subagents: u32) {
+        if self.applies && self.agent.state == AgentState::Idle {
+            let work = BackgroundWork { subagents, ..BackgroundWork::default() };
+            let why = format!("its turn ended; its transcript shows {subagents} sub-agents that run on");
+            self.agent.set_background_work(work, StateSource::Transcript, why, self.now);
         }
     }
 

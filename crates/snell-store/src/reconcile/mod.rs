@@ -243,7 +243,8 @@ fn awaits_stop_event(agent: &AgentRow, delta: &TranscriptDelta, status: SessionF
     };
     let is_cut_off =
         matches!(read.entries.last(), Some(TranscriptEntry::Interrupted { .. } | TranscriptEntry::ApiError { .. }));
-    let ended_at = read.last_activity().filter(|activity| activity.kind == ActivityKind::EndedTurn);
+    let is_end = |kind: &ActivityKind| matches!(kind, ActivityKind::EndedTurn | ActivityKind::LeftSubagents(_));
+    let ended_at = read.last_activity().filter(|activity| is_end(&activity.kind));
     let age = ended_at.and_then(|activity| activity.at).map(|at| now.duration_since(at).unsigned_abs());
     let is_recent = age.is_some_and(|age| age < STOP_EVENT_GRACE || status == SessionFileStatus::Busy);
     agent.state == AgentState::Processing && !is_cut_off && is_recent

@@ -3,8 +3,6 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use snell::AgentProduct;
-
 use super::session_file;
 use crate::db::model::{AgentRow, AgentState, ProcessIdentity};
 use crate::error::Result;
@@ -15,7 +13,7 @@ use crate::store::Store;
 pub struct WatchTarget {
     /// The agent.
     pub agent_id: i64,
-    /// Its transcript and its session file, while it works or waits for an answer, or if no event reports its prompts.
+    /// Its transcript and its session file. An idle agent may get a prompt that no event reports.
     files: Vec<PathBuf>,
     process: Option<ProcessIdentity>,
 }
@@ -68,7 +66,7 @@ impl Store {
         let agents = self.read_rows(&mut |rows| {
             let mut agents = Vec::new();
             for agent in rows.list_live_agents()? {
-                let is_watched = is_at_work(&agent) || may_start_unreported(&agent);
+                let is_watched = agent.state != AgentState::Ended;
                 let transcript = match agent.session_id.as_ref().filter(|_| is_watched) {
                     Some(session) => rows.load_transcript_progress(session)?.path,
                     None => None,
@@ -80,17 +78,6 @@ impl Store {
         let local = agents.into_iter().filter(|(agent, _)| self.is_local_agent(agent));
         Ok(local.filter_map(|(agent, transcript)| build_target(&agent, transcript)).collect())
     }
-}
-
-fn is_at_work(agent: &AgentRow) -> bool {
-    matches!(agent.state, AgentState::Processing | AgentState::AwaitingInput)
-}
-
-/// Whether only its transcript shows that an idle agent gets a prompt.
-fn may_start_unreported(agent: &AgentRow) -> bool {
-    let product = AgentProduct::for_recorded_name(agent.product.as_deref());
-    let has_prompt_events = agent.state_reported_at.is_some() && product.fires_event("UserPromptSubmit");
-    agent.state == AgentState::Idle && !has_prompt_events
 }
 
 fn build_target(agent: &AgentRow, transcript: Option<String>) -> Option<WatchTarget> {
