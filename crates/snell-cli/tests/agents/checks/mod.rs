@@ -3,6 +3,7 @@
 mod answers;
 mod calls;
 mod failures;
+mod live;
 mod prompt;
 mod sessions;
 mod texts;
@@ -38,7 +39,7 @@ pub struct AgentCheck {
 
 /// All checks, in the order in which they run.
 const CHECKS: &[&[AgentCheck]] =
-    &[calls::CHECKS, texts::CHECKS, failures::CHECKS, sessions::CHECKS, prompt::CHECKS, answers::CHECKS];
+    &[calls::CHECKS, texts::CHECKS, failures::CHECKS, sessions::CHECKS, prompt::CHECKS, answers::CHECKS, live::CHECKS];
 
 /// Makes benches for a check.
 pub struct CheckRunner<'a> {
