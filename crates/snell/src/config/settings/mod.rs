@@ -76,7 +76,7 @@ pub struct SnellSettings {
     pub notify: NotifySettings,
     /// The receiver.
     pub server: ServerSettings,
-    /// What models cost.
+    /// The prices of models.
     pub usage: UsageSettings,
 }
 
