@@ -38,7 +38,7 @@ pub struct ServeSettings {
     pub transcripts: Vec<TranscriptDirectory>,
     /// The directories in which tokens are counted.
     pub usage_directories: Vec<UsageDirectory>,
-    /// What models cost.
+    /// The prices of models.
     pub prices: PriceList,
     /// Older records are removed.
     pub keep: Option<Duration>,

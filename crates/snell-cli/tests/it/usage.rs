@@ -119,6 +119,9 @@ fn requests_of_recorded_sessions_have_an_agent() {
     assert_eq!(usage_json(&sandbox, &["--project", "/work/api"])["total"]["requests"], json!(3));
     assert_eq!(usage_json(&sandbox, &["--since", "2026-03-01T05:00"])["total"]["requests"], json!(2));
     assert_eq!(usage_json(&sandbox, &["--until", "2026-03-01T05:00"])["total"]["requests"], json!(1));
+    let agents = sandbox.run_snell(&["agents"], "").stdout;
+    let header = agents.lines().next().unwrap();
+    assert!(header.contains("COST") && agents.contains("$1.08"), "{agents}");
     assert!(sandbox.run_snell(&["usage", "--session", "none"], "").stderr.contains("no matching requests"));
 }
 

@@ -1,4 +1,4 @@
-//! What agents cost: the tokens of their requests to models, from the files that they write and from what they export.
+//! The cost of agents: the tokens of their requests to models, from the files that they write and from what they export.
 //!
 //! ```text
 //! directories ── source_files ──► changed files ── formats ──► requests and turns ──► one row per request ──► sums

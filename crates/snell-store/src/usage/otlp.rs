@@ -129,7 +129,7 @@ impl ExportedUsage {
     ///
     /// When it is not OTLP/JSON.
     pub fn from_logs(body: &[u8]) -> serde_json::Result<Self> {
-        let logs: LogsWire = serde_json::from_slice(body)?;
+        let logs: OtlpLogsWire = serde_json::from_slice(body)?;
         let mut requests = Vec::new();
         for group in logs.resource_logs {
             let resource = group.resource.unwrap_or_default().attributes;
@@ -146,7 +146,7 @@ impl ExportedUsage {
     ///
     /// When it is not OTLP/JSON.
     pub fn from_metrics(body: &[u8]) -> serde_json::Result<Self> {
-        let metrics: MetricsWire = serde_json::from_slice(body)?;
+        let metrics: OtlpMetricsWire = serde_json::from_slice(body)?;
         let mut totals: BTreeMap<String, UsageRequest> = BTreeMap::new();
         for group in metrics.resource_metrics {
             let resource = group.resource.unwrap_or_default().attributes;
@@ -167,137 +167,137 @@ impl ExportedUsage {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct LogsWire {
-    resource_logs: Vec<ResourceLogsWire>,
+struct OtlpLogsWire {
+    resource_logs: Vec<OtlpResourceLogsWire>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ResourceLogsWire {
-    resource: Option<ResourceWire>,
+struct OtlpResourceLogsWire {
+    resource: Option<OtlpResourceWire>,
     #[serde(default)]
-    scope_logs: Vec<ScopeLogsWire>,
+    scope_logs: Vec<OtlpScopeLogsWire>,
 }
 
 #[derive(Default, Deserialize)]
-struct ResourceWire {
+struct OtlpResourceWire {
     #[serde(default)]
-    attributes: Attributes,
+    attributes: OtlpAttributes,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ScopeLogsWire {
+struct OtlpScopeLogsWire {
     #[serde(default)]
-    log_records: Vec<LogRecordWire>,
+    log_records: Vec<OtlpLogRecordWire>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct LogRecordWire {
+struct OtlpLogRecordWire {
     #[serde(default)]
-    time_unix_nano: WireNumber,
+    time_unix_nano: OtlpNumber,
     #[serde(default)]
-    observed_time_unix_nano: WireNumber,
+    observed_time_unix_nano: OtlpNumber,
     event_name: Option<String>,
-    body: Option<ValueWire>,
+    body: Option<OtlpValueWire>,
     #[serde(default)]
-    attributes: Attributes,
+    attributes: OtlpAttributes,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct MetricsWire {
-    resource_metrics: Vec<ResourceMetricsWire>,
+struct OtlpMetricsWire {
+    resource_metrics: Vec<OtlpResourceMetricsWire>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ResourceMetricsWire {
-    resource: Option<ResourceWire>,
+struct OtlpResourceMetricsWire {
+    resource: Option<OtlpResourceWire>,
     #[serde(default)]
-    scope_metrics: Vec<ScopeMetricsWire>,
+    scope_metrics: Vec<OtlpScopeMetricsWire>,
 }
 
 #[derive(Deserialize)]
-struct ScopeMetricsWire {
+struct OtlpScopeMetricsWire {
     #[serde(default)]
-    metrics: Vec<MetricWire>,
+    metrics: Vec<OtlpMetricWire>,
 }
 
 #[derive(Deserialize)]
-struct MetricWire {
+struct OtlpMetricWire {
     #[serde(default)]
     name: String,
-    sum: Option<SumWire>,
+    sum: Option<OtlpSumWire>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct SumWire {
+struct OtlpSumWire {
     #[serde(default)]
-    data_points: Vec<DataPointWire>,
-    aggregation_temporality: Option<WireNumber>,
+    data_points: Vec<OtlpDataPointWire>,
+    aggregation_temporality: Option<OtlpNumber>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct DataPointWire {
+struct OtlpDataPointWire {
     #[serde(default)]
-    attributes: Attributes,
+    attributes: OtlpAttributes,
     #[serde(default)]
-    start_time_unix_nano: WireNumber,
+    start_time_unix_nano: OtlpNumber,
     #[serde(default)]
-    time_unix_nano: WireNumber,
-    as_int: Option<WireNumber>,
+    time_unix_nano: OtlpNumber,
+    as_int: Option<OtlpNumber>,
     as_double: Option<f64>,
 }
 
-/// Attributes by their keys.
+/// OtlpAttributes by their keys.
 #[derive(Debug, Default, Deserialize)]
-struct Attributes(Vec<AttributeWire>);
+struct OtlpAttributes(Vec<OtlpAttributeWire>);
 
 #[derive(Debug, Deserialize)]
-struct AttributeWire {
+struct OtlpAttributeWire {
     key: String,
-    value: Option<ValueWire>,
+    value: Option<OtlpValueWire>,
 }
 
 /// A value. Lists and maps are ignored.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ValueWire {
+struct OtlpValueWire {
     string_value: Option<String>,
-    int_value: Option<WireNumber>,
+    int_value: Option<OtlpNumber>,
     double_value: Option<f64>,
 }
 
 /// A 64-bit integer, which JSON has as text or as a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct WireNumber(i64);
+struct OtlpNumber(i64);
 
-impl<'de> Deserialize<'de> for WireNumber {
+impl<'de> Deserialize<'de> for OtlpNumber {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum NumberOrText {
+        enum OtlpNumberWire {
             Number(i64),
             Text(String),
         }
-        match NumberOrText::deserialize(deserializer)? {
-            NumberOrText::Number(number) => Ok(Self(number)),
-            NumberOrText::Text(text) => text.parse().map(Self).map_err(serde::de::Error::custom),
+        match OtlpNumberWire::deserialize(deserializer)? {
+            OtlpNumberWire::Number(number) => Ok(Self(number)),
+            OtlpNumberWire::Text(text) => text.parse().map(Self).map_err(serde::de::Error::custom),
         }
     }
 }
 
-impl WireNumber {
+impl OtlpNumber {
     fn to_time(self) -> Option<Timestamp> {
         Timestamp::from_nanosecond(i128::from(self.0)).ok().filter(|_| self.0 > 0)
     }
 }
 
-impl ValueWire {
+impl OtlpValueWire {
     /// The text of any kind of value.
     fn to_text(&self) -> Option<String> {
         let number = || self.int_value.map(|number| number.0.to_string());
@@ -305,7 +305,7 @@ impl ValueWire {
     }
 }
 
-impl Attributes {
+impl OtlpAttributes {
     fn text(&self, key: &str) -> Option<String> {
         let found = self.0.iter().find(|attribute| attribute.key == key && !key.is_empty())?;
         found.value.as_ref()?.to_text().filter(|text| !text.is_empty())
@@ -317,14 +317,14 @@ impl Attributes {
     }
 }
 
-impl LogRecordWire {
-    fn read_request(&self, resource: &Attributes) -> Option<UsageRequest> {
+impl OtlpLogRecordWire {
+    fn read_request(&self, resource: &OtlpAttributes) -> Option<UsageRequest> {
         let body = self.body.as_ref().and_then(|body| body.string_value.clone());
         let named = self.attributes.text("event.name");
         let names = [self.event_name.clone(), body, named];
         let is_named = |dialect: &&OtlpDialect| {
             let short = dialect.event.split_once('.').map_or("", |(_, short)| short);
-            let is_service = |resource: &Attributes| {
+            let is_service = |resource: &OtlpAttributes| {
                 let service = resource.text("service.name").unwrap_or_default().replace('_', "-");
                 service.contains(dialect.product)
             };
@@ -361,7 +361,7 @@ impl LogRecordWire {
 }
 
 impl OtlpCounts {
-    fn read(&self, attributes: &Attributes) -> Option<TokenCounts> {
+    fn read(&self, attributes: &OtlpAttributes) -> Option<TokenCounts> {
         let (input, cache_read) = (attributes.count(self.input)?, attributes.count(self.cache_read)?);
         let output: Option<i64> = self.output.iter().map(|key| attributes.count(key)).sum();
         let cached = if self.input_has_cached { cache_read } else { 0 };
@@ -376,10 +376,10 @@ impl OtlpCounts {
 }
 
 /// `AGGREGATION_TEMPORALITY_DELTA`: a point has what was added since the last one.
-const DELTA: WireNumber = WireNumber(1);
+const DELTA: OtlpNumber = OtlpNumber(1);
 
-impl MetricWire {
-    fn add_totals(&self, resource: &Attributes, totals: &mut BTreeMap<String, UsageRequest>) {
+impl OtlpMetricWire {
+    fn add_totals(&self, resource: &OtlpAttributes, totals: &mut BTreeMap<String, UsageRequest>) {
         let is_named = |name: &str| !name.is_empty() && name == self.name;
         let Some(sum) = &self.sum else { return };
         for dialect in DIALECTS {
@@ -400,9 +400,14 @@ impl MetricWire {
     }
 }
 
-impl DataPointWire {
+impl OtlpDataPointWire {
     /// The row of a point, without its value. Points of one series, and of one time if they are differences, share a row.
-    fn build_totals(&self, dialect: &OtlpDialect, sum: &SumWire, resource: &Attributes) -> Option<UsageRequest> {
+    fn build_totals(
+        &self,
+        dialect: &OtlpDialect,
+        sum: &OtlpSumWire,
+        resource: &OtlpAttributes,
+    ) -> Option<UsageRequest> {
         let attribute = |key: &str| self.attributes.text(key).or_else(|| resource.text(key));
         let (session_id, model) = (attribute(dialect.session)?, attribute("model").unwrap_or_default());
         let (session_id, model) = (limit_text(session_id), limit_text(model));

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use jiff::tz::TimeZone;
 use maud::{Markup, html};
-use snell_store::usage::{PriceList, UsageBreakdown, UsagePart, UsageSummary};
+use snell_store::usage::{PriceList, UsagePart};
 use snell_store::{Result, Store};
 
-use super::{describe_usage, format_cost};
+use super::describe_usage;
 
 /// The requests of each agent.
 #[derive(Clone, Debug, Default)]
@@ -16,22 +15,14 @@ pub(in crate::web) struct AgentCosts(BTreeMap<i64, UsagePart>);
 impl AgentCosts {
     /// Loads the costs of one agent, or of every agent that has not ended.
     pub(in crate::web) fn load(store: &mut Store, prices: &PriceList, agent_id: Option<i64>) -> Result<Self> {
-        let sums = store.list_agent_usage(agent_id)?;
-        let mut costs = BTreeMap::new();
-        // An agent that changed its product has several parts.
-        for of_agent in sums.iter().filter_map(|sum| sum.agent_id).collect::<std::collections::BTreeSet<_>>() {
-            let sums: Vec<_> = sums.iter().filter(|sum| sum.agent_id == Some(of_agent)).cloned().collect();
-            let summary = UsageSummary::new(UsageBreakdown::Agent, &sums, prices, &TimeZone::UTC);
-            costs.extend(summary.total.map(|total| (of_agent, total)));
-        }
-        Ok(Self(costs))
+        Ok(Self(UsagePart::by_agent(&store.list_agent_usage(agent_id)?, prices)))
     }
 
     /// The cost of an agent in a word.
     pub(in crate::web) fn render_short(&self, agent_id: i64) -> Markup {
         html! {
             @if let Some(total) = self.0.get(&agent_id) {
-                " " span.cost title=(describe_usage(total)) { span.label { "cost " } (format_cost(&total.cost)) }
+                " " span.cost title=(describe_usage(total)) { span.label { "cost " } (total.cost.to_string()) }
             }
         }
     }

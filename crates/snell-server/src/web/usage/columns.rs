@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use snell_store::usage::UsagePart;
 
-use super::{format_cost, format_tokens};
+use super::format_tokens;
 
 /// A column after the first, which names the part.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl UsageColumn {
         match (self.value)(part) {
             UsageColumnValue::Count(number) => number.to_string(),
             UsageColumnValue::Tokens(tokens) => format_tokens(tokens),
-            UsageColumnValue::Cost => format_cost(&part.cost),
+            UsageColumnValue::Cost => part.cost.to_string(),
         }
     }
 }

@@ -54,7 +54,7 @@ fn render_days_table(days: &UsageSummary) -> Markup {
                 tbody { @for day in days.parts.iter().rev() {
                     tr {
                         th scope="row" { @if let Some(date) = day.key.day { (date.to_string()) } }
-                        td { (super::format_cost(&day.cost)) }
+                        td { (day.cost.to_string()) }
                         td { (format_tokens(day.tokens.total())) }
                     }
                 } }

@@ -33,7 +33,7 @@ impl UsageOverview {
 
     pub(super) fn render(&self, params: &UsageParams) -> Markup {
         html! {
-            div #usage data-src=(params.url_for("/fragments/usage")) data-when="state_changed turn_created session_ended" {
+            div #usage data-src=(params.url_for("/fragments/usage")) data-when="card_refresh" {
                 @if self.days.total.is_some() && params.period.1 > 1 {
                     (cost_chart::render_cost_chart(&self.days, params, self.now))
                 }

@@ -11,7 +11,7 @@ use axum::extract::{RawQuery, State};
 #[cfg(test)]
 use maud::Markup;
 use maud::html;
-use snell_store::usage::{PriceList, UsageCost, UsagePart};
+use snell_store::usage::{PriceList, UsagePart};
 
 use super::layout::{NavTab, PageContent, render_page};
 use super::{PageResult, html_response, load_with_frame};
@@ -44,15 +44,6 @@ pub(crate) async fn get_usage_fragment(State(app): State<SharedAppState>, RawQue
     Ok(html_response(usage.render(&params)))
 }
 
-/// A cost for people. One that is not known for all requests has a plus.
-pub(super) fn format_cost(cost: &UsageCost) -> String {
-    match cost.usd() {
-        Some(usd) if cost.is_partial() => format!("${usd:.2}+"),
-        Some(usd) => format!("${usd:.2}"),
-        None => "unknown".to_owned(),
-    }
-}
-
 /// A number of tokens in few characters: `1.2 M`.
 pub(super) fn format_tokens(tokens: i64) -> String {
     const UNITS: [(i64, &str); 3] = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")];
@@ -64,7 +55,7 @@ pub(super) fn format_tokens(tokens: i64) -> String {
 
 /// The tokens and the cost of an agent, in one line.
 pub(super) fn describe_usage(total: &UsagePart) -> String {
-    format!("{} ({} tokens)", format_cost(&total.cost), format_tokens(total.tokens.total()))
+    format!("{} ({} tokens)", total.cost, format_tokens(total.tokens.total()))
 }
 
 /// The view with this text in all fields, for tests.
