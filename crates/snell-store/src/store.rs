@@ -11,6 +11,7 @@ use crate::db::journal::{Journal, RowCache};
 use crate::db::model::{ContextSource, to_stored_precision};
 use crate::db::rows::{Rows, TranscriptProgress};
 use crate::db::sqlite::SqliteDatabase;
+use crate::db::telemetry::TelemetryTable;
 use crate::derive::context_usage::ContextReport;
 use crate::derive::normalize::NormalizedEvent;
 use crate::derive::transcript::{self, TranscriptCursor};
@@ -296,6 +297,11 @@ impl Store {
     /// The table of changes that hooks and notices react to.
     pub fn dispatches(&mut self) -> &mut dyn DispatchTable {
         self.backend.dispatches()
+    }
+
+    /// Telemetry that is not sent yet.
+    pub fn telemetry(&mut self) -> &mut dyn TelemetryTable {
+        self.backend.telemetry()
     }
 
     /// Stores the event that Snell derived from a change of this agent, with the runs of its hooks. It changes neither the

@@ -64,8 +64,8 @@ pub use config::{
     GuardSettings, HandlerSwitch, HandlerSwitches, HeadlessChoice, MessageTemplates, MessageUse, NodeValue, NoticeKind,
     NotifySettings, NtfyTarget, ProfileOrigin, ProtectedBranches, ProtectedPath, QuietHours, RemindSettings,
     RetentionPeriod, RuleChoice, SecretSource, ServerSettings, ServerSettingsFault, SnellSettings, SpannedDocument,
-    SpannedMember, SpannedNode, ToolCondition, UnreadableFile, WebhookTarget, WorkProfile, is_postgres_url,
-    normalize_receiver_url, read_guard_cases, read_user_guard_entries,
+    SpannedMember, SpannedNode, TelemetryContent, TelemetrySettings, TelemetrySignal, ToolCondition, UnreadableFile,
+    WebhookTarget, WorkProfile, is_postgres_url, normalize_receiver_url, read_guard_cases, read_user_guard_entries,
 };
 pub use diagnostic::{Diagnostic, Severity, UserMessage, did_you_mean};
 pub use engine::{ConfigWatch, Engine, EngineBuilder, HookExplanation};

@@ -13,7 +13,7 @@ mod link;
 mod notice;
 mod pass;
 mod plan;
-mod secret;
+pub(crate) mod secret;
 mod targets;
 
 use std::path::PathBuf;

@@ -40,6 +40,7 @@ mod special_files;
 mod status;
 mod statusline;
 mod subdirectory;
+mod telemetry;
 mod terminal;
 mod trust;
 mod wake;

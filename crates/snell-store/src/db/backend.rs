@@ -6,6 +6,7 @@ use snell::Timestamp;
 
 use crate::db::dispatches::DispatchTable;
 use crate::db::rows::Rows;
+use crate::db::telemetry::TelemetryTable;
 use crate::error::Result;
 use crate::views::queries::Queries;
 use crate::views::query_types::PruneCounts;
@@ -50,6 +51,8 @@ pub(crate) trait Backend: Queries + Send {
     fn checkpoint(&mut self, tidying: CheckpointMode) -> Result<bool>;
     /// The table of changes that hooks and notices react to.
     fn dispatches(&mut self) -> &mut dyn DispatchTable;
+    /// Telemetry that is not sent yet.
+    fn telemetry(&mut self) -> &mut dyn TelemetryTable;
     /// Its path and inode, if it is a file.
     fn database_file(&self) -> Option<(&Path, u64)>;
     /// Whether the opened files are still those at their paths, and complete.

@@ -9,4 +9,5 @@ pub(crate) mod journal;
 pub(crate) mod model;
 pub(crate) mod rows;
 pub(crate) mod sqlite;
+pub(crate) mod telemetry;
 pub(crate) mod workers;

@@ -21,6 +21,7 @@ mod reconcile;
 mod recorder;
 mod rollups;
 mod session_snapshot;
+mod telemetry;
 mod timeline;
 mod tool_calls;
 mod transitions;

@@ -24,8 +24,9 @@ pub use settings::{
     GuardChoice, GuardEntry, GuardEntryCases, GuardPreset, GuardSettings, HandlerSwitch, HandlerSwitches,
     HeadlessChoice, MessageTemplates, MessageUse, NoticeKind, NotifySettings, NtfyTarget, ProfileOrigin,
     ProtectedBranches, ProtectedPath, QuietHours, RemindSettings, RetentionPeriod, RuleChoice, SecretSource,
-    ServerSettings, ServerSettingsFault, SnellSettings, ToolCondition, UnreadableFile, WebhookTarget, WorkProfile,
-    is_postgres_url, normalize_receiver_url, read_guard_cases, read_user_guard_entries,
+    ServerSettings, ServerSettingsFault, SnellSettings, TelemetryContent, TelemetrySettings, TelemetrySignal,
+    ToolCondition, UnreadableFile, WebhookTarget, WorkProfile, is_postgres_url, normalize_receiver_url,
+    read_guard_cases, read_user_guard_entries,
 };
 pub(crate) use settings::{SETTING_KEYS, read_agent_names, read_settings};
 pub use spanned::{DocumentSyntaxError, NodeValue, SpannedMember, SpannedNode};

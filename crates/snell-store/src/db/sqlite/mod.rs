@@ -15,6 +15,7 @@ mod rollups;
 mod rows;
 mod sessions;
 mod sightings;
+mod telemetry;
 mod timeline;
 mod tool_calls;
 mod worker_rows;
@@ -37,6 +38,7 @@ use self::file_lengths::FileLengths;
 use crate::db::backend::{Backend, CheckpointMode, RemovedFile};
 use crate::db::dispatches::DispatchTable;
 use crate::db::rows::Rows;
+use crate::db::telemetry::TelemetryTable;
 use crate::derive::transcript::FileId;
 use crate::error::{Result, StoreError};
 use crate::views::query_types::PruneCounts;
@@ -51,6 +53,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/006-added-context.sql"),
     include_str!("migrations/007-context-and-background.sql"),
     include_str!("migrations/008-dispatches.sql"),
+    include_str!("migrations/011-telemetry.sql"),
 ];
 
 /// How often a process asks for the lock before it gives up: about half a second in all.
@@ -252,6 +255,10 @@ impl Backend for SqliteDatabase {
     }
 
     fn dispatches(&mut self) -> &mut dyn DispatchTable {
+        self
+    }
+
+    fn telemetry(&mut self) -> &mut dyn TelemetryTable {
         self
     }
 

@@ -9,6 +9,7 @@ mod notify;
 mod profile;
 mod remind;
 mod server;
+mod telemetry;
 mod values;
 
 use std::path::Path;
@@ -38,6 +39,7 @@ pub use notify::{NoticeKind, NotifySettings, NtfyTarget, QuietHours, SecretSourc
 pub use profile::{ActiveProfile, ProfileOrigin, WorkProfile};
 pub use remind::RemindSettings;
 pub use server::{ServerSettings, ServerSettingsFault, is_postgres_url, normalize_receiver_url};
+pub use telemetry::{TelemetryContent, TelemetrySettings, TelemetrySignal};
 
 /// How long records are kept by default.
 const DEFAULT_RETENTION: Duration = Duration::from_secs(30 * DAY_SECONDS);
@@ -74,6 +76,8 @@ pub struct SnellSettings {
     pub notify: NotifySettings,
     /// The receiver.
     pub server: ServerSettings,
+    /// Telemetry for OpenTelemetry.
+    pub telemetry: TelemetrySettings,
 }
 
 impl Default for SnellSettings {
@@ -115,6 +119,7 @@ pub(crate) const SETTING_KEYS: &[&str] = &[
     "guard",
     "notify",
     "server",
+    "telemetry",
 ];
 
 /// The settings of one file. A missing key is `None`, so that another file can set it.
@@ -134,6 +139,7 @@ pub(crate) struct FileSettings {
     guard: guard::FileGuardSettings,
     notify: NotifySettings,
     server: ServerSettings,
+    telemetry: TelemetrySettings,
 }
 
 impl FileSettings {
@@ -190,6 +196,7 @@ impl SnellSettings {
             guard: GuardSettings::from_files(guard_files, bases, profile::default_guard_preset(profile)),
             notify: merge_files(&files, |file| &file.notify, NotifySettings::merge_over).resolve_paths(home),
             server: merge_files(&files, |file| &file.server, ServerSettings::merge_over).resolve_paths(home),
+            telemetry: merge_files(&files, |file| &file.telemetry, TelemetrySettings::merge_over).resolve_paths(home),
         }
     }
 
@@ -245,6 +252,9 @@ pub(crate) fn read_settings(reader: &mut ConfigReader<'_>, root: &ObjectFields<'
         guard: root.get("guard").map(|node| guard::read_guard(reader, node)).unwrap_or_default(),
         notify: get_user_only(reader, root, "notify").map(|node| notify::read_notify(reader, node)).unwrap_or_default(),
         server: get_user_only(reader, root, "server").map(|node| server::read_server(reader, node)).unwrap_or_default(),
+        telemetry: get_user_only(reader, root, "telemetry")
+            .map(|node| telemetry::read_telemetry(reader, node))
+            .unwrap_or_default(),
     };
 }
 
