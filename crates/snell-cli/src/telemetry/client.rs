@@ -26,7 +26,7 @@ const MAX_PAUSE: Duration = Duration::from_secs(60 * 60);
 
 /// A collector's answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum CollectorAnswer {
+pub(crate) enum CollectorAnswer {
     /// It took the items, except for so many.
     Accepted { refused: i64, problem: Option<String> },
     /// It can never take these items.
@@ -38,7 +38,7 @@ pub(super) enum CollectorAnswer {
 }
 
 /// Sends a request. It follows no redirects, and uses no proxy from the environment: both would lead secrets elsewhere.
-pub(super) fn post_telemetry(settings: &TelemetrySettings, signal: TelemetrySignal, body: &str) -> CollectorAnswer {
+pub(crate) fn post_telemetry(settings: &TelemetrySettings, signal: TelemetrySignal, body: &str) -> CollectorAnswer {
     match send_request(settings, signal, body) {
         Ok(mut response) => read_answer(signal, &mut response),
         Err(why) => CollectorAnswer::Later(why, None),
@@ -67,7 +67,7 @@ fn send_request(
 }
 
 /// The value of a header. The error does not contain it.
-pub(crate) fn read_header_value(source: &SecretSource) -> Result<String, String> {
+fn read_header_value(source: &SecretSource) -> Result<String, String> {
     match source {
         SecretSource::File(path) => read_header_file(path).map_err(|error| format_error_chain(&error)),
         other => read_secret(other),

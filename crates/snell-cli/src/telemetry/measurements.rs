@@ -1,4 +1,4 @@
-//! What is counted, and the metrics in the JSON form of OTLP.
+//! Counts and durations, and the metrics in the JSON form of OTLP.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ counted_metrics! {
     WAIT_DURATION = Histogram "snell.wait.duration" "s" "Time for which agents waited for their user.";
 }
 
-/// What was counted.
+/// Counts and durations of a batch.
 #[derive(Debug, Default)]
 pub(super) struct Measurements {
     series: BTreeMap<(&'static str, String), TelemetrySeries>,
@@ -85,7 +85,7 @@ impl Measurements {
         }
     }
 
-    /// What to add to the stored series.
+    /// The additions to the stored series.
     pub(super) fn into_series(self) -> Vec<TelemetrySeries> {
         self.series.into_values().collect()
     }

@@ -13,6 +13,7 @@ mod client;
 mod measurements;
 mod open_spans;
 mod pass;
+mod report;
 mod request;
 mod span;
 mod span_builder;
@@ -26,7 +27,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::guard::catch_panic::catch_panic;
+pub(crate) use client::{CollectorAnswer, post_telemetry};
 use pass::ExportPass;
+pub(crate) use report::TelemetryReport;
+pub(crate) use request::build_empty_request;
 
 /// How often the database is checked for changes.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
@@ -54,8 +58,7 @@ impl TelemetryExporter {
                 let is_last = stops.load(Ordering::Relaxed);
                 // A fault of the exporter must not end the process that records events.
                 let _ = catch_panic(|| pass.run());
-                let is_over = matches!(wake_ups.recv_timeout(POLL_INTERVAL), Err(RecvTimeoutError::Disconnected));
-                if is_last || is_over {
+                if is_last || wake_ups.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Disconnected) {
                     return;
                 }
             }

@@ -20,6 +20,9 @@ use crate::env::live_settings::LiveUserSettings;
 /// How many events are read in one transaction.
 const BATCH_EVENTS: u32 = 200;
 
+/// How many such transactions come before the next request.
+const MAX_BATCHES: usize = 5;
+
 /// How many items of a signal wait. If there are more, the oldest are dropped and counted.
 const MAX_WAITING: u32 = 20_000;
 
@@ -49,6 +52,8 @@ pub(super) struct ExportPass {
     /// Requests that failed since the last success, and how many items fit into one, by signal.
     failures: HashMap<TelemetrySignal, u32>,
     request_items: HashMap<TelemetrySignal, u32>,
+    /// The number of items that were dropped, as of the last pass.
+    last_dropped: Option<i64>,
     /// The name of this process in claims.
     owner: String,
 }
@@ -70,6 +75,7 @@ impl ExportPass {
             due: None,
             failures: HashMap::new(),
             request_items: HashMap::new(),
+            last_dropped: None,
             owner: name_this_process(),
         }
     }
@@ -109,14 +115,36 @@ impl ExportPass {
         let since = self.find_first_time(settings);
         store.telemetry().start_telemetry(since)?;
         // Other settings may work where the last ones failed.
-        if self.last_settings.replace(settings.clone()).as_ref() != Some(settings) {
+        if self.last_settings.replace(settings.clone()).is_some_and(|last| last != *settings) {
             store.telemetry().retry_telemetry()?;
             self.failures.clear();
         }
-        read_record(&mut store, settings)?;
+        drop(store);
+        // A long record is read in parts, so that its items are sent and not dropped. While the collector fails, the record
+        // itself is the queue.
+        while self.read_and_send(settings)? && self.failures.is_empty() && !self.should_stop.load(Ordering::Relaxed) {}
+        Ok(())
+    }
+
+    /// Reads the next events, and sends what waits. Returns whether there are more events.
+    fn read_and_send(&mut self, settings: &TelemetrySettings) -> Result<bool> {
+        let mut store = Store::open(&self.database)?.store;
+        let has_more = read_record(&mut store, settings)?;
+        self.log_dropped_items(&mut store)?;
         drop(store);
         for signal in TelemetrySignal::ALL.iter().filter(|signal| settings.sends(**signal)) {
             while self.send_next_request(*signal, settings)? && !self.should_stop.load(Ordering::Relaxed) {}
+        }
+        Ok(has_more)
+    }
+
+    /// Warns about items that were dropped since the last pass, because too many waited.
+    fn log_dropped_items(&mut self, store: &mut Store) -> Result<()> {
+        let signals = store.telemetry().list_telemetry_signals()?;
+        let dropped = signals.iter().map(|signal| signal.dropped).sum();
+        let before = self.last_dropped.replace(dropped).unwrap_or(dropped);
+        if dropped > before {
+            tracing::warn!("telemetry: {} items were dropped, because too many waited", dropped - before);
         }
         Ok(())
     }
@@ -196,7 +224,7 @@ impl ExportPass {
         store.telemetry().claim_telemetry(signal.as_str(), TelemetryClaim { owner: &self.owner, until, replaces }, now)
     }
 
-    /// What follows from an answer about so many items.
+    /// The result of an answer about so many items.
     fn decide_reply(
         &mut self,
         signal: TelemetrySignal,
@@ -207,7 +235,12 @@ impl ExportPass {
         let next = if is_metrics { settings.interval() } else { Duration::ZERO };
         match answer {
             CollectorAnswer::Accepted { refused, problem } => {
-                self.failures.remove(&signal);
+                if self.failures.remove(&signal).is_some() {
+                    tracing::info!("telemetry: the collector takes {} again", signal.as_str());
+                }
+                if refused > 0 {
+                    tracing::warn!("telemetry: the collector refused {refused} of {items} {}", signal.as_str());
+                }
                 self.request_items.remove(&signal);
                 self.wake_within(next);
                 TelemetryReply::Accepted { refused, problem, due_at: from_now(next) }
@@ -219,9 +252,15 @@ impl ExportPass {
                 TelemetryReply::Later("it answered with status 413".into(), Timestamp::now())
             }
             CollectorAnswer::TooLarge => self.give_up(next, "it answered with status 413".into()),
-            CollectorAnswer::Refused(why) => self.give_up(next, why),
+            CollectorAnswer::Refused(why) => {
+                tracing::warn!("telemetry: the collector refused {items} {}: {why}", signal.as_str());
+                self.give_up(next, why)
+            }
             CollectorAnswer::Later(why, pause) => {
                 let failures = self.failures.entry(signal).or_default();
+                if *failures == 0 {
+                    tracing::warn!("telemetry: cannot send {}: {why}; trying again", signal.as_str());
+                }
                 let own = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(*failures)).min(LONGEST_PAUSE);
                 *failures += 1;
                 let pause = pause.unwrap_or(own).max(FIRST_PAUSE);
@@ -241,17 +280,20 @@ fn from_now(pause: Duration) -> Timestamp {
     Timestamp::now().checked_add(pause).unwrap_or(Timestamp::MAX)
 }
 
-/// Reads all new events, and stores what follows from them.
-fn read_record(store: &mut Store, settings: &TelemetrySettings) -> Result<()> {
-    while let Some(batch) = store.telemetry().load_telemetry_batch(BATCH_EVENTS)? {
+/// Reads the next events, and stores the result. Returns whether there may be more.
+fn read_record(store: &mut Store, settings: &TelemetrySettings) -> Result<bool> {
+    for _ in 0..MAX_BATCHES {
+        let Some(batch) = store.telemetry().load_telemetry_batch(BATCH_EVENTS)? else {
+            return Ok(false);
+        };
         if batch.events.is_empty() && batch.sightings.is_empty() && batch.finished_runs.is_empty() {
-            break;
+            return Ok(false);
         }
         let outcome = read_batch(store, settings, &batch)?;
-        // If another process was faster, the next batch is what it left.
+        // If another process was faster, the next batch begins where that one ended.
         store.telemetry().store_telemetry(&batch, &outcome, MAX_WAITING)?;
     }
-    Ok(())
+    Ok(true)
 }
 
 fn read_batch(store: &mut Store, settings: &TelemetrySettings, batch: &TelemetryBatch) -> Result<TelemetryOutcome> {

@@ -7,7 +7,7 @@ use snell::TelemetrySignal;
 
 use super::attributes::AttributeList;
 
-/// What sends the telemetry.
+/// The sender of telemetry.
 #[derive(Clone, Debug)]
 pub(super) struct TelemetryOrigin {
     /// The host of this process, for items without one.
@@ -34,6 +34,11 @@ pub(super) fn refused_count_name(signal: TelemetrySignal) -> &'static str {
         TelemetrySignal::Logs => "rejectedLogRecords",
         TelemetrySignal::Metrics => "rejectedDataPoints",
     }
+}
+
+/// A request without items, which a collector accepts.
+pub(crate) fn build_empty_request(signal: TelemetrySignal) -> String {
+    json!({list_names(signal).0: []}).to_string()
 }
 
 /// The body of a request. Items with the same host share a resource.

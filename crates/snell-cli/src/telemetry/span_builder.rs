@@ -58,7 +58,7 @@ impl<'a> SpanBuilder<'a> {
         Self { settings, items: Vec::new(), open_runs: Vec::new(), measurements: Measurements::default() }
     }
 
-    /// What is to be stored.
+    /// The result, to be stored.
     pub(super) fn into_outcome(self) -> TelemetryOutcome {
         let Self { settings, items, open_runs, measurements } = self;
         let series = if settings.sends(TelemetrySignal::Metrics) { measurements.into_series() } else { Vec::new() };

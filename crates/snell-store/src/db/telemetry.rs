@@ -1,5 +1,6 @@
 //! Telemetry for an OpenTelemetry collector: reading the record once, and the queue of what is not sent yet.
 
+use serde::Serialize;
 use snell::Timestamp;
 
 use crate::db::model::AgentState;
@@ -151,16 +152,16 @@ pub struct TelemetrySeries {
     pub buckets: Vec<i64>,
 }
 
-/// What follows from a batch.
+/// The telemetry of a batch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TelemetryOutcome {
     /// The open spans of each agent of the batch; nothing if it has none any more.
     pub open_spans: Vec<(i64, Option<String>)>,
     /// The spans of background hooks that have not ended.
     pub open_runs: Vec<(i64, String)>,
-    /// What to send, in order.
+    /// The items to send, in order.
     pub items: Vec<TelemetryItem>,
-    /// What to add to the metrics.
+    /// The additions to the metrics.
     pub series: Vec<TelemetrySeries>,
 }
 
@@ -194,7 +195,7 @@ pub enum TelemetryReply {
 }
 
 /// How a signal is doing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TelemetrySignalView {
     /// `traces`, `logs` or `metrics`.
     pub signal: String,

@@ -114,6 +114,7 @@ const PAGES: &[DocsPage] = &[
     guide!("set-up-the-guard", "Choose what the guard allows, asks about and denies"),
     guide!("sessions", "Context files, reminders, workers, messages to people"),
     guide!("notices", "Notices when an agent waits, ends or was blocked"),
+    guide!("send-telemetry", "Traces, logs and metrics for an OpenTelemetry collector"),
     guide!("cookbook", "Recipes: block, format, notify, share, move to Snell"),
     guide!("faq", "Questions and answers"),
     guide!("troubleshoot", "Find the fault: the doctor, common problems, known limits"),

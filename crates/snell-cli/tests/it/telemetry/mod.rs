@@ -1,5 +1,6 @@
 //! Telemetry for OpenTelemetry: what a collector really receives, in which form, and how often.
 
+mod collector;
 mod content;
 mod metrics;
 mod once;

@@ -100,3 +100,24 @@ fn headers_come_from_variables_and_files() {
     assert_eq!(request.headers["authorization"], "Bearer abc");
     assert_eq!(request.headers["x-tenant"], "k");
 }
+
+#[test]
+fn status_and_doctor_say_how_telemetry_is_doing() {
+    let agents = TelemetrySandbox::with_collector(StubServer::with_reply(StubReply::answer(401, "")), ONLY_TRACES);
+    let _server = agents.start_server();
+    agents.make_turn("s1");
+    wait_for_signal(&agents, |row| row["failures"] != 0);
+    let status = agents.sandbox.run_snell(&["status"], "");
+    assert_eq!(status.code, 1, "{status:?}");
+    assert!(status.stdout.contains("traces: 0 sent, 2 waiting"), "{status:?}");
+    assert!(status.stdout.contains("cannot send traces to the collector: it answered with status 401"), "{status:?}");
+    let doctor = agents.sandbox.run_snell(&["doctor"], "").stdout;
+    let url = agents.collector.url();
+    assert!(doctor.contains(&format!("traces do not reach {url}: it answered with status 401")), "{doctor}");
+    agents.collector.set_reply(StubReply::answer(200, "{}"));
+    wait_for_signal(&agents, |row| row["sent"] == 2);
+    let status = agents.sandbox.run_snell(&["status"], "").stdout;
+    assert!(status.contains("traces: 2 sent, last "), "{status}");
+    let doctor = agents.sandbox.run_snell(&["doctor"], "").stdout;
+    assert!(doctor.contains(&format!("traces go to {url}")) && !doctor.contains("logs go to"), "{doctor}");
+}

@@ -54,7 +54,7 @@ setting_words! {
 setting_words! {
     /// Texts that telemetry has only if the user asks for them.
     TelemetryContent {
-        /// What users write to agents.
+        /// Texts that users write to agents.
         Prompts = "prompts",
         /// Arguments of tools, and texts that quote them.
         Arguments = "arguments",
