@@ -130,6 +130,7 @@ fn main() -> ExitCode {
 
 fn run_checks() -> anyhow::Result<()> {
     test_programs::install_missing_programs()?;
+    test_programs::install_collector();
     tidy::check_workspace()?;
     for step in CHECK_STEPS {
         run_step(step)?;

@@ -1,8 +1,12 @@
 //! The browser and the other programs that tests need.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, bail};
+use snell_test_support::agents::AgentCache;
 
 /// A program that tests need.
 struct RequiredProgram {
@@ -36,6 +40,44 @@ pub(crate) fn install_missing_programs() -> anyhow::Result<()> {
     crate::print_message(&format!("installing {} for the tests", DEBIAN_PACKAGES.join(", ")));
     run_apt_get(&["update", "--quiet"])?;
     run_apt_get(&[&["install", "--quiet", "--yes", "--no-install-recommends"], DEBIAN_PACKAGES].concat())
+}
+
+/// The package of an OpenTelemetry collector on PyPI, and the platform of its program.
+const COLLECTOR_PACKAGE: &str = "rotel==0.0.1a15";
+const COLLECTOR_PLATFORM: &str = "manylinux_2_34_x86_64";
+
+/// Installs an OpenTelemetry collector into the cache of agents. Without it, the tests that need it are skipped.
+pub(crate) fn install_collector() {
+    let Some(cache) = AgentCache::locate() else {
+        return;
+    };
+    if cache.collector_program().is_file() {
+        return;
+    }
+    if let Err(error) = unpack_collector(&cache) {
+        crate::print_message(&format!("skipped: no OpenTelemetry collector for the tests: {error:#}"));
+    }
+}
+
+fn unpack_collector(cache: &AgentCache) -> anyhow::Result<()> {
+    let directory = cache.collector_directory();
+    std::fs::create_dir_all(&directory)?;
+    let download = ["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"];
+    let select = ["--only-binary=:all:", "--python-version", "3.11", "--platform", COLLECTOR_PLATFORM, "--dest", "."];
+    run_python(&directory, &[&download[..], &select[..], &[COLLECTOR_PACKAGE]].concat())?;
+    let files = std::fs::read_dir(&directory)?.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let wheel = files.into_iter().find(|name| name.ends_with(".whl")).context("pip downloaded nothing")?;
+    run_python(&directory, &["-m", "zipfile", "-e", &wheel, "."])?;
+    std::fs::set_permissions(cache.collector_program(), Permissions::from_mode(0o755))?;
+    Ok(())
+}
+
+fn run_python(directory: &Path, args: &[&str]) -> anyhow::Result<()> {
+    let status = Command::new("python3").args(args).current_dir(directory).status().context("cannot start python3")?;
+    if !status.success() {
+        bail!("`python3 {}` failed", args.join(" "));
+    }
+    Ok(())
 }
 
 fn run_apt_get(args: &[&str]) -> anyhow::Result<()> {

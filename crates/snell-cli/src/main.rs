@@ -16,6 +16,7 @@ mod process;
 mod record;
 mod session_arg;
 mod settings_file;
+mod telemetry;
 mod tmux_wake;
 mod trust_file;
 

@@ -39,7 +39,7 @@ pub use answers::{AnswerKey, AnswerLink, compute_hmac};
 pub use http::errors::ServeError;
 pub use http::listener::{ServerListener, ServerOwner};
 pub use http::routes::{OPENAPI, api_routes, page_routes};
-pub use http::token::{AccessToken, TokenError, read_token_file};
+pub use http::token::{AccessToken, TokenError, read_header_file, read_token_file};
 pub use reconciler::poll_mode::{PollMode, PollSchedule};
 pub use serve::serve;
 pub use settings::{ServeSettings, UnknownSenderPolicy};

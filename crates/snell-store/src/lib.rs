@@ -36,6 +36,11 @@ pub use db::model::{
     AgentState, ContextSource, CorrelationMethod, ProcessIdentity, StateConfidence, StateSource, TimestampSource,
     TurnActor,
 };
+pub use db::telemetry::{
+    FinishedTelemetryRun, TelemetryAgent, TelemetryBatch, TelemetryClaim, TelemetryEvent, TelemetryItem,
+    TelemetryOutcome, TelemetryProgress, TelemetryReply, TelemetryRun, TelemetrySeries, TelemetrySighting,
+    TelemetrySignalView, TelemetryTable, WaitingTelemetryItem,
+};
 pub use db::usage::{UsageFilter, UsageGrouping, UsageQueries, UsageSum};
 pub use db::workers::{SessionWorker, WorkerKind, WorkerStatus, WorkerUpdate};
 pub use derive::IngestReceipt;

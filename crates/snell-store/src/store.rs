@@ -12,6 +12,7 @@ use crate::db::journal::{Journal, RowCache};
 use crate::db::model::{ContextSource, to_stored_precision};
 use crate::db::rows::{Rows, TranscriptProgress};
 use crate::db::sqlite::SqliteDatabase;
+use crate::db::telemetry::TelemetryTable;
 use crate::db::usage::{UsageBatch, UsageTable};
 use crate::derive::context_usage::ContextReport;
 use crate::derive::normalize::NormalizedEvent;
@@ -341,6 +342,11 @@ impl Store {
         let batch = UsageBatch { requests: exported.requests, ..UsageBatch::default() };
         self.usage_table().save_usage(&batch)?;
         self.refresh_session_cards(&sessions)
+    }
+
+    /// Telemetry that is not sent yet.
+    pub fn telemetry(&mut self) -> &mut dyn TelemetryTable {
+        self.backend.telemetry()
     }
 
     /// Stores the event that Snell derived from a change of this agent, with the runs of its hooks. It changes neither the

@@ -14,6 +14,7 @@ use snell_store::queue::outbox::{Outbox, OutboxReceiver};
 use super::{DONE, block_on};
 use crate::dispatch::{ConnectionLifetime, DispatchSignals, Dispatcher, PageLink};
 use crate::record::http_delivery::OutboxHttpClient;
+use crate::telemetry::TelemetryExporter;
 
 /// Keep the database open for hooks, or send their events, in the background
 #[derive(Debug, clap::Args)]
@@ -79,11 +80,13 @@ fn store_events(directory: &Path, keep: Option<Duration>) -> anyhow::Result<u8> 
     let _ = listens.recv();
     let signals = Arc::new(DispatchSignals::default());
     let database = EventRecorder::database_path(directory);
+    let exporter = TelemetryExporter::start(database.clone()).ok();
     // Without a dispatcher, the next daemon reacts to the changes.
     let dispatcher =
         Dispatcher::start(database, ConnectionLifetime::OnePass, PageLink::FromSettings, signals.clone()).ok();
     let served = run_daemon(directory, settings, &DaemonSignals { stop: &STOP_REQUESTED, is_busy: &signals.is_busy });
     dispatcher.into_iter().for_each(Dispatcher::stop);
+    exporter.into_iter().for_each(TelemetryExporter::stop);
     served?;
     Ok(DONE)
 }

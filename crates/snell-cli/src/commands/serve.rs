@@ -22,6 +22,7 @@ use crate::env::{self, ConfigArgs};
 use crate::output::{self, CommandError, Spinner};
 use crate::process::browser;
 use crate::process::end_signals::CaughtSignals;
+use crate::telemetry::TelemetryExporter;
 
 /// The default address of the receiver.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:7433";
@@ -154,9 +155,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let is_page_wanted = args.open;
     let spinner = Spinner::start("opening the database");
     let database = settings.database_path();
+    let exporter = Arc::new(Mutex::new(None));
+    let started_exporter = exporter.clone();
     let dispatcher = Arc::new(Mutex::new(None));
     let started = dispatcher.clone();
     let listener = bind_address(address)?.with_ready_callback(move |address| {
+        let exporting = TelemetryExporter::start(database.clone());
+        *started_exporter.lock().unwrap_or_else(PoisonError::into_inner) = exporting.ok();
         let running = Dispatcher::start(database, ConnectionLifetime::Kept, PageLink::At(address), Arc::default());
         *started.lock().unwrap_or_else(PoisonError::into_inner) = running.ok();
         drop(spinner);
@@ -174,6 +179,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     });
     let dispatcher = dispatcher.lock().unwrap_or_else(PoisonError::into_inner).take();
     dispatcher.into_iter().for_each(Dispatcher::stop);
+    let exporter = exporter.lock().unwrap_or_else(PoisonError::into_inner).take();
+    exporter.into_iter().for_each(TelemetryExporter::stop);
     // Tasks that have not ended by now are cancelled.
     runtime.shutdown_background();
     served.map(|()| DONE)

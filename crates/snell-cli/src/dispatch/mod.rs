@@ -14,7 +14,7 @@ mod notice;
 mod pass;
 mod plan;
 mod request_notice;
-mod secret;
+pub(crate) mod secret;
 mod targets;
 mod waits;
 

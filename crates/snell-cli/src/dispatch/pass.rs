@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant, SystemTime};
 
 use jiff::tz::TimeZone;
-use snell::{Engine, NoticeKind, NotifySettings, SnellSettings, Timestamp};
+use snell::{NoticeKind, NotifySettings, SnellSettings, Timestamp};
 use snell_server::AnswerKey;
 use snell_server::reconciler::tmux::TmuxServer;
 use snell_store::requests::RequestFilter;
@@ -21,7 +21,7 @@ use super::request_notice::RequestNotice;
 use super::targets::{DeliveryFailure, DeliveryTarget, NoticeSender};
 use super::waits;
 use crate::env::ConfigArgs;
-use crate::env::caller::CallerEnv;
+use crate::env::live_settings::LiveUserSettings;
 use crate::env::read_clock_override;
 
 /// How many changes are planned at a time.
@@ -62,8 +62,7 @@ pub(super) struct DispatchPass {
     link: PageLink,
     /// A fixed clock, for tests and replays.
     fixed_now: Option<Timestamp>,
-    /// The user's own configuration.
-    user_engine: Option<Engine>,
+    settings: LiveUserSettings,
     in_flight: InFlightDeliveries,
     /// The last change that was looked at, and how many before it wait to be marked.
     last_seen: i64,
@@ -84,7 +83,7 @@ impl DispatchPass {
             had_open: true,
             link,
             fixed_now: read_clock_override(),
-            user_engine: None,
+            settings: LiveUserSettings::default(),
             in_flight: InFlightDeliveries::new(waker),
             last_seen: 0,
             unwanted: 0,
@@ -172,7 +171,7 @@ impl DispatchPass {
     fn run_with_store(&mut self, store: &mut Store) -> Result<bool> {
         self.in_flight.store_reports(store)?;
         let changes = store.dispatches().list_unplanned(self.last_seen, MAX_PLANNED)?;
-        let settings = self.load_settings();
+        let settings = self.settings.load();
         // First, so that a process that is killed before it plans the changes leaves them to another one.
         waits::open_requests(store, &changes, &settings.answers)?;
         self.plan_changes(store, &changes, &settings.notify)?;
@@ -194,22 +193,10 @@ impl DispatchPass {
         Ok(open > 0 || has_answers)
     }
 
-    /// The user's settings. A file that was changed is read again.
-    fn load_settings(&mut self) -> SnellSettings {
-        if let Some(engine) = &self.user_engine {
-            engine.reload_if_changed();
-        } else if let Ok(builder) = CallerEnv::engine_builder("/".into()) {
-            self.user_engine = Some(builder.survey().load().0);
-        }
-        self.user_engine.as_ref().map(Engine::settings).unwrap_or_default()
-    }
-
     /// Since when the user's settings are as they are.
     fn read_settings_time(&self) -> WantedSince {
-        let files = self.user_engine.as_ref().map(Engine::files).unwrap_or_default();
-        let times =
-            files.iter().filter(|file| file.ends_with("snell.toml")).map(|file| derived_event::read_wanted_since(file));
-        times.max().unwrap_or(WantedSince::ALWAYS)
+        let files = self.settings.list_files();
+        files.iter().map(|file| derived_event::read_wanted_since(file)).max().unwrap_or(WantedSince::ALWAYS)
     }
 
     fn plan_changes(&mut self, store: &mut Store, changes: &[DispatchView], notify: &NotifySettings) -> Result<()> {

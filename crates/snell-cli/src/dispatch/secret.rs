@@ -6,7 +6,7 @@ use crate::env::read_variable;
 use crate::record::http_delivery::load_token;
 
 /// The secret. The error does not contain it.
-pub(super) fn read_secret(source: &SecretSource) -> Result<String, String> {
+pub(crate) fn read_secret(source: &SecretSource) -> Result<String, String> {
     match source {
         SecretSource::File(path) => load_token(path).map_err(|error| error.to_string()),
         SecretSource::Variable(name) => read_variable(name).ok_or_else(|| format!("the variable {name} is not set")),

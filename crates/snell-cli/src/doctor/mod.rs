@@ -16,6 +16,7 @@ mod program;
 mod receiver;
 mod self_test;
 mod subject;
+mod telemetry;
 
 pub(crate) use changed_defaults::skip_reports_in_new_setup;
 pub(crate) use receiver::is_snell_receiver;
@@ -102,6 +103,7 @@ const CHECKS: &[(&str, DoctorCheck)] = &[
     ("Profile", profile::check_profile),
     ("Guard", guard::check_guard),
     ("Notices", notices::check_notices),
+    ("Telemetry", telemetry::check_telemetry),
     ("Proof", self_test::run_self_tests),
 ];
 

@@ -3,6 +3,7 @@
 pub(crate) mod caller;
 mod dirs_in_project;
 pub(crate) mod env_vars;
+pub(crate) mod live_settings;
 pub(crate) mod once_markers;
 pub(crate) mod sender;
 pub(crate) mod transcripts;

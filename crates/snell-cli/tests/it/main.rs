@@ -42,6 +42,7 @@ mod special_files;
 mod status;
 mod statusline;
 mod subdirectory;
+mod telemetry;
 mod terminal;
 mod trust;
 mod usage;

@@ -45,6 +45,12 @@ pub enum TokenError {
         /// The file.
         path: PathBuf,
     },
+    /// The content cannot be the value of a header.
+    #[error("the file {} must contain one line of visible ASCII characters, at most {MAX_BYTES} bytes", path.display())]
+    NotAHeader {
+        /// The file.
+        path: PathBuf,
+    },
 }
 
 impl TokenError {
@@ -52,7 +58,7 @@ impl TokenError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Open { path, .. } => Some(format!("run `chmod 600 {}`", path.display())),
-            Self::Unreadable { .. } | Self::NotAWord { .. } => None,
+            Self::Unreadable { .. } | Self::NotAWord { .. } | Self::NotAHeader { .. } => None,
         }
     }
 }
@@ -94,6 +100,25 @@ impl AccessToken {
 ///
 /// If the file does not exist, other users can read it, or it does not contain one word.
 pub fn read_token_file(path: &Path) -> Result<String, TokenError> {
+    let is_word = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
+    read_private_file(path)?.filter(|text| is_word(text)).ok_or_else(|| TokenError::NotAWord { path: path.to_owned() })
+}
+
+/// The value of a header in a file that only its owner can read. Unlike a token, it may have blanks.
+///
+/// # Errors
+///
+/// If the file does not exist, other users can read it, or it does not contain one line.
+pub fn read_header_file(path: &Path) -> Result<String, TokenError> {
+    let is_line = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+    read_private_file(path)?
+        .filter(|text| is_line(text))
+        .ok_or_else(|| TokenError::NotAHeader { path: path.to_owned() })
+}
+
+/// The content of a file that only its owner can read, without surrounding white space; nothing if it is empty, too long or
+/// no text.
+fn read_private_file(path: &Path) -> Result<Option<String>, TokenError> {
     let unreadable = |source| TokenError::Unreadable { path: path.to_owned(), source };
     let file = RegularFile::open(path, FileAccess::Read).map_err(unreadable)?;
     let mode = file.metadata().permissions().mode() & 0o777;
@@ -101,12 +126,8 @@ pub fn read_token_file(path: &Path) -> Result<String, TokenError> {
         return Err(TokenError::Open { path: path.to_owned(), mode });
     }
     let (text, more) = file.read_prefix(MAX_BYTES).map_err(unreadable)?;
-    let word = text.trim_ascii();
-    let is_word = !word.is_empty() && word.iter().all(u8::is_ascii_graphic);
-    if !is_word || more {
-        return Err(TokenError::NotAWord { path: path.to_owned() });
-    }
-    Ok(String::from_utf8_lossy(word).into_owned())
+    let text = String::from_utf8(text.trim_ascii().to_owned()).ok();
+    Ok(text.filter(|text| !text.is_empty() && !more))
 }
 
 /// A cookie that replaces the token. It is derived from the token, so it survives restarts and ends with the token; the

@@ -6,6 +6,7 @@ use snell::Timestamp;
 
 use crate::db::dispatches::DispatchTable;
 use crate::db::rows::Rows;
+use crate::db::telemetry::TelemetryTable;
 use crate::db::usage::UsageTable;
 use crate::error::Result;
 use crate::views::queries::Queries;
@@ -53,6 +54,8 @@ pub(crate) trait Backend: Queries + Send {
     fn dispatches(&mut self) -> &mut dyn DispatchTable;
     /// The table of requests to models.
     fn usage(&mut self) -> &mut dyn UsageTable;
+    /// Telemetry that is not sent yet.
+    fn telemetry(&mut self) -> &mut dyn TelemetryTable;
     /// Its path and inode, if it is a file.
     fn database_file(&self) -> Option<(&Path, u64)>;
     /// Whether the opened files are still those at their paths, and complete.

@@ -10,5 +10,6 @@ pub(crate) mod journal;
 pub(crate) mod model;
 pub(crate) mod rows;
 pub(crate) mod sqlite;
+pub(crate) mod telemetry;
 pub(crate) mod usage;
 pub(crate) mod workers;

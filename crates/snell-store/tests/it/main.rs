@@ -23,6 +23,7 @@ mod recorder;
 mod requests;
 mod rollups;
 mod session_snapshot;
+mod telemetry;
 mod timeline;
 mod tool_calls;
 mod transcript_states;

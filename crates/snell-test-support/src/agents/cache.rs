@@ -39,6 +39,16 @@ impl AgentCache {
         self.directory(agent).join(agent.program)
     }
 
+    /// The directory with an OpenTelemetry collector.
+    pub fn collector_directory(&self) -> PathBuf {
+        self.root.join("otel-collector")
+    }
+
+    /// The program of that collector, whether it is there or not.
+    pub fn collector_program(&self) -> PathBuf {
+        self.collector_directory().join("rotel/rotel-agent")
+    }
+
     /// The versions of an agent's packages that are missing.
     pub fn missing_packages(&self, agent: &RealAgent) -> Vec<String> {
         let directory = self.directory(agent);

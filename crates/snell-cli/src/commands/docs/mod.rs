@@ -116,6 +116,7 @@ const PAGES: &[DocsPage] = &[
     guide!("answers", "Answer agents from another terminal, a page or a phone"),
     guide!("notices", "Notices when an agent waits, ends or was blocked"),
     guide!("usage", "How many tokens agents use, and what they cost"),
+    guide!("send-telemetry", "Traces, logs and metrics for an OpenTelemetry collector"),
     guide!("cookbook", "Recipes: block, format, notify, share, move to Snell"),
     guide!("faq", "Questions and answers"),
     guide!("troubleshoot", "Find the fault: the doctor, common problems, known limits"),

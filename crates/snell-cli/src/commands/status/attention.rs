@@ -9,9 +9,10 @@ use snell_store::{DataDirReport, MisplacedFile};
 
 use super::render::format_size;
 use super::{AttentionItem, FileTrustStatus, OutboxStatus};
-use crate::env::format_trust_command;
+use crate::env::{format_lint_command, format_trust_command};
 use crate::output;
 use crate::output::time;
+use crate::telemetry::TelemetryReport;
 
 /// A disk with less free space than this is nearly full.
 const LOW_DISK_BYTES: u64 = 16 * 1024 * 1024;
@@ -93,6 +94,21 @@ pub(super) fn find_forwarding_problems(outbox: &OutboxStatus, now: Timestamp) ->
         });
     }
     problems
+}
+
+/// Signals that the collector does not take.
+pub(super) fn find_telemetry_problems(telemetry: &TelemetryReport) -> Vec<AttentionItem> {
+    let remedy = "fix [telemetry] or the collector; Snell tries again, and what waits is sent then";
+    let failures = telemetry.list_failures().into_iter();
+    failures.map(|what| AttentionItem { what, remedy: remedy.into() }).collect()
+}
+
+/// Errors in the configuration, if there are any.
+pub(super) fn describe_config_errors(errors: usize, project: &Path) -> Option<AttentionItem> {
+    (errors > 0).then(|| AttentionItem {
+        what: format!("{} in the configuration", output::format_count(errors, "error")),
+        remedy: format!("run `{}`", format_lint_command(project)),
+    })
 }
 
 /// A file whose hooks do not run because it is not trusted.

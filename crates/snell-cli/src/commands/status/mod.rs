@@ -13,13 +13,14 @@ use snell_store::queue::outbox::{Outbox, ReceiverBacklog};
 use snell_store::{AgentView, DamagedDatabase, DataDirReport, FailedHook, StoreTotals};
 
 use super::{DONE, FAILED};
+use crate::env::ConfigArgs;
 use crate::env::caller::CallerEnv;
-use crate::env::{ConfigArgs, format_lint_command};
 use crate::guard;
 use crate::output;
 use crate::output::hook::trust_status_name;
 use crate::output::time;
 use crate::record::open_store::StoreHandle;
+use crate::telemetry::TelemetryReport;
 use crate::trust_file::{missing_file_message, missing_file_remedy};
 
 /// Show the database, agents that wait for you, and problems
@@ -57,6 +58,8 @@ struct StatusReport {
     /// Events that wait on disk to be stored.
     pending: usize,
     outbox: OutboxStatus,
+    /// Telemetry, if any was sent.
+    telemetry: Option<TelemetryReport>,
     unreadable_notes: Vec<PathBuf>,
     set_aside: Vec<DamagedDatabase>,
     open_to_others: Vec<PathBuf>,
@@ -132,15 +135,11 @@ impl StatusReport {
         let outbox = Outbox::in_data_dir(store_handle.data_dir());
         let outbox = OutboxStatus { receivers: outbox.list_backlogs(), refused: outbox.list_refused() };
         attention.extend(attention::find_forwarding_problems(&outbox, store_handle.now()));
+        attention.extend(probed.telemetry.iter().flat_map(attention::find_telemetry_problems));
         let project = ConfigArgs::new(args.project.clone(), None).resolve_project()?;
         let (engine, findings) = CallerEnv::engine_builder(project.clone())?.survey().load();
         let errors = findings.iter().filter(|found| found.severity == Severity::Error).count();
-        if errors > 0 {
-            attention.push(AttentionItem {
-                what: format!("{} in the configuration", output::format_count(errors, "error")),
-                remedy: format!("run `{}`", format_lint_command(&project)),
-            });
-        }
+        attention.extend(attention::describe_config_errors(errors, &project));
         let files: Vec<_> = engine.project_files().iter().map(file_trust_status).collect();
         attention.extend(
             files
@@ -169,6 +168,7 @@ impl StatusReport {
             totals: probed.totals,
             waiting_agents: probed.waiting_agents,
             failed_hooks: probed.failed_hooks,
+            telemetry: probed.telemetry,
             profile: settings.profile,
             recording: settings.handlers.is_enabled(BuiltinHandler::Track),
             keep: time::format_retention(settings.keep),

@@ -66,6 +66,7 @@ pub(super) fn build_status_lines(status: &StatusReport, now: Timestamp) -> Statu
         let (number, since) = (output::format_count(*waiting, "event"), time::format_elapsed(*since, now));
         lines.push(("To be sent", format!("{number} to {url}, since {since}")));
     }
+    lines.extend(status.telemetry.iter().map(|telemetry| ("Telemetry", telemetry.describe(now))));
     let files: Vec<_> = status.project.files.iter().map(|file| format!("{} is {}", file.shown, file.state)).collect();
     let files = if files.is_empty() { "no file needs trust".to_owned() } else { files.join(", ") };
     lines.push(("Project", format!("{}: {files}", status.project.directory.display())));

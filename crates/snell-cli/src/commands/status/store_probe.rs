@@ -5,6 +5,7 @@ use snell_store::{AgentFilter, AgentState, AgentView, FailedHook, ReconcileScope
 
 use super::{AttentionItem, failed_hooks};
 use crate::record::open_store::{self, StoreHandle};
+use crate::telemetry::TelemetryReport;
 
 /// A function that queries the database.
 pub(super) type StoreProbe = fn(&mut StoreHandle, &mut Vec<AttentionItem>) -> StoreProbeResult;
@@ -16,12 +17,13 @@ pub(super) struct StoreProbeResult {
     pub(super) totals: Option<StoreTotals>,
     pub(super) waiting_agents: Vec<AgentView>,
     pub(super) failed_hooks: Vec<FailedHook>,
+    pub(super) telemetry: Option<TelemetryReport>,
 }
 
 impl StoreProbeResult {
     /// Only the state of the database.
     fn from_state(state: &'static str, error: Option<String>) -> Self {
-        Self { state, error, totals: None, waiting_agents: Vec::new(), failed_hooks: Vec::new() }
+        Self { state, error, totals: None, waiting_agents: Vec::new(), failed_hooks: Vec::new(), telemetry: None }
     }
 }
 
@@ -45,7 +47,8 @@ pub(super) fn query_store(store_handle: &mut StoreHandle, attention: &mut Vec<At
     let (answer, remarks) = store_handle.try_query(|store| {
         open_store::reconcile_agents(store, ReconcileScope::All, now)?;
         let failed_hooks = store.list_failed_hooks(failed_hooks::start_of_recent(now))?;
-        Ok((store.count_totals()?, store.list_agents(&AgentFilter::default())?, failed_hooks))
+        let telemetry = TelemetryReport::read(store)?;
+        Ok((store.count_totals()?, store.list_agents(&AgentFilter::default())?, failed_hooks, telemetry))
     });
     // A database that was moved aside just now is reported with the files on disk.
     let remarks = remarks.into_iter().filter(|_| store_handle.count_pending() > 0);
@@ -54,12 +57,13 @@ pub(super) fn query_store(store_handle: &mut StoreHandle, attention: &mut Vec<At
         remedy: "the waiting events are safe, and are stored when the database is writable".into(),
     }));
     match answer {
-        Ok((totals, mut agents, failed_hooks)) => {
+        Ok((totals, mut agents, failed_hooks, telemetry)) => {
             agents.retain(|agent| agent.state == AgentState::AwaitingInput);
             StoreProbeResult {
                 totals: Some(totals),
                 waiting_agents: agents,
                 failed_hooks,
+                telemetry,
                 ..StoreProbeResult::from_state("ok", None)
             }
         }

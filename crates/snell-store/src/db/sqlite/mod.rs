@@ -16,6 +16,7 @@ mod rollups;
 mod rows;
 mod sessions;
 mod sightings;
+mod telemetry;
 mod timeline;
 mod tool_calls;
 mod usage;
@@ -39,6 +40,7 @@ use self::file_lengths::FileLengths;
 use crate::db::backend::{Backend, CheckpointMode, RemovedFile};
 use crate::db::dispatches::DispatchTable;
 use crate::db::rows::Rows;
+use crate::db::telemetry::TelemetryTable;
 use crate::db::usage::UsageTable;
 use crate::derive::transcript::FileId;
 use crate::error::{Result, StoreError};
@@ -56,6 +58,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/008-dispatches.sql"),
     include_str!("migrations/009-requests.sql"),
     include_str!("migrations/010-usage.sql"),
+    include_str!("migrations/011-telemetry.sql"),
     include_str!("migrations/012-open-calls.sql"),
     include_str!("migrations/013-background.sql"),
 ];
@@ -263,6 +266,10 @@ impl Backend for SqliteDatabase {
     }
 
     fn usage(&mut self) -> &mut dyn UsageTable {
+        self
+    }
+
+    fn telemetry(&mut self) -> &mut dyn TelemetryTable {
         self
     }
 

@@ -5,6 +5,7 @@ use snell::Timestamp;
 
 use super::SqliteDatabase;
 use super::columns::ConnectionExt;
+use super::telemetry::follow_removed_events;
 use super::usage;
 use crate::error::Result;
 use crate::views::queries::LiveQueries;
@@ -78,6 +79,7 @@ impl SqliteDatabase {
         if pruned.is_empty() {
             pruned = batch.delete_empty_owners()?;
         }
+        follow_removed_events(&transaction)?;
         transaction.commit()?;
         self.vacuum_freed_pages()?;
         Ok(pruned)

@@ -10,6 +10,7 @@ mod notify;
 mod profile;
 mod remind;
 mod server;
+mod telemetry;
 mod usage;
 mod values;
 
@@ -41,6 +42,7 @@ pub use notify::{NoticeKind, NotifySettings, NtfyTarget, QuietHours, SecretSourc
 pub use profile::{ActiveProfile, ProfileOrigin, WorkProfile};
 pub use remind::RemindSettings;
 pub use server::{ServerSettings, ServerSettingsFault, is_postgres_url, normalize_receiver_url};
+pub use telemetry::{TelemetryContent, TelemetrySettings, TelemetrySignal};
 pub use usage::{ModelPrice, UsageSettings};
 
 /// How long records are kept by default.
@@ -82,6 +84,8 @@ pub struct SnellSettings {
     pub answers: AnswersSettings,
     /// The prices of models.
     pub usage: UsageSettings,
+    /// Telemetry for OpenTelemetry.
+    pub telemetry: TelemetrySettings,
 }
 
 impl Default for SnellSettings {
@@ -125,6 +129,7 @@ pub(crate) const SETTING_KEYS: &[&str] = &[
     "server",
     "answers",
     "usage",
+    "telemetry",
 ];
 
 /// The settings of one file. A missing key is `None`, so that another file can set it.
@@ -146,6 +151,7 @@ pub(crate) struct FileSettings {
     server: ServerSettings,
     answers: AnswersSettings,
     usage: UsageSettings,
+    telemetry: TelemetrySettings,
 }
 
 impl FileSettings {
@@ -204,6 +210,7 @@ impl SnellSettings {
             server: merge_files(&files, |file| &file.server, ServerSettings::merge_over).resolve_paths(home),
             answers: merge_files(&files, |file| &file.answers, AnswersSettings::merge_over).resolve_paths(home),
             usage: merge_files(&files, |file| &file.usage, UsageSettings::merge_over),
+            telemetry: merge_files(&files, |file| &file.telemetry, TelemetrySettings::merge_over).resolve_paths(home),
         }
     }
 
@@ -261,6 +268,9 @@ pub(crate) fn read_settings(reader: &mut ConfigReader<'_>, root: &ObjectFields<'
         server: get_user_only(reader, root, "server").map(|node| server::read_server(reader, node)).unwrap_or_default(),
         answers: root.get("answers").map(|node| answers::read_answers(reader, node)).unwrap_or_default(),
         usage: get_user_only(reader, root, "usage").map(|node| usage::read_usage(reader, node)).unwrap_or_default(),
+        telemetry: get_user_only(reader, root, "telemetry")
+            .map(|node| telemetry::read_telemetry(reader, node))
+            .unwrap_or_default(),
     };
 }
 

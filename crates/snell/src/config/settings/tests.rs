@@ -18,7 +18,7 @@ fn the_keys_of_the_schema_are_those_that_are_read() {
     let schema = read_config_schema();
     let handlers = handlers::list_handler_keys();
     let messages = messages::list_message_keys();
-    let cases: [(&str, &[&str]); 15] = [
+    let cases: [(&str, &[&str]); 16] = [
         ("", &[SETTING_KEYS, &["hook"]].concat()),
         ("/properties/handlers", &handlers),
         ("/properties/context", context::CONTEXT_KEYS),
@@ -33,6 +33,7 @@ fn the_keys_of_the_schema_are_those_that_are_read() {
         ("/properties/notify/properties/webhook", notify::WEBHOOK_KEYS),
         ("/properties/server", server::SERVER_KEYS),
         ("/properties/answers", answers::ANSWERS_KEYS),
+        ("/properties/telemetry", telemetry::TELEMETRY_KEYS),
         ("/properties/hook/items", HOOK_KEYS),
     ];
     for (table, keys) in cases {

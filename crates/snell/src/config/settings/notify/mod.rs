@@ -12,6 +12,7 @@ use crate::config::spanned::{NodeValue, SpannedNode};
 use crate::diagnostic::UserMessage;
 
 pub use quiet_hours::QuietHours;
+pub(super) use secret_source::HEADER_VALUE;
 pub use secret_source::SecretSource;
 use secret_source::{SECRET_TOKEN, SECRET_URL, SIGNING_SECRET};
 

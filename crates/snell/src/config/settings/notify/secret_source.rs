@@ -29,7 +29,7 @@ impl std::fmt::Debug for SecretSource {
 
 impl SecretSource {
     /// The same with an absolute path.
-    pub(super) fn resolve_path(self, home: Option<&Path>) -> Self {
+    pub(in super::super) fn resolve_path(self, home: Option<&Path>) -> Self {
         match self {
             Self::File(path) => Self::File(resolve_in_home(&path, home)),
             other => other,
@@ -38,7 +38,7 @@ impl SecretSource {
 }
 
 /// The keys of a secret: one for a file, one for a variable, and one for the secret itself.
-pub(super) struct SecretKeys {
+pub(in super::super) struct SecretKeys {
     file: &'static str,
     variable: &'static str,
     inline: &'static str,
@@ -51,6 +51,10 @@ pub(super) const SECRET_URL: SecretKeys = SecretKeys { file: "url_file", variabl
 /// The key of a signature.
 pub(super) const SIGNING_SECRET: SecretKeys =
     SecretKeys { file: "secret_file", variable: "secret_env", inline: "secret" };
+
+/// The value of a header.
+pub(in super::super) const HEADER_VALUE: SecretKeys =
+    SecretKeys { file: "value_file", variable: "value_env", inline: "value" };
 
 impl SecretKeys {
     /// The secret, if one of its keys is there.
@@ -80,7 +84,7 @@ impl SecretKeys {
     }
 
     /// The secret. It is an error if there is none.
-    pub(super) fn read_required(
+    pub(in super::super) fn read_required(
         &self,
         reader: &mut ConfigReader<'_>,
         fields: &ObjectFields<'_>,
@@ -98,7 +102,7 @@ impl SecretKeys {
     }
 
     /// The warning about a secret in the file itself.
-    pub(super) fn describe_inline_secret(&self) -> UserMessage {
+    pub(in super::super) fn describe_inline_secret(&self) -> UserMessage {
         let message = UserMessage::new(format!("\"{}\" is a secret in the file", self.inline));
         message.with_hint(format!("write it to a file with mode 600, and name that file in \"{}\"", self.file))
     }
