@@ -89,7 +89,7 @@ fn parse_time_in_zone(option: &str, text: &str, now: Timestamp, zone: TimeZone) 
     }
 }
 
-/// The end of a day in the user's time zone. A day that cannot be told ends at once.
+/// The end of a day in the user's time zone. A day beyond the last one that can be computed ends at once.
 pub(crate) fn end_of_day(day: Date) -> Timestamp {
     let next = day.tomorrow().unwrap_or(day);
     next.to_zoned(display_time_zone()).map_or(Timestamp::MIN, |zoned| zoned.timestamp())

@@ -1,4 +1,4 @@
-//! A request as text. What agents wrote stands behind a bar, so that it cannot look like Snell's own lines.
+//! A request as text. Texts of agents stand behind a bar, so that they cannot look like lines of Snell.
 
 use serde_json::Value;
 use snell::Timestamp;
