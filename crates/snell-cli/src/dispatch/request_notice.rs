@@ -3,7 +3,7 @@
 use serde::Serialize;
 use snell::Timestamp;
 use snell_server::{AnswerKey, AnswerLink};
-use snell_store::requests::{AnswerChoice, RequestKind, RequestView};
+use snell_store::requests::{AnswerChannel, AnswerChoice, RequestKind, RequestView};
 
 use super::notice::clean_text;
 
@@ -54,11 +54,11 @@ impl RequestNotice {
     }
 }
 
-/// The buttons of a permission. Questions are answered on the page.
+/// The buttons of a permission for which a hook waits. Questions are answered on the page.
 fn sign_buttons(request: &RequestView, base: &str, key: &AnswerKey) -> Vec<AnswerButton> {
-    let choices: &[AnswerChoice] = match request.kind {
-        RequestKind::Permission => &[AnswerChoice::Allow, AnswerChoice::Deny],
-        RequestKind::Question => &[],
+    let choices: &[AnswerChoice] = match (request.kind, request.channel) {
+        (RequestKind::Permission, AnswerChannel::Reply) => &[AnswerChoice::Allow, AnswerChoice::Deny],
+        (RequestKind::Permission | RequestKind::Question, _) => &[],
     };
     let sign = |choice: &AnswerChoice| {
         let expires_at = request.expires_at.as_second();

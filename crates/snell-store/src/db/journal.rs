@@ -476,6 +476,10 @@ impl RequestRows for Journal<'_> {
         self.flush()?;
         let request_id = self.rows.insert_request(request, host)?;
         self.record_request_change(ChangeKind::RequestOpened, request_id)?;
+        // Other requests follow from a wait, which has a notice of its own.
+        if request.channel != AnswerChannel::Reply {
+            return Ok(request_id);
+        }
         let uid = self.require_request(request_id)?.uid;
         let (agent_id, at) = (request.agent_id, request.opened_at);
         let dispatch = NewDispatch { uid: Some(&uid), kind: NoticeKind::Request, agent_id, at, text: &request.title };

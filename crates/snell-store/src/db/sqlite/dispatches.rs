@@ -21,10 +21,10 @@ macro_rules! repetition {
     };
 }
 
-/// The open request that a change is about.
+/// The open request that a change is about, if a hook waits for its answer.
 macro_rules! open_request {
     () => {
-        "(SELECT r.uid FROM requests r WHERE r.agent_id = d.agent_id AND r.status = 'open' \
+        "(SELECT r.uid FROM requests r WHERE r.agent_id = d.agent_id AND r.status = 'open' AND r.channel = 'reply' \
          AND (d.kind <> 'request' OR r.uid = d.uid) LIMIT 1)"
     };
 }
