@@ -11,6 +11,11 @@ const OWN_RECORDINGS: &str = "fixtures/recordings";
 /// Plays the recordings below directories, or those of this repository. With `--detail PART` it prints the states of the
 /// recordings whose path has this part.
 pub(crate) fn play_recordings(arguments: &[String]) -> anyhow::Result<()> {
+    if let [option, agent] = arguments
+        && option == "--record"
+    {
+        return record_sessions(agent);
+    }
     let mut arguments = arguments.iter();
     let (mut directories, mut detail) = (Vec::new(), None);
     while let Some(argument) = arguments.next() {
@@ -30,6 +35,16 @@ pub(crate) fn play_recordings(arguments: &[String]) -> anyhow::Result<()> {
     }
     if !command.status().context("cannot start cargo")?.success() {
         bail!("the recordings could not be played");
+    }
+    Ok(())
+}
+
+/// Records sessions of a real agent that `cargo xtask agents` has installed.
+fn record_sessions(agent: &str) -> anyhow::Result<()> {
+    let mut command = Command::new("cargo");
+    command.args(["test", "--package", "snell-cli", "--test", "agents", "--", "--ignored", "sessions_are_recorded"]);
+    if !command.env("SNELL_RECORD_AGENT", agent).status().context("cannot start cargo")?.success() {
+        bail!("the sessions of {agent} could not be recorded");
     }
     Ok(())
 }

@@ -104,8 +104,7 @@ const BENCH_STEPS: &[TaskStep] = &[
     },
 ];
 
-const USAGE: &str =
-    "usage: cargo xtask check | tidy | fuzz | bench | layout | agents [AGENT]... | states [DIR]... [--detail PART]";
+const USAGE: &str = "usage: cargo xtask check | tidy | fuzz | bench | layout | agents [AGENT]... | states [DIR]... [--detail PART] | states --record AGENT";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);

@@ -32,6 +32,7 @@ mod serve;
 mod settings;
 mod store_pool;
 mod stream;
+mod usage_counter;
 mod web;
 
 pub use answers::{AnswerKey, AnswerLink, compute_hmac};

@@ -30,6 +30,7 @@ use crate::reconciler::thread::ReconcilerThread;
 use crate::settings::ServeSettings;
 use crate::store_pool::{PooledStore, StorePool};
 use crate::stream::{ChangeFollower, StreamHub};
+use crate::usage_counter::UsageCounter;
 
 /// How long threads may take to stop.
 const THREAD_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -82,6 +83,7 @@ struct ServerThreads {
     writer: JoinHandle<()>,
     follower: JoinHandle<()>,
     reconciler: JoinHandle<()>,
+    usage_counter: JoinHandle<()>,
     poll_scheduler: Arc<PollScheduler>,
     stopping: Arc<AtomicBool>,
     waker: Arc<Mutex<WatcherWaker>>,
@@ -153,10 +155,16 @@ impl ServerThreads {
             runtime: Handle::current(),
             keep: settings.keep,
         };
+        let usage_counter = UsageCounter {
+            store: PooledStore::new(&database),
+            directories: settings.usage_directories.clone(),
+            stopping: stopping.clone(),
+        };
         Ok(Self {
             writer,
             follower: spawn_thread("follower", move || follower.run())?,
             reconciler: spawn_thread("reconciler", move || reconciler.run())?,
+            usage_counter: spawn_thread("usage", move || usage_counter.run())?,
             poll_scheduler: app.poll_scheduler.clone(),
             stopping,
             waker,
@@ -169,8 +177,9 @@ impl ServerThreads {
         self.stopping.store(true, Ordering::Relaxed);
         self.waker.lock().unwrap_or_else(PoisonError::into_inner).wake();
         self.follower.thread().unpark();
+        self.usage_counter.thread().unpark();
         let all = tokio::task::spawn_blocking(move || {
-            for thread in [self.writer, self.follower, self.reconciler] {
+            for thread in [self.writer, self.follower, self.reconciler, self.usage_counter] {
                 // A thread that panicked has ended, too.
                 let _ = thread.join();
             }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use snell::Timestamp;
+use snell_store::usage::{PriceList, UsageDirectory};
 use snell_store::{EventRecorder, TranscriptDirectory};
 
 use crate::http::connection_owner::ConnectionOwner;
@@ -35,6 +36,10 @@ pub struct ServeSettings {
     pub poll_schedule: PollSchedule,
     /// The transcript directories. Sessions that no hook reported are found there.
     pub transcripts: Vec<TranscriptDirectory>,
+    /// The directories in which tokens are counted.
+    pub usage_directories: Vec<UsageDirectory>,
+    /// The prices of models.
+    pub prices: PriceList,
     /// Older records are removed.
     pub keep: Option<Duration>,
     /// The maximum number of stream clients.
@@ -101,6 +106,8 @@ impl ServeSettings {
             unknown_senders: UnknownSenderPolicy::default(),
             poll_schedule: PollSchedule::default(),
             transcripts: Vec::new(),
+            usage_directories: Vec::new(),
+            prices: PriceList::default(),
             keep: None,
             max_stream_clients: 1000,
             stream_queue: 1024,

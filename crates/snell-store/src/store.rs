@@ -1,5 +1,6 @@
 //! The store: all records go in here, and all views come from here.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,13 +12,14 @@ use crate::db::journal::{Journal, RowCache};
 use crate::db::model::{ContextSource, to_stored_precision};
 use crate::db::rows::{Rows, TranscriptProgress};
 use crate::db::sqlite::SqliteDatabase;
-use crate::db::usage::UsageTable;
+use crate::db::usage::{UsageBatch, UsageTable};
 use crate::derive::context_usage::ContextReport;
 use crate::derive::normalize::NormalizedEvent;
 use crate::derive::transcript::{self, TranscriptCursor};
 use crate::derive::{self, IngestContext, IngestReceipt, SessionCache, TranscriptDelta};
 use crate::error::{Result, StoreError};
 use crate::record::event_record::{EventRecord, FinishedHookRun};
+use crate::usage::ExportedUsage;
 use crate::views::queries::Queries;
 use crate::views::query_types::{LogFilter, PruneCounts};
 
@@ -307,6 +309,38 @@ impl Store {
     /// The table of requests to models.
     pub(crate) fn usage_table(&mut self) -> &mut dyn UsageTable {
         self.backend.usage()
+    }
+
+    /// Adds the cards of these sessions' agents to the feed, because their tokens were counted.
+    pub(crate) fn refresh_session_cards(&mut self, sessions: &BTreeSet<String>) -> Result<()> {
+        let agents = self.read_rows(&mut |rows| {
+            let mut agents = BTreeSet::new();
+            for session in sessions {
+                agents.extend(rows.find_session_binding(session)?.map(|known| known.agent_id));
+            }
+            Ok(agents)
+        })?;
+        if agents.is_empty() {
+            return Ok(());
+        }
+        self.run_transaction("tokens", Timestamp::now(), &mut |journal| {
+            agents.iter().try_for_each(|agent_id| journal.refresh_card(*agent_id))
+        })
+    }
+
+    /// Stores requests to models that an agent exported. Those that are known already change nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be written; then nothing is stored.
+    pub fn save_exported_usage(&mut self, exported: ExportedUsage) -> Result<()> {
+        if exported.requests.is_empty() {
+            return Ok(());
+        }
+        let sessions = exported.requests.iter().map(|request| request.session_id.clone()).collect();
+        let batch = UsageBatch { requests: exported.requests, ..UsageBatch::default() };
+        self.usage_table().save_usage(&batch)?;
+        self.refresh_session_cards(&sessions)
     }
 
     /// Stores the event that Snell derived from a change of this agent, with the runs of its hooks. It changes neither the

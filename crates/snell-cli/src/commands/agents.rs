@@ -1,11 +1,14 @@
 //! `snell agents`: the agents and their states.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use snell::Timestamp;
+use snell_store::usage::{PriceList, UsagePart};
 use snell_store::{AgentActivity, AgentFilter, AgentState, AgentView, ReconcileScope, StateSource};
 
 use super::{DONE, repeat_until_signal};
+use crate::env::ConfigArgs;
 use crate::output::time::format_elapsed;
 use crate::output::{self, TableColumn, TextStyle, TextTable};
 use crate::record::open_store::{self, StoreHandle};
@@ -47,6 +50,8 @@ struct AgentsSnapshot {
     agents: Vec<AgentView>,
     /// The number of ended agents that are not in the list.
     ended: i64,
+    /// The cost of each agent that has not ended, as far as it was counted.
+    costs: BTreeMap<i64, String>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
@@ -88,20 +93,29 @@ fn watch_agents(args: &Args, store_handle: &mut StoreHandle) -> anyhow::Result<(
 
 fn load_agents(args: &Args, store_handle: &mut StoreHandle) -> anyhow::Result<AgentsSnapshot> {
     if store_handle.has_no_records() {
-        return Ok(AgentsSnapshot { agents: Vec::new(), ended: 0 });
+        return Ok(AgentsSnapshot { agents: Vec::new(), ended: 0, costs: BTreeMap::new() });
     }
     let now = store_handle.now();
     let filter = AgentFilter { ended_after: args.all.then_some(Timestamp::MIN), ..AgentFilter::default() };
-    store_handle.query(|store| {
+    let mut sums = Vec::new();
+    let mut look = store_handle.query(|store| {
         open_store::reconcile_agents(store, ReconcileScope::All, now)?;
+        sums = store.list_agent_usage(None)?;
         let mut agents = store.list_agents(&filter)?;
         open_store::sort_by_urgency(&mut agents);
         let ended = if args.all { 0 } else { store.count_agents(AgentActivity::Ended)? };
-        Ok(AgentsSnapshot { agents, ended })
-    })
+        Ok(AgentsSnapshot { agents, ended, costs: BTreeMap::new() })
+    })?;
+    // Most users do not look at costs here, so the settings are read only if there are any.
+    if !sums.is_empty() && !args.json {
+        let (engine, _) = ConfigArgs::new(None, None).engine_builder()?.load();
+        let costs = UsagePart::by_agent(&sums, &PriceList::new(&engine.settings().usage.prices));
+        look.costs = costs.into_iter().map(|(agent_id, part)| (agent_id, part.cost.to_string())).collect();
+    }
+    Ok(look)
 }
 
-const COLUMNS: [TableColumn; 8] = [
+const COLUMNS: [TableColumn; 9] = [
     TableColumn::new("AGENT"),
     TableColumn::new("PRODUCT").with_drop_rank(2).optional(),
     TableColumn::new("STATE"),
@@ -109,6 +123,7 @@ const COLUMNS: [TableColumn; 8] = [
     TableColumn::new("PROJECT").with_drop_rank(5),
     TableColumn::new("LAST WORDS").flexible(),
     TableColumn::new("LAST ACTIVE").with_drop_rank(1),
+    TableColumn::new("COST").with_drop_rank(2).optional(),
     TableColumn::new("WHY").with_drop_rank(4).optional(),
 ];
 
@@ -134,7 +149,8 @@ fn render_agents(look: &AgentsSnapshot, now: Timestamp) -> String {
             plain(agent.project.clone()),
             plain(output::shorten_to_one_line(agent.last_words.as_deref().unwrap_or_default(), WORDS_SHOWN)),
             plain(format!("{} ago", format_elapsed(agent.last_seen_at, now))),
-            (explain_agent_state(agent), TextStyle::Faint),
+            plain(look.costs.get(&agent.agent_id).cloned().unwrap_or_default()),
+            (explain_agent_state(agent, now), TextStyle::Faint),
         ]);
     }
     table.render()
@@ -158,8 +174,11 @@ fn state_style(activity: AgentActivity) -> TextStyle {
     }
 }
 
-/// The source of a state that no hook reported, or what the agent waits for, unless its last words show it.
-fn explain_agent_state(agent: &AgentView) -> String {
+/// For how long an agent that works has shown no sign of life; the source of a state that no hook reported; or what the agent waits for, unless its last words show it.
+fn explain_agent_state(agent: &AgentView, now: Timestamp) -> String {
+    if let Some(since) = agent.silent_since {
+        return format!("no sign of life for {}", format_elapsed(since, now));
+    }
     let words = output::shorten_to_one_line(agent.last_words.as_deref().unwrap_or_default(), WORDS_SHOWN);
     match agent.state_source {
         StateSource::Hook if agent.state != AgentState::AwaitingInput => String::new(),

@@ -2,9 +2,10 @@
 
 use jiff::civil::Date;
 use snell::Timestamp;
+use snell_server::pane_input;
 use snell_store::requests::{
-    AnswerAuthor, AnswerChoice, AnswerOrigin, AnswerOutcome, RememberScope, RememberTerm, RequestAnswer, RequestFilter,
-    RequestKind, RequestQuestion, RequestStatus, RequestView,
+    AnswerAuthor, AnswerChannel, AnswerChoice, AnswerOrigin, AnswerOutcome, RememberScope, RememberTerm, RequestAnswer,
+    RequestFilter, RequestKind, RequestQuestion, RequestStatus, RequestView,
 };
 
 use super::DONE;
@@ -64,15 +65,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     request.check_answer(&answer, Timestamp::now()).map_err(CommandError::from)?;
     let name = read_user_name().unwrap_or_else(|| "a user of this machine".to_owned());
     let author = AnswerAuthor { name, origin: AnswerOrigin::Terminal };
-    let outcome = store_handle
-        .write_with_retry(|store| store.answer_request(&request.uid, &answer, &author, Timestamp::now()))?;
+    let outcome = store_handle.write_with_retry(|store| {
+        pane_input::answer_request(store, &request.uid, &answer, &author, Timestamp::now())
+    })?;
     match outcome {
         AnswerOutcome::Accepted(closed) => {
-            output::print_line(&format!("Request {}: {}.", closed.uid, describe_choice(&answer)));
+            let is_typed_later = closed.channel == AnswerChannel::Pane && closed.delivered_at.is_none();
+            let later = if is_typed_later { "; Snell types it in a moment" } else { "" };
+            output::print_line(&format!("Request {}: {}{later}.", closed.uid, describe_choice(&answer)));
             Ok(DONE)
         }
         AnswerOutcome::TooLate(closed) => Err(report_closed(&closed).into()),
-        AnswerOutcome::Refused(_, why) => Err(CommandError::from(why).into()),
+        AnswerOutcome::Refused(_, problem) => Err(CommandError::from(problem).into()),
         AnswerOutcome::Unknown => Err(CommandError::new("the request was removed").into()),
     }
 }

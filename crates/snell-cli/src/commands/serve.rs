@@ -11,12 +11,13 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use snell::{AgentProduct, Diagnostic, RetentionPeriod, ServerSettings, Severity, is_postgres_url};
 use snell_server::{AccessToken, PollSchedule, ServeError, ServeSettings, ServerListener, UnknownSenderPolicy, serve};
 use snell_store::TranscriptDirectory;
+use snell_store::usage::PriceList;
 use tracing::level_filters::LevelFilter;
 
 use super::DONE;
 use crate::dispatch::{ConnectionLifetime, Dispatcher, PageLink};
 use crate::doctor::is_snell_receiver;
-use crate::env::transcripts::find_transcript_dir;
+use crate::env::transcripts::{find_transcript_dir, find_usage_directories};
 use crate::env::{self, ConfigArgs};
 use crate::output::{self, CommandError, Spinner};
 use crate::process::browser;
@@ -142,6 +143,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     // Buttons of notices answer without a client that is connected.
     let has_buttons = configured.answers.url.is_some() && configured.notify.has_answer_targets();
     settings.sends_answer_links = configured.answers.is_enabled() && has_buttons;
+    settings.prices = PriceList::new(&configured.usage.prices);
     raise_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)
@@ -236,6 +238,7 @@ fn build_settings(args: &Args, configured: &ServerSettings, keep: RetentionPerio
     }
     settings.enabled = configured.enabled.unwrap_or(true);
     settings.transcripts = find_transcript_dirs();
+    settings.usage_directories = find_usage_directories();
     settings.keep = match keep {
         RetentionPeriod::For(duration) => Some(duration),
         RetentionPeriod::Forever => None,

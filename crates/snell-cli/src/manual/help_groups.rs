@@ -31,6 +31,8 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
         "Agents and records",
         &[
             ("agents", "records"),
+            ("requests", "answers"),
+            ("answer", "answers"),
             ("status", "records"),
             ("session", "sessions"),
             ("worker", "sessions"),
@@ -70,7 +72,7 @@ pub(super) fn with_groups(root: Command) -> Command {
     }
     // Blank lines between the groups would not fit on a screen.
     groups.push('\n');
-    root.help_template(format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{FOOTER}{{after-help}}"))
+    root.help_template(format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{groups}{FOOTER}{{after-help}}"))
 }
 
 /// `Docs: snell docs http, snell docs commands`.

@@ -15,6 +15,7 @@ use snell_test_support::database::query_texts;
 use snell_test_support::files::{parse_json_lines, write_file};
 use snell_test_support::model::{ModelScript, ScriptedModel};
 use snell_test_support::process::{CommandOutput, ProcessEntry, Signal, find_processes, run_with_stdin, send_signal};
+use snell_test_support::serve_process::ServeProcess;
 use tempfile::TempDir;
 
 /// Longer than any run takes. A run that takes longer hangs.
@@ -100,6 +101,12 @@ impl AgentBench {
         run_with_stdin(command.args(arguments), "")
     }
 
+    /// Starts a server that shows the agents of this home directory.
+    pub fn start_server(&self) -> ServeProcess {
+        let mut command = self.command(Path::new(env!("CARGO_BIN_EXE_snell")));
+        ServeProcess::spawn(command.args(["serve", "--addr", "127.0.0.1:0", "--log", "off"])).unwrap()
+    }
+
     /// All agents that Snell knows, also those that ended.
     pub fn list_agents(&self) -> Vec<Value> {
         let run = self.run_snell(&["agents", "--all", "--json"]);
@@ -111,6 +118,12 @@ impl AgentBench {
     pub fn list_turn_intents(&self) -> Vec<String> {
         let database = self.home().join(".local/share/snell/snell.db");
         query_texts(&database, "SELECT intent FROM turns ORDER BY turn_id")
+    }
+
+    /// The prompts, the oldest first.
+    pub fn list_prompts(&self) -> Vec<String> {
+        let database = self.home().join(".local/share/snell/snell.db");
+        query_texts(&database, "SELECT text FROM turns WHERE actor = 'USER' ORDER BY turn_id")
     }
 
     /// Whether Snell has denied a call.

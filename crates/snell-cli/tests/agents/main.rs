@@ -15,6 +15,7 @@
 mod bench;
 mod checks;
 mod record;
+mod session_recorder;
 mod terminal;
 
 use snell_test_support::agents::{AgentCache, RealAgent};

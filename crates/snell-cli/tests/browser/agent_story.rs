@@ -20,6 +20,8 @@ pub fn send_story(server: &BrowserTestServer) {
     feed.finish_turn("The feed is valid again, and all of its tests pass.");
     let publishing = of("b8a4417e-infra", "infra").with_identity("claude", "worker");
     publishing.make_refused_call("git push --force origin main");
+    send_usage(server, "5e81f0a2-shop", "claude-sonnet-4-6");
+    send_usage(server, "b8a4417e-infra", "a-model-with-a-very-long-name-and-without-a-price");
     let old = of("d2f0-old", "attic").starting_minutes_ago(50);
     old.send_event("session-start", json!({}));
     old.send_event("session-end", json!({"reason": "logout"}));
@@ -52,6 +54,25 @@ fn open_requests(server: &BrowserTestServer, agent_id: i64) {
         RequestAnswer { choice: AnswerChoice::Allow, replies: vec![], message: Some("go".into()), remember: None };
     let author = AnswerAuthor { name: "ann".into(), origin: AnswerOrigin::Terminal };
     server.open_store().answer_request(&answered.uid, &answer, &author, Timestamp::now()).unwrap();
+}
+
+/// Sends a request of a session to this model, as an agent exports it.
+pub fn send_usage(server: &BrowserTestServer, session: &str, model: &str) {
+    let now = Timestamp::now().to_string();
+    let texts = [
+        ("event.timestamp", now.as_str()),
+        ("session.id", session),
+        ("model", model),
+        ("request_id", session),
+        ("input_tokens", "123456789"),
+        ("output_tokens", "98765"),
+        ("cache_read_tokens", "987654321"),
+        ("cache_creation_tokens", "12345"),
+    ];
+    let attributes: Vec<Value> =
+        texts.iter().map(|(key, text)| json!({"key": key, "value": {"stringValue": text}})).collect();
+    let record = json!({"body": {"stringValue": "claude_code.api_request"}, "attributes": attributes});
+    server.post_json("/v1/logs", &json!({"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]}));
 }
 
 /// An agent and the time of its events.

@@ -124,7 +124,7 @@ fn chart_labels_are_readable_on_any_screen() {
     let Some(browser) = BrowserSession::open() else { return };
     let server = BrowserTestServer::start();
     agent_story::send_story(&server);
-    for view in ["/hooks", "/guard", "/guard?period=day"] {
+    for view in ["/hooks", "/guard", "/guard?period=day", "/usage"] {
         open_live_page(&browser, &server, view);
         for width in WIDTHS {
             browser.resize_viewport(*width, 740);

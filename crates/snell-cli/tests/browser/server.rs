@@ -101,6 +101,12 @@ impl BrowserTestServer {
         Store::open(&self.sandbox.database()).unwrap().store
     }
 
+    /// Sends a JSON body, which must be accepted.
+    pub fn post_json(&self, path: &str, body: &Value) {
+        let response = self.process.request("POST", path).json(&body.to_string()).send();
+        assert_eq!(response.status, 200, "{path}: {response:?}");
+    }
+
     /// Sends an event, which must be accepted. Returns the number of the agent.
     pub fn send_event(&self, session: &str, route: &str, mut fields: Value) -> i64 {
         fields["session_id"] = session.into();

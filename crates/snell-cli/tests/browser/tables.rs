@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::agent_story::StoryAgent;
+use crate::agent_story::{self, StoryAgent};
 use crate::driver::BrowserSession;
 use crate::live::open_live_page;
 use crate::server::BrowserTestServer;
@@ -23,6 +23,8 @@ const VIEWS: &[&str] = &[
     "/hooks?sort=last",
     "/guard",
     "/guard?period=day",
+    "/usage",
+    "/usage?by=session&sort=cache_write",
 ];
 
 /// Typical project names.
@@ -67,6 +69,7 @@ fn nothing_in_a_table_overflows_its_column() {
         StoryAgent::new(&server, &session, project).make_refused_call("git push --force origin main");
     }
     send_slow_hook_runs(&server, "shop");
+    agent_story::send_usage(&server, "0a1b2c3d-0", "a-model-with-a-very-long-name-and-without-a-price");
     for view in VIEWS {
         open_live_page(&browser, &server, view);
         browser.wait_for("document.documentElement.classList.contains('whole')");

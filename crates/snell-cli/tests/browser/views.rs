@@ -9,7 +9,7 @@ use crate::server::BrowserTestServer;
 const NO_VIEWS: &[&str] = &["/api/", "/assets/", "/export.html", "/logout"];
 
 /// Views that must be found.
-const KNOWN: &[&str] = &["/", "/agents/1", "/logging", "/logging/1", "/hooks", "/guard", "/requests"];
+const KNOWN: &[&str] = &["/", "/agents/1", "/logging", "/logging/1", "/hooks", "/guard", "/requests", "/usage"];
 
 /// One address for each kind of view. Addresses that differ only in numbers and query values are one kind.
 pub fn discover_views(browser: &BrowserSession, server: &BrowserTestServer) -> Vec<String> {

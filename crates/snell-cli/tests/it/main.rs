@@ -10,6 +10,7 @@ mod across_contracts;
 mod agent_files;
 mod agent_losses;
 mod agents;
+mod answers;
 mod claude;
 mod claude_os;
 mod commands;

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use snell_test_support::process::spawn_with_stdin;
+
 use crate::support::CliSandbox;
 
 /// A line of Claude Code: a request of this model with so much output.
@@ -43,10 +45,9 @@ fn tokens_and_their_cost_are_a_table() {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     insta::assert_snapshot!(ran.stdout, @r"
     DAY         REQUESTS  INPUT  OUTPUT  CACHE READ  CACHE WRITE  COST
-    2026-03-01  2         2,000  3,000   2,000,000   0            $2.51
-    total       2         2,000  3,000   2,000,000   0            $2.51
+    2026-03-01  2         2,000  3,000   2,000,000   0            $1.08
+    total       2         2,000  3,000   2,000,000   0            $1.08
     ");
-    // A long context costs more with some models, but not with this one.
     let again = sandbox.run_snell(&["usage", "--by", "session"], "").stdout;
     assert!(again.lines().nth(1).unwrap().starts_with("s1 "), "{again}");
 }
@@ -104,7 +105,11 @@ fn requests_of_recorded_sessions_have_an_agent() {
     // A transcript elsewhere, which only an event names.
     let elsewhere = sandbox.home().join("elsewhere.jsonl");
     std::fs::write(&elsewhere, request(5, "claude-opus-4-6", 10).replace("s1", "s2")).unwrap();
-    sandbox.send_hook_event("11:00:00", "SessionStart", json!({"session_id": "s2", "transcript_path": elsewhere}));
+    sandbox.send_hook_event(
+        "11:00:00",
+        "SessionStart",
+        json!({"session_id": "s2", "transcript_path": elsewhere, "cwd": sandbox.home()}),
+    );
     let by_agent = usage_json(&sandbox, &["--by", "agent"]);
     let requests: Vec<_> =
         by_agent["parts"].as_array().unwrap().iter().map(|part| (&part["agent_id"], &part["requests"])).collect();
@@ -114,5 +119,23 @@ fn requests_of_recorded_sessions_have_an_agent() {
     assert_eq!(usage_json(&sandbox, &["--project", "/work/api"])["total"]["requests"], json!(3));
     assert_eq!(usage_json(&sandbox, &["--since", "2026-03-01T05:00"])["total"]["requests"], json!(2));
     assert_eq!(usage_json(&sandbox, &["--until", "2026-03-01T05:00"])["total"]["requests"], json!(1));
+    let agents = sandbox.run_snell(&["agents"], "").stdout;
+    let header = agents.lines().next().unwrap();
+    assert!(header.contains("COST") && agents.contains("$1.08"), "{agents}");
     assert!(sandbox.run_snell(&["usage", "--session", "none"], "").stderr.contains("no matching requests"));
+}
+
+#[test]
+fn two_processes_that_count_at_once_count_everything_once() {
+    let lines: String = (0..20).map(|number| request(number, "claude-opus-4-6", 10)).collect();
+    let mut sandbox = CliSandbox::with_frozen_clock();
+    for file in 0..30 {
+        let lines = lines.replace("\"req_", &format!("\"req_{file}_"));
+        sandbox = sandbox.home_file(&format!(".claude/projects/p/{file}.jsonl"), &lines);
+    }
+    let counters: Vec<_> = (0..4).map(|_| spawn_with_stdin(&mut sandbox.command(&["usage"]), "")).collect();
+    for counter in counters {
+        assert!(counter.wait_with_output().unwrap().status.success());
+    }
+    assert_eq!(usage_json(&sandbox, &[])["total"]["requests"], json!(600));
 }

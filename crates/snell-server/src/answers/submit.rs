@@ -61,7 +61,11 @@ fn describe_end(request: &RequestView) -> String {
     let at = request.closed_at.unwrap_or(request.opened_at).strftime("%Y-%m-%d %H:%M:%S UTC");
     match (&request.answer, &request.answered_by, request.answered_from) {
         (Some(answer), Some(by), Some(from)) => {
-            format!("this request was answered with \"{}\" by {by} ({from}) at {at}", answer.choice)
+            let answered = format!("this request was answered with \"{}\" by {by} ({from}) at {at}", answer.choice);
+            match &request.closed_reason {
+                Some(why) => format!("{answered}, but the agent did not get the answer: {why}"),
+                None => answered,
+            }
         }
         _ => {
             let why = request.closed_reason.as_deref().unwrap_or("it is over");

@@ -5,6 +5,7 @@ pub(crate) mod json_page;
 mod log;
 mod requests;
 mod status;
+mod usage;
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -16,6 +17,7 @@ pub(crate) use agents::{get_agent, list_agents, list_turns};
 pub(crate) use log::{DECISIONS, list_events, list_guard_verdicts, list_hook_stats, parse_event_filter};
 pub(crate) use requests::{answer_request, get_request, list_requests};
 pub(crate) use status::{get_metrics, get_status};
+pub(crate) use usage::get_usage;
 
 /// The result of an API route.
 type ApiResult = Result<Response, HttpError>;

@@ -145,6 +145,8 @@ pub(crate) enum HttpError {
     BodyTimeout,
     /// The body is too large.
     BodyTooLarge { most: usize },
+    /// The server does not read this encoding of a body.
+    UnsupportedBody(UserMessage),
     /// The request line and headers are too large.
     HeadTooLarge { most: usize },
     /// The `Host` header does not name this server.
@@ -227,6 +229,9 @@ impl HttpError {
                 "the request body did not arrive in time".into()),
             Self::BodyTooLarge { most } => (StatusCode::PAYLOAD_TOO_LARGE, "body too large",
                 format!("the request body is larger than {most} bytes").into()),
+            Self::UnsupportedBody(message) => {
+                (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported body", message.clone())
+            }
             Self::HeadTooLarge { most } => (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "head too large",
                 format!("the request head is larger than {most} bytes").into()),
             Self::WrongHost => (StatusCode::MISDIRECTED_REQUEST, "wrong host name",

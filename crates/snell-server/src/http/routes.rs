@@ -66,6 +66,8 @@ const API_ROUTES: &[HttpRoute] = &[
     post_route("/hook/post-tool-use", || ingest::event_route(EventName::PostToolUse)),
     post_route("/hook/permission-request", || ingest::event_route(EventName::PermissionRequest)),
     post_route("/hook/event", ingest::any_event_route),
+    post_route("/v1/logs", || post(ingest::receive_logs)),
+    post_route("/v1/metrics", || post(ingest::receive_metrics)),
     get_route("/hook/status", || get(api::get_status)),
     get_route("/api/events/stream", || get(stream::stream_events)),
     get_route("/api/agents", || get(api::list_agents)),
@@ -77,6 +79,7 @@ const API_ROUTES: &[HttpRoute] = &[
     get_route("/api/requests", || get(api::list_requests)),
     get_route("/api/requests/{id}", || get(api::get_request)).with_access(RouteAccess::Answering),
     post_route("/api/requests/{id}", || post(api::answer_request)).with_access(RouteAccess::Answering),
+    get_route("/api/usage", || get(api::get_usage)),
     get_route("/api/openapi.json", || get(async || response_with_type("application/json", OPENAPI))),
     get_route("/metrics", || get(api::get_metrics)),
     get_route("/healthz", || get(async || response_with_type("text/plain; charset=utf-8", "ok\n")))
@@ -96,6 +99,7 @@ const PAGE_ROUTES: &[HttpRoute] = &[
     form_route("/requests/{id}/answer", || post(web::answer_by_form)).with_access(RouteAccess::Answering),
     page_route("/answer/{link}", || get(web::get_link_page)).with_access(RouteAccess::SignedLink),
     form_route("/answer/{link}", || post(web::answer_by_link)).with_access(RouteAccess::SignedLink),
+    page_route("/usage", || get(web::get_usage_page)),
     page_route("/login", || get(web::get_login_page)).with_access(RouteAccess::SameOrigin),
     form_route("/login", || post(web::log_in)),
     form_route("/logout", || post(web::log_out)),
@@ -112,6 +116,7 @@ const PAGE_ROUTES: &[HttpRoute] = &[
     get_route("/fragments/log/new", || get(web::get_new_count_fragment)),
     get_route("/fragments/hooks", || get(web::get_hooks_fragment)),
     get_route("/fragments/guard", || get(web::get_verdicts_fragment)),
+    get_route("/fragments/usage", || get(web::get_usage_fragment)),
     get_route("/assets/{version}/{name}", || get(web::get_asset)).with_access(RouteAccess::Public),
 ];
 
@@ -264,6 +269,7 @@ mod tests {
             ("POST", "/requests/{id}/answer", RouteAccess::Answering),
             ("GET", "/answer/{link}", RouteAccess::SignedLink),
             ("POST", "/answer/{link}", RouteAccess::SignedLink),
+            ("GET", "/usage", RouteAccess::AuthenticatedNavigation),
             ("GET", "/login", RouteAccess::SameOrigin),
             ("POST", "/login", RouteAccess::SameOrigin),
             ("POST", "/logout", RouteAccess::SameOrigin),

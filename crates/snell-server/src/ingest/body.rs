@@ -29,8 +29,17 @@ pub(crate) async fn read_json_body(
     in_time: Duration,
     room: &Arc<Semaphore>,
 ) -> Result<(Bytes, BodyPermit), HttpError> {
+    require_json(request.headers())?;
+    read_body(request, in_time, room).await
+}
+
+/// Reads a body whose type the caller has checked.
+pub(super) async fn read_body(
+    request: Request,
+    in_time: Duration,
+    room: &Arc<Semaphore>,
+) -> Result<(Bytes, BodyPermit), HttpError> {
     let (head, mut body) = request.into_parts();
-    require_json(&head.headers)?;
     if parse_content_length(&head.headers) > MAX_BODY_BYTES {
         // A client that waits for `100 Continue` has not sent anything yet.
         if !head.headers.contains_key(EXPECT) {
@@ -48,14 +57,16 @@ pub(crate) async fn read_json_body(
     }
 }
 
-fn require_json(headers: &HeaderMap) -> Result<(), HttpError> {
+/// Whether the body is JSON.
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = value.unwrap_or_default().split(';').next().unwrap_or_default();
-    if kind.trim().eq_ignore_ascii_case("application/json") {
-        Ok(())
-    } else {
-        Err(HttpError::bad_request("the Content-Type header must be application/json"))
-    }
+    kind.trim().eq_ignore_ascii_case("application/json")
+}
+
+fn require_json(headers: &HeaderMap) -> Result<(), HttpError> {
+    let message = "the Content-Type header must be application/json";
+    is_json(headers).then_some(()).ok_or_else(|| HttpError::bad_request(message))
 }
 
 fn parse_content_length(headers: &HeaderMap) -> usize {

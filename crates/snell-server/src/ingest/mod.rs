@@ -4,6 +4,7 @@ pub(crate) mod body;
 mod event_record;
 mod fields;
 mod json_object;
+mod otlp;
 pub(crate) mod outbox_drain;
 pub(crate) mod writer;
 
@@ -22,6 +23,8 @@ use crate::app_state::{AppState, SharedAppState};
 use crate::http::errors::{HttpError, json_response};
 use crate::http::gate::{RequestTransport, SenderIdentity};
 use crate::metrics::MetricOutcome;
+
+pub(crate) use otlp::{receive_logs, receive_metrics};
 
 /// The response to an event.
 #[derive(Serialize)]

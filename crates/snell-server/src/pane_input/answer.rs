@@ -64,7 +64,7 @@ pub fn deliver_answer(store: &mut Store, request: RequestView, now: Timestamp) -
 }
 
 fn refuse(request: RequestView, why: String) -> AnswerOutcome {
-    let place = request.detail.get("place").and_then(serde_json::Value::as_str).unwrap_or("its terminal");
+    let place = request.place().unwrap_or("its terminal is not known");
     let hint = match request.status {
         RequestStatus::Open => format!("answer again later, or in the agent's terminal: {place}"),
         _ => format!("answer in the agent's terminal: {place}"),
@@ -88,20 +88,20 @@ fn check_pane(store: &mut Store, request: &RequestView) -> Result<Option<String>
     Ok(run_blocking(find_pane(&agent))?.err())
 }
 
-/// Takes an accepted answer, and types it.
+/// Takes an accepted answer, and types it. If the database cannot be used meanwhile, the answer stays accepted: a dispatcher
+/// types it later, or the request says that Snell began to.
 fn type_answer(store: &mut Store, request: RequestView, now: Timestamp) -> Result<AnswerOutcome> {
-    let (agent, line) = match store.take_pane_answer(request.request_id, now)? {
-        PaneAnswer::Line(agent, line) => (agent, line),
-        PaneAnswer::Over(why) => return Ok(refuse(request, why)),
-        // The dispatcher was faster.
-        PaneAnswer::Missing => return Ok(AnswerOutcome::Accepted(Box::new(request))),
+    let (agent, line) = match store.take_pane_answer(request.request_id, now) {
+        Ok(PaneAnswer::Line(agent, line)) => (agent, line),
+        Ok(PaneAnswer::Over(why)) => return Ok(refuse(request, why)),
+        Ok(PaneAnswer::Missing) | Err(_) => return Ok(AnswerOutcome::Accepted(Box::new(request))),
     };
     let typed = run_blocking(async {
         let (server, pane) = find_pane(&agent).await?;
         type_visibly(&server, &pane, &line).await
     })?;
-    let request =
-        store.finish_pane_answer(request.request_id, typed.as_ref().map(drop).map_err(String::as_str), now)?;
+    let result = typed.as_ref().map(drop).map_err(String::as_str);
+    let request = store.finish_pane_answer(request.request_id, result, now).unwrap_or(request);
     Ok(match typed {
         Ok(()) => AnswerOutcome::Accepted(Box::new(request)),
         Err(why) => refuse(request, why),

@@ -161,6 +161,7 @@ fn render_all_parts(text: &str) -> Vec<(&'static str, Markup)> {
     parts.extend(super::hooks::render_samples(text, now));
     parts.extend(super::guard::render_samples(text, now));
     parts.extend(super::requests::render_samples(text, now));
+    parts.extend(super::usage::render_samples(text, now));
     parts.push(("name", AgentName(&sample_agent(text)).render()));
     parts.push(("login", super::login::render_login_form_for(&"/agents/7".parse().unwrap())));
     parts

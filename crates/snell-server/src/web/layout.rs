@@ -23,6 +23,8 @@ pub(crate) enum NavTab {
     Hooks,
     /// The verdicts of the guard.
     Guard,
+    /// Tokens and their cost.
+    Usage,
 }
 
 /// Every tab with its path and label.
@@ -32,6 +34,7 @@ const TABS: &[(NavTab, &str, &str)] = &[
     (NavTab::Logging, "/logging", "Logging"),
     (NavTab::Hooks, "/hooks", "Hooks"),
     (NavTab::Guard, "/guard", "Guard"),
+    (NavTab::Usage, "/usage", "Usage"),
 ];
 
 /// The content of a view.

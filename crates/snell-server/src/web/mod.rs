@@ -39,6 +39,7 @@ mod login;
 mod page_url;
 mod project_names;
 mod requests;
+mod usage;
 
 use std::borrow::Cow;
 
@@ -66,6 +67,7 @@ pub(crate) use logging::{
 };
 pub(crate) use login::{get_login_page, log_in, log_out};
 pub(crate) use requests::{answer_by_form, answer_by_link, get_link_page, get_requests_fragment, get_requests_page};
+pub(crate) use usage::{get_usage_fragment, get_usage_page};
 
 use layout::PageFrame;
 

@@ -134,8 +134,13 @@ fn every_response_matches_the_description() {
             "session_id": "s1", "cwd": app.data_dir(), "hook_event_name": "SubagentStop", "prompt": "go", "tool_name": "Bash",
             "tool_input": {"command": "ls"}, "last_assistant_message": "done", "snell": {"judgement": judgement},
         });
-        check(method, route, &app.post_hook(name, &body));
-        check(method, route, &app.post_hook(name, &json!({})));
+        let export = json!({"resourceLogs": [], "resourceMetrics": []});
+        for body in [body, json!({}), export] {
+            check(method, route, &app.request(method, route).json(&body.to_string()).send());
+        }
+        if route.starts_with("/v1/") {
+            check(method, route, &app.request(method, route).header("Content-Type: application/x-protobuf").send());
+        }
         let large = app.request(method, route).json(&" ".repeat(1024 * 1024 + 1)).send();
         assert_eq!(large.status, 413);
         check(method, route, &large);

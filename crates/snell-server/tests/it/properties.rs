@@ -122,10 +122,10 @@ fn any_query_is_answered_or_refused_with_a_reason() {
         "/api/events",
         "/api/hooks",
         "/api/guard",
+        "/api/usage",
         "/hook/status",
     ]);
-    let names =
-        "(limit|before|state|project_id|agent_id|ended|since|until|event|tool|decision|session_id|rule|[a-z]{1,3})";
+    let names = "(limit|before|state|project_id|agent_id|ended|since|until|event|tool|decision|session_id|rule|by|project|[a-z]{1,3})";
     let values = "([0-9]{1,20}|-1|true|[!-~&&[^#&+%]]{0,12}|%[0-9a-f]{2}|2026-03-01T00:00:00Z_[0-9]{1,19})";
     let query = prop::collection::vec((names, values), 0..4);
     with_server((paths, query), |app, (path, pairs)| {

@@ -17,6 +17,7 @@ use crate::db::dispatches::{NewDispatch, classify_state_change};
 use crate::db::model::{AgentRow, AgentState, ConversationRow, SightingRow, StateSource, TurnRow};
 use crate::db::rows::{EventReference, EventRow, HookRunOwner, OpenToolCall, Rows, SessionBinding, TranscriptProgress};
 use crate::db::workers::{SessionWorker, WorkerKind, WorkerRows};
+use crate::derive::open_requests::NO_LONGER_WAITS;
 use crate::error::{Result, StoreError};
 use crate::record::event_record::{FinishedHookRun, GuardVerdictRecord, HookRunRecord};
 use crate::requests::{
@@ -197,8 +198,8 @@ impl<'a> Journal<'a> {
                     text: &agent.why,
                 })?;
             }
-            if before_state == Some(AgentState::AwaitingInput) {
-                self.withdraw_requests(agent_id, AnswerChannel::ALL, "the agent no longer waits")?;
+            if before_state == Some(AgentState::AwaitingInput) && agent.state != AgentState::AwaitingInput {
+                self.withdraw_requests(agent_id, AnswerChannel::ALL, NO_LONGER_WAITS)?;
             }
         } else if agent.state == AgentState::AwaitingInput && before.is_some_and(|before| before.why != agent.why) {
             self.withdraw_requests(agent_id, &[AnswerChannel::Pane], "the agent asks something else")?;

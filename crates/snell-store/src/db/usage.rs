@@ -111,6 +111,8 @@ pub struct UsageSum {
 pub trait UsageQueries {
     /// Sums, in no particular order.
     fn summarize_usage(&mut self, grouping: UsageGrouping, filter: &UsageFilter) -> Result<Vec<UsageSum>>;
+    /// The sums of one agent's requests, or of every agent that has not ended.
+    fn list_agent_usage(&mut self, agent_id: Option<i64>) -> Result<Vec<UsageSum>>;
     /// The time of the newest request and the number of stored ones: a cheap check for news.
     fn read_usage_version(&mut self) -> Result<(i64, Option<Timestamp>)>;
 }

@@ -9,6 +9,7 @@ pub mod intent;
 pub(crate) mod labels;
 pub(crate) mod normalize;
 mod open_calls;
+pub(crate) mod open_requests;
 pub(crate) mod process;
 pub mod project;
 pub(crate) mod prompt_wait;
@@ -186,6 +187,11 @@ fn record_state_and_turns(
     Ok(state)
 }
 
+/// Whether a tool of the product asks the user a question.
+pub(crate) fn is_question_tool(product: &AgentProduct, tool: &str) -> bool {
+    question_text::find_question_tool(product, tool).is_some()
+}
+
 /// Stores that a tool call was blocked, for notices.
 fn insert_blocked_call(rows: &mut dyn Rows, observed: &NormalizedEvent, found: &CorrelatedAgent) -> Result<()> {
     let is_call = matches!(observed.event.name, EventName::PreToolUse | EventName::PermissionRequest);
@@ -315,7 +321,10 @@ fn derive_state_change(
         background: None,
     };
     let revived = found.agent.state == AgentState::Ended;
-    Ok(compute_transition(event, before).or(revived.then_some(revival)))
+    match compute_transition(event, before).or(revived.then_some(revival)) {
+        Some(transition) => open_requests::keep_waiting_for_others(rows, &found.agent, event, transition),
+        None => Ok(None),
+    }
 }
 
 /// Stores the event itself, and returns its row.

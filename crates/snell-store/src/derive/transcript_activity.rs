@@ -5,6 +5,7 @@ use snell::{AgentProduct, Timestamp};
 use super::open_calls::{AwaitedResult, OpenCalls};
 use super::turns::{self, MAX_WRITE_DELAY};
 use super::{question_text, transition};
+use crate::db::agent_activity::BackgroundWork;
 use crate::db::model::{AgentRow, AgentState, StateSource};
 use crate::db::rows::{Rows, TranscriptProgress};
 use crate::derive::intent::TurnIntent;
@@ -16,9 +17,22 @@ pub(super) struct TranscriptNews<'a> {
     pub(super) activities: &'a [TranscriptActivity],
     /// Whether it was appended to a part that was read before.
     pub(super) is_appended: bool,
-    /// Earlier turns are over, and not shown.
+    /// A turn that ended before this is not shown.
     pub(super) shown_since: Option<Timestamp>,
     pub(super) now: Timestamp,
+}
+
+impl TranscriptNews<'_> {
+    /// Whether the turn of this activity is shown although it is over: all new ones are, but of a transcript that is read
+    /// for the first time only the last one, if it ended just now.
+    fn shows_turn_from(&self, index: usize) -> bool {
+        let Some(since) = self.shown_since else {
+            return true;
+        };
+        let later = &self.activities[index + 1..];
+        let is_last_turn = !later.iter().any(|activity| activity.kind == ActivityKind::Prompted);
+        is_last_turn && later.last().and_then(|last| last.at).is_some_and(|at| at >= since)
+    }
 }
 
 /// Sets the agent's state from its transcript, one activity after the other, unless a hook reported a newer one.
@@ -37,8 +51,7 @@ pub(super) fn apply_activities(
         update.apply(&activity.kind)?;
         // A turn that began and ended since the last read is shown as well.
         let is_last = index + 1 == news.activities.len();
-        let is_shown = news.shown_since.is_none_or(|since| activity.at.is_some_and(|at| at >= since));
-        if is_shown && !is_last && agent.state == AgentState::Processing && before != agent.state {
+        if news.shows_turn_from(index) && !is_last && agent.state == AgentState::Processing && before != agent.state {
             rows.save_agent(agent)?;
         }
     }
@@ -95,6 +108,7 @@ impl ActivityUpdate<'_> {
                     self.end_turn()?;
                 }
             }
+            ActivityKind::LeftSubagents(count) => self.set_background(*count),
             ActivityKind::Works | ActivityKind::Speaks => {}
         }
         Ok(())
@@ -102,11 +116,12 @@ impl ActivityUpdate<'_> {
 
     fn set_working(&mut self, tool: Option<String>, why: impl Into<String>) {
         let agent = &mut *self.agent;
-        let is_reported = agent.state == AgentState::Processing && agent.state_source != StateSource::Transcript;
-        if !self.applies || is_reported {
+        // Work in the background is over, or goes on beside the new turn.
+        let works = agent.state == AgentState::Processing && agent.background.is_none();
+        if !self.applies || (works && agent.state_source != StateSource::Transcript) {
             return;
         }
-        if agent.state != AgentState::Processing {
+        if !works {
             agent.set_state(AgentState::Processing, StateSource::Transcript, why, self.now);
         }
         agent.current_tool = tool;
@@ -116,6 +131,14 @@ impl ActivityUpdate<'_> {
         if self.applies && self.agent.state != AgentState::AwaitingInput {
             self.agent.set_state(AgentState::AwaitingInput, StateSource::Transcript, why, self.now);
             self.agent.current_tool = Some(tool.to_owned());
+        }
+    }
+
+    fn set_background(&mut self, subagents: u32) {
+        if self.applies && self.agent.state == AgentState::Idle {
+            let work = BackgroundWork { subagents, ..BackgroundWork::default() };
+            let why = format!("its turn ended; its transcript shows {subagents} sub-agents that run on");
+            self.agent.set_background_work(work, StateSource::Transcript, why, self.now);
         }
     }
 

@@ -3,33 +3,25 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use snell::AgentProduct;
-
 use super::session_file;
 use crate::db::model::{AgentRow, AgentState, ProcessIdentity};
+use crate::derive::process::ProcessFingerprint;
 use crate::error::Result;
 use crate::store::Store;
 
 /// An agent to watch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WatchTarget {
     /// The agent.
     pub agent_id: i64,
-    /// Its transcript and its session file, while it works or waits for an answer, or if no event reports its prompts.
+    /// Its transcript and its session file. An idle agent may get a prompt that no event reports.
     files: Vec<PathBuf>,
     process: Option<ProcessIdentity>,
 }
 
-/// The files and the process of a target at one time. After a change, the agent has to be checked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WatchFingerprint {
-    files: Vec<Option<FileFingerprint>>,
-    is_process_gone: bool,
-}
-
 /// Which file is at a path, and its last change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct FileFingerprint {
+pub struct FileFingerprint {
     device: u64,
     inode: u64,
     bytes: u64,
@@ -37,12 +29,19 @@ struct FileFingerprint {
 }
 
 impl WatchTarget {
-    /// Looks at the files and the process. Opens no file, so a named pipe cannot block it.
-    pub fn take_fingerprint(&self) -> WatchFingerprint {
-        WatchFingerprint {
-            files: self.files.iter().map(|path| FileFingerprint::read(path)).collect(),
-            is_process_gone: self.process.is_some_and(ProcessIdentity::is_gone),
-        }
+    /// The files that show a change.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// Looks at the files. Opens none, so a named pipe cannot block it.
+    pub fn read_files(&self) -> Vec<Option<FileFingerprint>> {
+        self.files.iter().map(|path| FileFingerprint::read(path)).collect()
+    }
+
+    /// Looks at the process; nothing if it is unknown.
+    pub fn read_process(&self) -> Option<ProcessFingerprint> {
+        self.process.map(ProcessIdentity::read_fingerprint)
     }
 }
 
@@ -68,7 +67,7 @@ impl Store {
         let agents = self.read_rows(&mut |rows| {
             let mut agents = Vec::new();
             for agent in rows.list_live_agents()? {
-                let is_watched = is_at_work(&agent) || may_start_unreported(&agent);
+                let is_watched = agent.state != AgentState::Ended;
                 let transcript = match agent.session_id.as_ref().filter(|_| is_watched) {
                     Some(session) => rows.load_transcript_progress(session)?.path,
                     None => None,
@@ -80,17 +79,6 @@ impl Store {
         let local = agents.into_iter().filter(|(agent, _)| self.is_local_agent(agent));
         Ok(local.filter_map(|(agent, transcript)| build_target(&agent, transcript)).collect())
     }
-}
-
-fn is_at_work(agent: &AgentRow) -> bool {
-    matches!(agent.state, AgentState::Processing | AgentState::AwaitingInput)
-}
-
-/// Whether only its transcript shows that an idle agent gets a prompt.
-fn may_start_unreported(agent: &AgentRow) -> bool {
-    let product = AgentProduct::for_recorded_name(agent.product.as_deref());
-    let has_prompt_events = agent.state_reported_at.is_some() && product.fires_event("UserPromptSubmit");
-    agent.state == AgentState::Idle && !has_prompt_events
 }
 
 fn build_target(agent: &AgentRow, transcript: Option<String>) -> Option<WatchTarget> {

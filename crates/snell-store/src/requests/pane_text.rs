@@ -17,13 +17,18 @@ const COMMAND_MARKS: &[char] = &['/', '!', '#', '&', '@', '$', '?', ':', '\\'];
 const FAREWELLS: &[&str] = &["exit", "quit"];
 
 impl RequestView {
+    /// Where the agent runs, for people.
+    pub fn place(&self) -> Option<&str> {
+        self.detail.get("place").and_then(Value::as_str)
+    }
+
     /// Checks that this answer has a way to the agent.
     pub(super) fn check_channel(&self, answer: &RequestAnswer) -> Result<(), UserMessage> {
         match self.channel {
             AnswerChannel::Reply => Ok(()),
             AnswerChannel::Pane => compose_line(answer).map(drop),
             AnswerChannel::Elsewhere => {
-                let place = self.detail.get("place").and_then(Value::as_str).unwrap_or("its terminal");
+                let place = self.place().unwrap_or("its terminal is not known");
                 let message = UserMessage::new("this request can only be answered in the agent's own terminal");
                 Err(message.with_hint(format!("go there: {place}")))
             }

@@ -1,4 +1,4 @@
-//! What agents cost: the tokens of their requests to models, from the files that they write and from what they export.
+//! The cost of agents: the tokens of their requests to models, from the files that they write and from what they export.
 //!
 //! ```text
 //! directories ── source_files ──► changed files ── formats ──► requests and turns ──► one row per request ──► sums
@@ -11,12 +11,14 @@
 //! session count once. Hooks and the daemon never do this; `snell serve` and `snell usage` do.
 
 mod formats;
+pub(crate) mod otlp;
 mod prices;
 pub(crate) mod request;
 mod scan;
 mod source_files;
 mod summary;
 
+pub use otlp::ExportedUsage;
 pub use prices::{ModelPrice, PriceList};
 pub use request::TokenCounts;
 pub use scan::{UsageProgress, UsageScan};

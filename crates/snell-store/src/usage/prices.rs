@@ -1,4 +1,4 @@
-//! What models cost: the dated list of `data/prices.toml`, and the user's own prices.
+//! The prices of models: the dated list of `data/prices.toml`, and the user's own prices.
 
 use std::collections::BTreeMap;
 

@@ -114,6 +114,12 @@ impl WireCount {
     pub(super) fn get(self) -> i64 {
         self.0.cast_signed()
     }
+
+    /// The number that a text has.
+    pub(super) fn parse(text: &str) -> Option<i64> {
+        let count = text.parse::<u64>().ok().filter(|count| *count <= MAX_TOKENS);
+        count.map(u64::cast_signed)
+    }
 }
 
 impl<'de> Deserialize<'de> for WireCount {

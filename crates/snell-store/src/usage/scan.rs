@@ -1,6 +1,6 @@
 //! Reads what agents have written since the last time, in small steps.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::path::Path;
 use snell::{FileAccess, RegularFile, Timestamp};
 
 use super::formats::{LineUsage, UsageFileState};
-use super::source_files::{self, SourceFile, UsageDirectory};
+use super::source_files::{self, UsageDirectory, UsageFile};
 use crate::db::usage::{UsageBatch, UsageFilePosition};
 use crate::derive::project::find_project_root;
 use crate::derive::transcript::{LineReader, LineStep, TranscriptCursor};
@@ -24,7 +24,7 @@ const MAX_CWD_BYTES: usize = 4096;
 /// The files that have changed since they were read, and how far they are read.
 #[derive(Debug, Default)]
 pub struct UsageScan {
-    files: VecDeque<SourceFile>,
+    files: VecDeque<UsageFile>,
     progress: UsageProgress,
     /// The project of each directory.
     projects: HashMap<String, String>,
@@ -60,7 +60,7 @@ impl UsageScan {
         let host = store.host().map(str::to_owned);
         let named = store.usage_table().list_named_transcripts(host.as_deref())?;
         let named = named.iter().flat_map(|(product, path)| source_files::list_named_files(product, path));
-        let mut files: HashMap<String, SourceFile> = HashMap::new();
+        let mut files: HashMap<String, UsageFile> = HashMap::new();
         for file in directories.iter().flat_map(UsageDirectory::list_files).chain(named) {
             let position = positions.get(&file.path).and_then(|text| text.parse::<TranscriptCursor>().ok());
             if !position.is_some_and(|position| position.is_at_end_of(&file.metadata)) {
@@ -69,7 +69,7 @@ impl UsageScan {
         }
         let mut files: Vec<_> = files.into_values().collect();
         files.sort_by_cached_key(|file| (file.metadata.modified().ok(), file.path.clone()));
-        let unread = |file: &SourceFile| file.metadata.len().saturating_sub(read_offset(positions.get(&file.path)));
+        let unread = |file: &UsageFile| file.metadata.len().saturating_sub(read_offset(positions.get(&file.path)));
         let all_bytes = files.iter().map(unread).sum();
         let progress = UsageProgress { all_bytes, files_left: files.len(), read_bytes: 0 };
         Ok(Self { files: files.into(), progress, projects: HashMap::new() })
@@ -108,6 +108,8 @@ impl UsageScan {
         if is_news && !store.usage_table().save_usage(&found)? {
             return Ok(true);
         }
+        let sessions: BTreeSet<_> = found.requests.into_iter().map(|request| request.session_id).collect();
+        store.refresh_session_cards(&sessions)?;
         self.progress.read_bytes += read_bytes;
         if !has_more {
             self.finish_file();
@@ -134,7 +136,7 @@ fn read_offset(position: Option<&String>) -> u64 {
 }
 
 /// Reads on from the stored position; from the start if the file is another one now, or was rewritten.
-fn read_part(source: &SourceFile, stored: Option<&(String, String)>) -> io::Result<FilePart> {
+fn read_part(source: &UsageFile, stored: Option<&(String, String)>) -> io::Result<FilePart> {
     let file = RegularFile::open(Path::new(&source.path), FileAccess::Read)?.into_file();
     let mut from = TranscriptCursor::from_offset(&file, 0)?;
     let mut state = UsageFileState::default();

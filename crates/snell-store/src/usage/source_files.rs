@@ -22,7 +22,7 @@ pub struct UsageDirectory {
 
 /// A file to read.
 #[derive(Debug)]
-pub(super) struct SourceFile {
+pub(super) struct UsageFile {
     pub(super) path: String,
     pub(super) format: &'static UsageFormat,
     pub(super) metadata: fs::Metadata,
@@ -35,7 +35,7 @@ impl UsageDirectory {
     }
 
     /// Lists the files of the product, the oldest write first: a resumed session's file follows the one that it continues.
-    pub(super) fn list_files(&self) -> Vec<SourceFile> {
+    pub(super) fn list_files(&self) -> Vec<UsageFile> {
         let mut files = Vec::new();
         for format in FORMATS.iter().filter(|format| format.product == self.product) {
             list_below(&self.path, format, MAX_DEPTH, &mut files);
@@ -44,7 +44,7 @@ impl UsageDirectory {
     }
 }
 
-fn list_below(directory: &Path, format: &'static UsageFormat, depth: usize, files: &mut Vec<SourceFile>) {
+fn list_below(directory: &Path, format: &'static UsageFormat, depth: usize, files: &mut Vec<UsageFile>) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         if files.len() >= MAX_FILES {
             return;
@@ -53,24 +53,24 @@ fn list_below(directory: &Path, format: &'static UsageFormat, depth: usize, file
         // A symlink is neither, so that no directory is read twice.
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && depth > 0 => list_below(&path, format, depth - 1, files),
-            Ok(kind) if kind.is_file() => files.extend(SourceFile::new(&path, format)),
+            Ok(kind) if kind.is_file() => files.extend(UsageFile::new(&path, format)),
             _ => {}
         }
     }
 }
 
 /// The files that belong to a transcript which an event named: itself, and those of its sub-agents.
-pub(super) fn list_named_files(product: &str, transcript: &str) -> Vec<SourceFile> {
+pub(super) fn list_named_files(product: &str, transcript: &str) -> Vec<UsageFile> {
     let path = Path::new(transcript);
     let mut files = Vec::new();
     for format in FORMATS.iter().filter(|format| format.product == product) {
-        files.extend(SourceFile::new(path, format));
+        files.extend(UsageFile::new(path, format));
         list_below(&path.with_extension("").join("subagents"), format, 1, &mut files);
     }
     files
 }
 
-impl SourceFile {
+impl UsageFile {
     fn new(path: &Path, format: &'static UsageFormat) -> Option<Self> {
         let path = path.to_str()?;
         if !path.ends_with(format.ending) || !path.contains(format.path_part) {

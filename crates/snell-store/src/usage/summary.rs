@@ -36,7 +36,7 @@ words! {
 }
 
 impl UsageBreakdown {
-    /// What the database has to tell apart.
+    /// The columns that the database has to tell apart.
     pub fn grouping(self) -> UsageGrouping {
         match self {
             Self::Day => UsageGrouping::Time,
@@ -131,6 +131,16 @@ impl UsageCost {
     }
 }
 
+/// The cost for people: `$1.23`, with a plus if it is only that of a part of the requests.
+impl std::fmt::Display for UsageCost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.usd() {
+            Some(usd) => write!(f, "${usd:.2}{}", if self.is_partial() { "+" } else { "" }),
+            None => f.write_str("unknown"),
+        }
+    }
+}
+
 /// The requests of one part.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
@@ -201,6 +211,17 @@ impl UsageSummary {
 }
 
 impl UsagePart {
+    /// The requests of each agent, from sums that tell agents apart.
+    pub fn by_agent(sums: &[UsageSum], prices: &PriceList) -> BTreeMap<i64, Self> {
+        let mut agents: BTreeMap<i64, Self> = BTreeMap::new();
+        for (agent_id, sum) in sums.iter().filter_map(|sum| Some((sum.agent_id?, sum))) {
+            let key = UsageKey { agent_id: Some(agent_id), ..UsageKey::default() };
+            let part = agents.entry(agent_id).or_insert_with(|| Self::new(key, sum));
+            part.add(sum, UsageCost::of_sum(sum, prices));
+        }
+        agents
+    }
+
     fn new(key: UsageKey, first: &UsageSum) -> Self {
         Self {
             key,

@@ -25,6 +25,7 @@ mod rollups;
 mod session_snapshot;
 mod timeline;
 mod tool_calls;
+mod transcript_states;
 mod transitions;
 mod turns;
 mod usage;

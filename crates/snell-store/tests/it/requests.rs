@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde_json::json;
 use snell::Timestamp;
-use snell_store::Store;
 use snell_store::requests::{
     AnswerAuthor, AnswerChannel, AnswerChoice, AnswerOrigin, AnswerOutcome, NewRequest, RememberScope, RememberTerm,
     RememberedAnswer, RememberedCall, RequestAnswer, RequestFilter, RequestKind, RequestOrigin, RequestStatus,
     RequestView,
 };
+use snell_store::{AgentState, Store};
 
 use crate::support::{LiveProcess, TestStore, build_event, build_prompt, make_timestamp};
 
@@ -215,4 +215,25 @@ fn an_answer_must_fit_its_request() {
         };
         assert!(fits, "{answer:?}: {found:?}");
     }
+}
+
+#[test]
+fn a_request_of_a_sub_agent_stays_open_while_the_agent_and_other_sub_agents_go_on() {
+    let mut kept = TestStore::new();
+    let first = kept.open_request(None);
+    let agent_id = first.agent_id;
+    let of_subagent = |name: &str| build_event(name, "s").with_field("tool_name", "Bash").with_field("agent_id", "a1");
+    kept.ingest_event(of_subagent("PermissionRequest").at_second(3));
+    let mut request = build_request(agent_id, None);
+    request.detail = json!({"subagent": "a1"});
+    let second = kept.store.open_request(&request).unwrap();
+    let mut statuses = |kept: &mut TestStore| [&first, &second].map(|request| kept.find_request(&request.uid).status);
+    assert_eq!(statuses(&mut kept), [RequestStatus::Open; 2]);
+
+    let ended = build_event("PostToolUse", "s").with_field("tool_name", "Bash").at_second(4);
+    assert_eq!(kept.ingest_event(ended).state, AgentState::AwaitingInput);
+    assert_eq!(statuses(&mut kept), [RequestStatus::Withdrawn, RequestStatus::Open]);
+
+    assert_eq!(kept.ingest_event(of_subagent("PostToolUse").at_second(5)).state, AgentState::Processing);
+    assert_eq!(statuses(&mut kept), [RequestStatus::Withdrawn; 2]);
 }

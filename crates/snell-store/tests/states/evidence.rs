@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use snell::{AgentProduct, Event, Timestamp};
 use snell_store::EventRecord;
 
-use crate::recording::{FileGrowth, Recording, ShownState, TimedState};
+use crate::recording::{FileGrowth, RecordedHook, Recording, ShownState, TimedState};
 use crate::session_steps::{PlacedStep, SessionStep, read_steps};
 
 /// A step, and its time.
@@ -68,7 +68,7 @@ pub fn list_hook_records(recording: &Recording, transcript: &Path, cwd: &Path) -
         record
     };
     if recording.has_payloads() {
-        return recording.hooks.iter().map(|hook| fill(&hook.event, hook.at, hook.payload.clone())).collect();
+        return recording.hooks.iter().map(|hook| build_recorded(product, hook, cwd)).collect();
     }
     let mut sender = DerivedHooks::new(product);
     let steps = list_timed_steps(recording);
@@ -78,6 +78,17 @@ pub fn list_hook_records(recording: &Recording, transcript: &Path, cwd: &Path) -
         steps.iter().flat_map(|step| sender.derive(&step.step).into_iter().map(|(name, body)| (name, step.at, body)));
     let all = std::iter::once(start).chain(derived).filter(|(name, ..)| product.fires_event(name));
     all.map(|(name, at, payload)| fill(name, at, payload)).collect()
+}
+
+/// The record of a hook with its payload. Its paths are those of the person `me`.
+fn build_recorded(product: &AgentProduct, hook: &RecordedHook, cwd: &Path) -> EventRecord {
+    let home = cwd.with_file_name("home");
+    let text = hook.payload.to_string().replace("/home/me/project", cwd.to_str().unwrap());
+    let text = text.replace("/home/me", home.to_str().unwrap());
+    let (event, _) = Event::from_json(Some(&hook.event), text.as_bytes()).unwrap();
+    let mut record = EventRecord::new(&event, hook.at);
+    record.sender.product = Some(product.name.to_owned());
+    record
 }
 
 /// The hooks that an agent sends for its steps.

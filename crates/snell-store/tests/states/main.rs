@@ -11,7 +11,7 @@ mod recording;
 mod score;
 mod session_steps;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use player::PlayMode;
 use recording::Recording;
@@ -40,6 +40,18 @@ fn the_score_of_recordings_is_printed() {
             Some(_) => scored.iter().for_each(|one| println!("{}", one.describe())),
             None => println!("{}", AgentScore::format_table(mode, &scored)),
         }
+    }
+}
+
+#[test]
+fn sessions_of_real_agents_are_shown_as_people_expect() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/recordings");
+    let recordings = recording::load_recordings(&directory);
+    assert!(recordings.len() > 15, "{} recordings", recordings.len());
+    for mode in PlayMode::ALL {
+        let wrong: Vec<_> = play_all(&recordings, mode).into_iter().filter(|one| !one.is_right()).collect();
+        let described: Vec<_> = wrong.iter().map(ScoredRecording::describe).collect();
+        assert!(wrong.is_empty(), "{}:\n{}", mode.title(), described.join("\n"));
     }
 }
 

@@ -73,6 +73,8 @@ pub struct Recording {
     pub hooks: Vec<RecordedHook>,
     /// Expected states, without repetitions.
     pub expected: Vec<ShownState>,
+    /// The same for an agent without hooks: some states are not in its transcript.
+    pub expected_by_transcript: Vec<ShownState>,
     /// The states that the recorder itself showed, without repetitions.
     pub recorder: Vec<TimedState>,
     pub started_at: Timestamp,
@@ -107,7 +109,8 @@ fn collect_recordings(directory: &Path, found: &mut Vec<Recording>) {
         children().filter(|path| path.is_dir()).for_each(|path| collect_recordings(&path, found));
         return;
     }
-    let expected = load_expected(directory);
+    let phases = read_lines(&directory.join("expected.jsonl"));
+    let expected = list_expected(&phases, |_| true);
     let is_counted = expected.iter().any(|state| *state != ShownState::Ready);
     let scenario = directory.file_name().unwrap().to_string_lossy().into_owned();
     if !is_counted || SEVERAL_SESSIONS.iter().any(|prefix| scenario.starts_with(prefix)) {
@@ -115,18 +118,17 @@ fn collect_recordings(directory: &Path, found: &mut Vec<Recording>) {
     }
     let below = fs::read_dir(directory.join("recordings")).into_iter().flatten().flatten().map(|entry| entry.path());
     let takes = if directory.join("transcript.jsonl").is_file() { vec![directory.to_owned()] } else { below.collect() };
-    found.extend(takes.iter().filter_map(|take| load_recording(directory, take, &expected)));
+    found.extend(takes.iter().filter_map(|take| load_recording(directory, take, &phases)));
 }
 
-fn load_expected(directory: &Path) -> Vec<ShownState> {
-    let states = read_lines(&directory.join("expected.jsonl"));
-    let mut states: Vec<_> =
-        states.iter().filter_map(|phase| ShownState::parse(phase["expected_state"].as_str()?)).collect();
+fn list_expected(phases: &[Value], counts: impl Fn(&Value) -> bool) -> Vec<ShownState> {
+    let phases = phases.iter().filter(|phase| counts(phase));
+    let mut states: Vec<_> = phases.filter_map(|phase| ShownState::parse(phase["expected_state"].as_str()?)).collect();
     states.dedup();
     states
 }
 
-fn load_recording(scenario: &Path, take: &Path, expected: &[ShownState]) -> Option<Recording> {
+fn load_recording(scenario: &Path, take: &Path, phases: &[Value]) -> Option<Recording> {
     let transcript = fs::read(take.join("transcript.jsonl")).ok()?;
     let events = read_lines(&take.join("events.jsonl"));
     let agent = scenario.ancestors().skip(1).find_map(|parent| match parent.file_name()?.to_str()? {
@@ -147,14 +149,17 @@ fn load_recording(scenario: &Path, take: &Path, expected: &[ShownState]) -> Opti
     let mut recorder: Vec<_> = events.iter().filter(is_own).filter_map(parse_recorder_state).collect();
     recorder.dedup_by_key(|one| one.state);
     let times: Vec<_> = events.iter().filter_map(parse_time).collect();
+    let scenario_name = scenario.file_name()?.to_str()?;
+    let take_name = take.strip_prefix(scenario).ok()?.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     Some(Recording {
-        name: format!("{agent}/{}/{}", scenario.file_name()?.to_str()?, take.file_name()?.to_str()?),
+        name: format!("{agent}/{scenario_name}/{take_name}").trim_end_matches('/').to_owned(),
         product,
         session_id: find_session_id(&transcript).or_else(|| Some(session["session_id"].as_str()?.to_owned()))?,
         transcript_path: place_transcript(product, path),
         transcript: transcript[..length].to_vec(),
         hooks: events.iter().filter_map(parse_hook).collect(),
-        expected: expected.to_vec(),
+        expected: list_expected(phases, |phase| phase["transcript_only"] != true),
+        expected_by_transcript: list_expected(phases, |phase| phase["hooks_only"] != true),
         recorder,
         started_at: times.iter().min().copied()?,
         ended_at: times.iter().max().copied()?,

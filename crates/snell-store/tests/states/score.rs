@@ -32,7 +32,10 @@ pub struct ScoredRecording {
 
 impl ScoredRecording {
     pub fn new(recording: &Recording, mode: PlayMode) -> Self {
-        let mut expected = recording.expected.clone();
+        let mut expected = match mode {
+            PlayMode::Hooks => recording.expected.clone(),
+            PlayMode::TranscriptOnly => recording.expected_by_transcript.clone(),
+        };
         let mut shown = play_recording(recording, mode);
         // Without a hook nothing shows that an agent was started.
         let is_start_known =

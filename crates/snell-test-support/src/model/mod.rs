@@ -82,6 +82,9 @@ const FIXED_ANSWERS: &[(&str, &str)] = &[
     ("/models", r#"{"object": "list", "data": [{"id": "fake", "object": "model", "created": 1, "owned_by": "test"}]}"#),
 ];
 
+/// An error in the form that all protocols read.
+const FAILURE: &str = r#"{"type": "error", "error": {"type": "invalid_request_error", "code": 400, "status": "INVALID_ARGUMENT", "message": "The model refused the request."}}"#;
+
 /// The server. It listens on a port of its own, until the test ends.
 pub struct ScriptedModel {
     address: SocketAddr,
@@ -187,6 +190,9 @@ impl ModelState {
         self.requests.lock().unwrap().push(request);
         if answer.pause == AnswerPause::BeforeFirstToken {
             self.hold_answer();
+        }
+        if answer.is_failure {
+            return write_json(stream, "400 Bad Request", FAILURE);
         }
         if !is_stream {
             return write_json(stream, "200 OK", &(protocol.write_body)(&answer).to_string());

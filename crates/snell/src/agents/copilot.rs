@@ -158,6 +158,12 @@ static TRANSCRIPT: TranscriptLines = TranscriptLines::new(
             ..BASE_LINE_ROW
         },
         TranscriptLineRow { marks: &[("/type", "assistant.turn_start")], ..OWN_ROW },
+        TranscriptLineRow { marks: &[("/type", "session.compaction_start")], ..OWN_ROW },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::TurnEnd,
+            marks: &[("/type", "session.compaction_complete")],
+            ..OWN_ROW
+        },
         TranscriptLineRow { kind: TranscriptLineKind::Interruption, marks: &[("/type", "abort")], ..OWN_ROW },
         TranscriptLineRow {
             kind: TranscriptLineKind::CallResults,

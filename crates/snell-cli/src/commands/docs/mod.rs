@@ -113,6 +113,7 @@ const PAGES: &[DocsPage] = &[
     guide!("read-the-page", "The page in a browser, view by view"),
     guide!("set-up-the-guard", "Choose what the guard allows, asks about and denies"),
     guide!("sessions", "Context files, reminders, workers, messages to people"),
+    guide!("answers", "Answer agents from another terminal, a page or a phone"),
     guide!("notices", "Notices when an agent waits, ends or was blocked"),
     guide!("usage", "How many tokens agents use, and what they cost"),
     guide!("cookbook", "Recipes: block, format, notify, share, move to Snell"),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use snell::Timestamp;
-use snell_store::requests::{AnswerChoice, RequestKind, RequestStatus, RequestView};
+use snell_store::requests::{AnswerChannel, AnswerChoice, RequestKind, RequestStatus, RequestView};
 
 use crate::output;
 use crate::output::time::{format_elapsed, format_time_short};
@@ -60,7 +60,11 @@ pub(crate) fn describe_end(request: &RequestView, now: Timestamp) -> String {
         };
         let by = request.answered_by.as_deref().unwrap_or("unknown");
         let from = request.answered_from.map_or("elsewhere", |from| from.as_str());
-        let undelivered = if request.delivered_at.is_none() { ", not yet delivered" } else { "" };
+        let undelivered = match (&request.delivered_at, &request.closed_reason) {
+            (Some(_), _) => String::new(),
+            (None, None) => ", not yet delivered".to_owned(),
+            (None, Some(why)) => format!(", not delivered: {why}"),
+        };
         return format!("{choice} by {by} from {from}{at}{undelivered}");
     }
     format!("{}{at}", request.closed_reason.as_deref().unwrap_or(request.status.as_str()))
@@ -106,12 +110,15 @@ fn push_questions(text: &mut String, request: &RequestView) {
 }
 
 fn push_commands(text: &mut String, request: &RequestView) {
-    let answer = match request.kind {
-        RequestKind::Permission => "allow | deny",
-        RequestKind::Question => match request.questions().len() {
-            0 | 1 => "NUMBER | TEXT | deny",
-            _ => "NUMBER | TEXT, once per question | deny",
-        },
+    let answer = match (request.channel, request.kind, request.questions().len()) {
+        (AnswerChannel::Elsewhere, ..) => {
+            let place = request.place().unwrap_or("its terminal is not known");
+            return push_line(text, &format!("Answer in the agent's own terminal: {place}"));
+        }
+        (AnswerChannel::Pane, ..) => "TEXT",
+        (AnswerChannel::Reply, RequestKind::Permission, _) => "allow | deny",
+        (AnswerChannel::Reply, RequestKind::Question, 0 | 1) => "NUMBER | TEXT | deny",
+        (AnswerChannel::Reply, RequestKind::Question, _) => "NUMBER | TEXT, once per question | deny",
     };
     push_line(text, &format!("Answer: snell answer {} {answer}", request.uid));
 }

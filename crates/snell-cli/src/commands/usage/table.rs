@@ -1,6 +1,6 @@
 //! The table of `snell usage`.
 
-use snell_store::usage::{UsageBreakdown, UsageCost, UsagePart, UsageSummary};
+use snell_store::usage::{UsageBreakdown, UsagePart, UsageSummary};
 
 use crate::output::{TableColumn, TextStyle, TextTable, time};
 
@@ -46,7 +46,7 @@ fn build_row(name: String, part: &UsagePart) -> [String; 7] {
         group_digits(tokens.output),
         group_digits(tokens.cache_read),
         group_digits(tokens.cache_write),
-        format_cost(&part.cost),
+        part.cost.to_string(),
     ]
 }
 
@@ -70,15 +70,6 @@ fn name_part(by: UsageBreakdown, part: &UsagePart) -> String {
 /// The name of a model for people.
 pub(super) fn name_model(model: &str) -> String {
     if model.is_empty() { UNKNOWN.into() } else { model.into() }
-}
-
-/// A cost, with a plus if it is only a part.
-fn format_cost(cost: &UsageCost) -> String {
-    match cost.usd() {
-        Some(usd) if cost.is_partial() => format!("${usd:.2}+"),
-        Some(usd) => format!("${usd:.2}"),
-        None => UNKNOWN.into(),
-    }
 }
 
 /// A number with its digits in groups: `1,234,567`.

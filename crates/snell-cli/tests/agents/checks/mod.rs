@@ -1,7 +1,9 @@
 //! The list of checks. Each runs an agent in a home directory of its own.
 
+mod answers;
 mod calls;
 mod failures;
+mod live;
 mod prompt;
 mod sessions;
 mod texts;
@@ -36,7 +38,8 @@ pub struct AgentCheck {
 }
 
 /// All checks, in the order in which they run.
-const CHECKS: &[&[AgentCheck]] = &[calls::CHECKS, texts::CHECKS, failures::CHECKS, sessions::CHECKS, prompt::CHECKS];
+const CHECKS: &[&[AgentCheck]] =
+    &[calls::CHECKS, texts::CHECKS, failures::CHECKS, sessions::CHECKS, prompt::CHECKS, answers::CHECKS, live::CHECKS];
 
 /// Makes benches for a check.
 pub struct CheckRunner<'a> {

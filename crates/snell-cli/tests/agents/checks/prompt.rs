@@ -11,7 +11,20 @@ use super::{AgentCheck, CheckResults, CheckRunner, CheckSelection};
 use crate::bench::AgentBench;
 use crate::terminal::AgentTerminal;
 
-pub const CHECKS: &[AgentCheck] = &[AgentCheck { name: "prompt", selection: CheckSelection::Full, run: check_prompt }];
+pub const CHECKS: &[AgentCheck] = &[
+    AgentCheck { name: "prompt", selection: CheckSelection::Full, run: check_prompt },
+    AgentCheck { name: "typed_answer", selection: CheckSelection::Full, run: check_typed_answers },
+];
+
+/// Answers that Snell types at the prompt: an agent could complete, collapse or run parts of them.
+const TYPED_ANSWERS: &[&str] = &[
+    "yes, push it",
+    "1",
+    "as in @README.md",
+    "first look at /etc and !important",
+    "; $(touch run) `touch run` #{pane_id} \"x\" 'y'",
+    "grün 🟢 ok",
+];
 
 /// How long a state may take to be shown. It follows from an event, or from the transcript.
 const STATE_LIMIT: Duration = Duration::from_secs(15);
@@ -70,6 +83,30 @@ fn check_prompt(runner: &CheckRunner<'_>) -> CheckResults {
         (scene.name, (scene.play)(&stage))
     };
     scenes.map(play).collect()
+}
+
+/// Each turn ends with a question, and each answer comes from another terminal.
+fn check_typed_answers(runner: &CheckRunner<'_>) -> CheckResults {
+    if runner.agent.name != "claude" || require_program("tmux").is_none() {
+        return Vec::new();
+    }
+    let script = (1..=TYPED_ANSWERS.len() + 1).fold(ModelScript::new(), |script, turn| script.text(&ask_about(turn)));
+    let bench = runner.snell_bench("[answers]\nenabled = true\n", script);
+    let stage = PromptStage { terminal: AgentTerminal::open(&bench, "--permission-mode default"), bench: &bench };
+    stage.terminal.wait_for_text("❯");
+    stage.terminal.submit_line("Push it");
+    let answered = TYPED_ANSWERS.iter().zip(1..).try_for_each(|(answer, turn)| stage.answer_request(turn, answer));
+    let result = answered.and_then(|()| {
+        stage.terminal.wait_for_text(&ask_about(TYPED_ANSWERS.len() + 1));
+        let prompts = bench.list_prompts();
+        let is_each_once = prompts[0] == "Push it" && prompts[1..] == *TYPED_ANSWERS;
+        if is_each_once { Ok("yes".to_owned()) } else { Err(format!("{prompts:?}")) }
+    });
+    vec![("typed_answer", result.unwrap_or_else(|problem| format!("no: {problem}")))]
+}
+
+fn ask_about(turn: usize) -> String {
+    format!("Shall I push number {turn}?")
 }
 
 fn answer_dialog(stage: &PromptStage<'_>) -> String {
@@ -135,6 +172,18 @@ fn describe_states(states: &[(&str, Result<(), String>)]) -> String {
 }
 
 impl PromptStage<'_> {
+    /// Answers the question of this turn as a person at another terminal does.
+    fn answer_request(&self, turn: usize, answer: &str) -> Result<(), String> {
+        let find_request = || {
+            let requests = self.bench.run_snell(&["requests", "--json"]).json();
+            let request = requests.as_array()?.iter().find(|request| request["title"] == ask_about(turn))?;
+            request["uid"].as_str().map(str::to_owned)
+        };
+        let uid = wait_until_within(STATE_LIMIT, find_request).ok_or_else(|| format!("no request {turn}"))?;
+        let run = self.bench.run_snell(&["answer", &uid, answer]);
+        if run.code == 0 { Ok(()) } else { Err(format!("{answer:?}: {}{}", run.stderr, self.terminal.read_screen())) }
+    }
+
     fn say_first_answer(&self) {
         self.terminal.submit_line("Say something");
         self.terminal.wait_for_text("First answer.");

@@ -12,6 +12,7 @@ mod tmux_panes;
 mod transcript;
 mod transcript_watch;
 mod turn_phases;
+mod usage;
 mod users;
 
 use std::path::Path;

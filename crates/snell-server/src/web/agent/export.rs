@@ -56,7 +56,8 @@ const CLOSING_TAGS: &str = "</ol></main></body></html>";
 pub(crate) async fn get_agent_export(State(app): State<SharedAppState>, uri: Uri) -> PageResult {
     QueryParams::parse(uri.query(), &[])?;
     let agent_id = parse_path_id(&uri, 2)?;
-    let read = move |store: &mut Store| match AgentHeader::load(store, agent_id)? {
+    let prices = app.settings.prices.clone();
+    let read = move |store: &mut Store| match AgentHeader::load(store, agent_id, &prices)? {
         Some(head) => Ok(Some((head, store.find_earlier_event(agent_id, None, MAX_EVENTS)?))),
         None => Ok(None),
     };

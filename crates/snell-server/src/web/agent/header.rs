@@ -2,12 +2,16 @@
 
 use maud::{Markup, html};
 use snell::Timestamp;
+use snell_store::usage::PriceList;
 use snell_store::{AgentView, Result, SessionFilter, SessionRow, SessionWorker, Store, WorkerStatus};
 
-use crate::web::agents::{find_agent, render_background_work, render_facts, render_question, render_state};
+use crate::web::agents::{
+    find_agent, render_background_work, render_facts, render_question, render_silence, render_state,
+};
 use crate::web::format::{
     AgentName, TimeStyle, render_clock, render_end_reason, render_name, speaker_label, truncate_text,
 };
+use crate::web::usage::AgentCosts;
 
 /// The maximum number of listed sessions and workers.
 const MAX_LISTED: u32 = 20;
@@ -22,11 +26,12 @@ pub(super) struct AgentHeader {
     sessions: Vec<SessionRow>,
     /// Only running workers.
     workers: Vec<SessionWorker>,
+    costs: AgentCosts,
 }
 
 impl AgentHeader {
     /// Loads the data; `None` if there is no such agent.
-    pub(super) fn load(store: &mut Store, agent_id: i64) -> Result<Option<Self>> {
+    pub(super) fn load(store: &mut Store, agent_id: i64, prices: &PriceList) -> Result<Option<Self>> {
         let Some(agent) = find_agent(store, agent_id)? else {
             return Ok(None);
         };
@@ -43,7 +48,8 @@ impl AgentHeader {
             workers.retain(|worker| worker.status == WorkerStatus::Running);
             workers.truncate(MAX_LISTED as usize);
         }
-        Ok(Some(Self { agent, sessions, workers }))
+        let costs = AgentCosts::load(store, prices, Some(agent_id))?;
+        Ok(Some(Self { agent, sessions, workers, costs }))
     }
 
     /// The head on the page.
@@ -57,6 +63,7 @@ impl AgentHeader {
                 (render_state(agent, now))
                 (render_question(agent))
                 (render_background_work(agent))
+                (render_silence(agent, now))
                 (self.render_details(TimeStyle::RelativeTo(now)))
             }
         }
@@ -69,12 +76,13 @@ impl AgentHeader {
             @if let Some(status) = &agent.status_text { p.status { bdi { (truncate_text(status, MAX_TEXT_CHARS)) } } }
             @if let Some(tool) = &agent.current_tool { p.tool { span.label { "tool " } (render_name(tool, MAX_TEXT_CHARS)) } }
             @if let Some(words) = &agent.last_words { p.words { span.label { (speaker_label(agent)) } bdi { (truncate_text(words, MAX_TEXT_CHARS)) } } }
-            (render_facts(agent, time_style))
+            (render_facts(agent, &AgentCosts::default(), time_style))
             dl {
                 (render_fact("Project", Some(&agent.project_path)))
                 (render_fact("Role", agent.role.as_ref()))
                 (render_fact("Mode", agent.mode.as_ref()))
                 (render_fact("Model", agent.model.as_ref()))
+                (self.costs.render_long(agent.agent_id))
                 (render_fact("Host", agent.host.as_ref()))
                 (render_fact("Process", agent.pid.map(|pid| pid.to_string()).as_ref()))
                 (render_fact("Pane", agent.tmux_pane.as_ref()))
@@ -163,6 +171,6 @@ impl AgentHeader {
             pinged_at: None,
             current_tool: some(),
         };
-        Self { agent, sessions: vec![session], workers: Vec::new() }
+        Self { agent, sessions: vec![session], workers: Vec::new(), costs: AgentCosts::default() }
     }
 }

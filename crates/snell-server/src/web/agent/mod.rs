@@ -38,7 +38,8 @@ pub(crate) async fn get_agent_page(State(app): State<SharedAppState>, uri: Uri) 
     let agent_id = parse_path_id(&uri, 2)?;
     let (_, params) = FormValues::parse_form(&query, &names, |query| TimelineParams::parse(agent_id, query))?;
     let wanted = params.as_ref().ok().map(|params| (params.before, params.kinds.clone()));
-    let read = move |store: &mut Store| match AgentHeader::load(store, agent_id)? {
+    let prices = app.settings.prices.clone();
+    let read = move |store: &mut Store| match AgentHeader::load(store, agent_id, &prices)? {
         Some(head) => {
             let page = wanted.map(|(before, kinds)| TimelinePage::load(store, agent_id, before, &kinds));
             Ok(Some((head, page.transpose()?)))
@@ -76,7 +77,8 @@ fn render_agent_page(frame: &PageFrame, head: &AgentHeader, timeline: &Markup) -
 /// `GET /fragments/agents/{id}/head`
 pub(crate) async fn get_agent_header_fragment(State(app): State<SharedAppState>, uri: Uri) -> PageResult {
     let agent_id = parse_path_id(&uri, 3)?;
-    let head = app.store_pool.with_store(move |store| AgentHeader::load(store, agent_id)).await?;
+    let prices = app.settings.prices.clone();
+    let head = app.store_pool.with_store(move |store| AgentHeader::load(store, agent_id, &prices)).await?;
     let head = head.ok_or_else(|| unknown_agent_error(agent_id))?;
     Ok(html_response(head.render(app.clock.now())))
 }

@@ -8,6 +8,7 @@ use crate::web::format::{
     AgentName, TimeStyle, confidence_label, render_lasting, source_label, speaker_label, state_label, state_symbol,
     truncate_text,
 };
+use crate::web::usage::AgentCosts;
 
 /// The maximum length of the last text.
 const MAX_LAST_WORDS_CHARS: usize = 280;
@@ -20,7 +21,7 @@ const NEARLY_FULL_PERCENT: f64 = 75.0;
 const FULL_PERCENT: f64 = 90.0;
 
 /// The card of an agent.
-pub(super) fn render_card(agent: &AgentView, now: Timestamp) -> Markup {
+pub(super) fn render_card(agent: &AgentView, costs: &AgentCosts, now: Timestamp) -> Markup {
     let id = agent.agent_id;
     html! {
         article.card id={ "agent-" (id) } data-state=(agent.activity()) aria-labelledby={ "name-" (id) }
@@ -31,6 +32,7 @@ pub(super) fn render_card(agent: &AgentView, now: Timestamp) -> Markup {
             }
             (render_question(agent))
             (render_background_work(agent))
+            (render_silence(agent, now))
             @if let Some(status) = filter_blank(agent.status_text.as_deref()) {
                 p.status { bdi { (truncate_text(status, MAX_TEXT_CHARS)) } }
             }
@@ -40,7 +42,7 @@ pub(super) fn render_card(agent: &AgentView, now: Timestamp) -> Markup {
             @if let Some(words) = filter_blank(agent.last_words.as_deref()) {
                 p.words { span.label { (speaker_label(agent)) } bdi { (truncate_text(words, MAX_LAST_WORDS_CHARS)) } }
             }
-            (render_facts(agent, TimeStyle::RelativeTo(now)))
+            (render_facts(agent, costs, TimeStyle::RelativeTo(now)))
         }
     }
 }
@@ -61,6 +63,13 @@ pub(crate) fn render_background_work(agent: &AgentView) -> Markup {
     }
 }
 
+/// How long an agent that works has shown no sign of life.
+pub(crate) fn render_silence(agent: &AgentView, now: Timestamp) -> Markup {
+    html! {
+        @if let Some(since) = agent.silent_since { p.silent { "no sign of life for " (render_lasting(since, now)) } }
+    }
+}
+
 /// The state of an agent. Its reason and source are folded.
 pub(crate) fn render_state(agent: &AgentView, now: Timestamp) -> Markup {
     let known = format!("{}, {}", confidence_label(agent.confidence), source_label(agent.state_source));
@@ -78,11 +87,12 @@ pub(crate) fn render_state(agent: &AgentView, now: Timestamp) -> Markup {
 }
 
 /// More facts about an agent, in one line.
-pub(crate) fn render_facts(agent: &AgentView, time_style: TimeStyle) -> Markup {
+pub(crate) fn render_facts(agent: &AgentView, costs: &AgentCosts, time_style: TimeStyle) -> Markup {
     html! {
         p.facts {
             span.seen { "last active " (time_style.render_ago(agent.last_seen_at)) }
             @if let Some(percent) = agent.context_percent { " " (render_context_meter(percent)) }
+            (costs.render_short(agent.agent_id))
             @if let Some(session) = filter_blank(agent.tmux_session.as_deref()) {
                 " " span.tmux { span.label { "tmux " } code { (truncate_text(session, MAX_TEXT_CHARS)) } }
             }

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use snell::Timestamp;
+use snell_store::usage::PriceList;
 use snell_store::{AgentFilter, AgentState, AgentView, Result, Store};
 
 use crate::http::errors::HttpError;
 use crate::web::project_names::{ProjectNames, project_sort_key};
+use crate::web::usage::AgentCosts;
 
 /// The maximum number of cards.
 pub(super) const MAX_AGENTS: u32 = 500;
@@ -46,10 +48,12 @@ pub(super) struct AgentsOverview {
     /// The latest first.
     pub(super) ended: Vec<AgentView>,
     pub(super) projects: ProjectNames,
+    /// Of agents that have not ended.
+    pub(super) costs: AgentCosts,
 }
 
 impl AgentsOverview {
-    pub(super) fn load(store: &mut Store, now: Timestamp) -> Result<Self> {
+    pub(super) fn load(store: &mut Store, prices: &PriceList, now: Timestamp) -> Result<Self> {
         let filter = AgentFilter { limit: Some(MAX_AGENTS + 1), ..AgentFilter::default() };
         let mut active = store.list_agents(&filter)?;
         let is_truncated = active.len() > MAX_AGENTS as usize;
@@ -64,7 +68,7 @@ impl AgentsOverview {
             limit: Some(MAX_ENDED),
             ..AgentFilter::default()
         })?;
-        Ok(Self { active, is_truncated, ended, projects })
+        Ok(Self { active, is_truncated, ended, projects, costs: AgentCosts::load(store, prices, None)? })
     }
 
     pub(super) fn waiting_agents(&self) -> Vec<&AgentView> {

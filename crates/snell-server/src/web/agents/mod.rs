@@ -11,11 +11,12 @@ use axum::response::Response;
 use maud::{Markup, html};
 #[cfg(test)]
 use snell::Timestamp;
-use snell_store::{AgentFilter, AgentState, Store};
+use snell_store::{AgentFilter, AgentState, Result, Store};
 
 use super::filter_form::{FilterForm, FormValues};
 use super::layout::{NavTab, PageContent, PageFrame, render_page};
 use super::project_names::ProjectNames;
+use super::usage::AgentCosts;
 use super::{PageResult, html_response, load_with_frame, parse_path_id};
 use crate::app_state::SharedAppState;
 use crate::http::errors::HttpError;
@@ -24,18 +25,24 @@ use crate::http::query_params::{QueryParams, parse_id};
 use data::{AgentsOverview, MAX_AGENTS, find_agents, sort_by_wait};
 use params::AgentsParams;
 
-pub(super) use card::{render_background_work, render_facts, render_question, render_state};
+pub(super) use card::{render_background_work, render_facts, render_question, render_silence, render_state};
 pub(super) use data::{find_agent, unknown_agent_error};
 
 /// `GET /`
 pub(crate) async fn get_agents_page(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> PageResult {
     let query = QueryParams::parse(query.as_deref(), params::FILTER_FIELDS)?;
     let now = app.clock.now();
-    let (frame, agents) = load_with_frame(&app, move |store| AgentsOverview::load(store, now)).await?;
+    let (frame, agents) = load_with_frame(&app, load_overview(&app)).await?;
     let (values, params) = FormValues::parse_form(&query, params::FILTER_FIELDS, AgentsParams::parse)?;
     let form = FilterForm { values: &values, error: params.as_ref().err() };
     let cards = params.as_ref().map_or(html! {}, |params| render::render_cards(&agents, params, now));
     Ok(form.respond(render_agents_page(&frame, &agents, form, &cards)))
+}
+
+/// Loads the view.
+fn load_overview(app: &SharedAppState) -> impl FnOnce(&mut Store) -> Result<AgentsOverview> + Send + 'static {
+    let (prices, now) = (app.settings.prices.clone(), app.clock.now());
+    move |store| AgentsOverview::load(store, &prices, now)
 }
 
 fn render_agents_page(frame: &PageFrame, agents: &AgentsOverview, form: FilterForm<'_>, cards: &Markup) -> Response {
@@ -68,20 +75,25 @@ pub(crate) async fn get_cards_fragment(State(app): State<SharedAppState>, RawQue
         let wanted: Option<Vec<_>> = wanted.collect();
         let wanted =
             wanted.ok_or_else(|| HttpError::bad_request("\"only\" must be a list of agent numbers such as 17,18"))?;
-        let agents = app.store_pool.with_store(move |store| find_agents(store, &wanted)).await?;
+        let prices = app.settings.prices.clone();
+        let read = move |store: &mut Store| Ok((find_agents(store, &wanted)?, AgentCosts::load(store, &prices, None)?));
+        let (agents, costs) = app.store_pool.with_store(read).await?;
         let wanted = agents.iter().filter(|agent| params.matches_agent(agent));
-        return Ok(html_response(html! { @for agent in wanted { (card::render_card(agent, now)) } }));
+        return Ok(html_response(html! { @for agent in wanted { (card::render_card(agent, &costs, now)) } }));
     }
-    let agents = app.store_pool.with_store(move |store| AgentsOverview::load(store, now)).await?;
+    let agents = app.store_pool.with_store(load_overview(&app)).await?;
     Ok(html_response(render::render_cards(&agents, &params, now)))
 }
 
 /// `GET /fragments/agents/{id}`
 pub(crate) async fn get_card_fragment(State(app): State<SharedAppState>, uri: Uri) -> PageResult {
     let agent_id = parse_path_id(&uri, 3)?;
-    let agent = app.store_pool.with_store(move |store| find_agent(store, agent_id)).await?;
+    let prices = app.settings.prices.clone();
+    let read =
+        move |store: &mut Store| Ok((find_agent(store, agent_id)?, AgentCosts::load(store, &prices, Some(agent_id))?));
+    let (agent, costs) = app.store_pool.with_store(read).await?;
     let agent = agent.ok_or_else(|| unknown_agent_error(agent_id))?;
-    Ok(html_response(card::render_card(&agent, app.clock.now())))
+    Ok(html_response(card::render_card(&agent, &costs, app.clock.now())))
 }
 
 /// Every part that shows an agent, for tests.
@@ -92,9 +104,10 @@ pub(super) fn render_samples(agent: &snell_store::AgentView, now: Timestamp) -> 
         is_truncated: true,
         ended: vec![agent.clone()],
         projects: ProjectNames::default(),
+        costs: AgentCosts::default(),
     };
     vec![
-        ("card", card::render_card(agent, now)),
+        ("card", card::render_card(agent, &AgentCosts::default(), now)),
         ("state", render_state(agent, now)),
         ("needs", render::render_waiting_agents(&[agent], &ProjectNames::default(), now)),
         ("cards", render::render_cards(&agents, &AgentsParams::default(), now)),

@@ -68,7 +68,7 @@ pub(super) fn render_cards(agents: &AgentsOverview, params: &AgentsParams, now: 
                 }
             }
             @for project in at_work.chunk_by(|a, b| a.project_id == b.project_id) {
-                (render_project_group(project, &agents.projects, now))
+                (render_project_group(project, agents, now))
             }
             @if agents.is_truncated {
                 p #agents-more.quiet { "Only " (MAX_AGENTS) " agents are shown. " a href="/api/agents" { "All agents as JSON" } }
@@ -78,17 +78,17 @@ pub(super) fn render_cards(agents: &AgentsOverview, params: &AgentsParams, now: 
     }
 }
 
-fn render_project_group(agents: &[AgentView], projects: &ProjectNames, now: Timestamp) -> Markup {
+fn render_project_group(group: &[AgentView], agents: &AgentsOverview, now: Timestamp) -> Markup {
     // A chunk is never empty.
-    let Some(first) = agents.first() else {
+    let Some(first) = group.first() else {
         return html! {};
     };
     let title = format!("project-{}-title", first.project_id);
     html! {
         section.project id={ "project-" (first.project_id) } aria-labelledby=(title) data-keyed {
-            h2 id=(title) title=(truncate_text(&first.project_path, MAX_REASON_CHARS)) { bdi { (truncate_text(projects.name_for_agent(first), MAX_NAME_CHARS)) } }
+            h2 id=(title) title=(truncate_text(&first.project_path, MAX_REASON_CHARS)) { bdi { (truncate_text(agents.projects.name_for_agent(first), MAX_NAME_CHARS)) } }
             div.cards id={ "cards-" (first.project_id) } data-keyed {
-                @for agent in agents { (render_card(agent, now)) }
+                @for agent in group { (render_card(agent, &agents.costs, now)) }
             }
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use maud::{Markup, html};
 use snell::{Timestamp, UserMessage};
 use snell_store::requests::{
-    AnswerChoice, RememberScope, RememberTerm, RequestAnswer, RequestKind, RequestQuestion, RequestView,
+    AnswerChannel, AnswerChoice, RememberScope, RememberTerm, RequestAnswer, RequestKind, RequestQuestion, RequestView,
 };
 use url::form_urlencoded;
 
@@ -16,6 +16,9 @@ use crate::web::format::truncate_text;
 
 /// The longest text of a question or an option.
 const MAX_TEXT_CHARS: usize = 600;
+
+/// The longest description of an agent's place.
+const MAX_PLACE_CHARS: usize = 200;
 
 /// How long an answer can be remembered: the value of the field, its label, and the duration.
 const TERMS: &[(&str, &str, Option<Duration>)] = &[
@@ -61,6 +64,12 @@ impl FormAccess {
 
     pub(super) fn render_form(&self, request: &RequestView) -> Markup {
         let uid = &request.uid;
+        if request.channel == AnswerChannel::Elsewhere {
+            let place = truncate_text(request.place().unwrap_or_default(), MAX_PLACE_CHARS);
+            return html! {
+                p.answer.quiet id={ "form-" (uid) } { "To answer, go to the agent's own terminal: " bdi { (place) } "." }
+            };
+        }
         let Self::Granted { value } = self else {
             return html! { p.answer.quiet id={ "form-" (uid) } { "To answer in a terminal, run " code { "snell answer " (uid) } "." } };
         };
@@ -123,7 +132,7 @@ fn render_question_fields(request: &RequestView) -> Markup {
         @for (index, question) in questions.iter().enumerate() { (render_question(request, index, question)) }
         p.choices {
             button.reply name="answer" value="reply" { "Send answer" }
-            button.deny name="answer" value="deny" { "Decline" }
+            @if request.channel == AnswerChannel::Reply { button.deny name="answer" value="deny" { "Decline" } }
         }
     }
 }

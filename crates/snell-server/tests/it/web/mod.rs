@@ -15,6 +15,7 @@ mod sightings;
 mod timeline;
 mod timeline_filter;
 mod tool_calls;
+mod usage;
 mod views;
 
 use serde_json::{Value, json};

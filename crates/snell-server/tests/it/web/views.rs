@@ -209,8 +209,8 @@ fn pages_of_other_sites_can_only_link_to_views() {
             assert_eq!(fetched.send().status, 403, "{path} {dest}");
         }
         let followed = from_elsewhere().header("Sec-Fetch-Mode: navigate").header("Sec-Fetch-Dest: document").send();
-        let may =
-            ["/", "/agents/1", "/logging", "/logging/1", "/hooks", "/guard", "/requests"].contains(&path.as_str());
+        let may = ["/", "/agents/1", "/logging", "/logging/1", "/hooks", "/guard", "/requests", "/usage"]
+            .contains(&path.as_str());
         assert_eq!(followed.status, if may { 200 } else { 403 }, "{path}");
     }
 }

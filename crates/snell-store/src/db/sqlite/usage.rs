@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{TransactionBehavior, params};
+use rusqlite::{Transaction, TransactionBehavior, params};
 use snell::Timestamp;
 
 use super::SqliteDatabase;
 use super::columns::{ConnectionExt, SelectedRow, columns};
 use crate::db::usage::{StoredUsageFile, UsageBatch, UsageFilter, UsageGrouping, UsageQueries, UsageSum, UsageTable};
 use crate::error::Result;
+use crate::usage::otlp::EXPORTED_PREFIX;
 use crate::usage::request::{TokenCounts, UsageRequest, UsageTurn};
 
 /// Longer contexts may cost more.
@@ -67,6 +68,21 @@ const SUMMED_ROWS: &str = concat!(
        WHERE t.session_id = owned.session_id AND t.started_at <= at) END AS turn_at \
      FROM owned WHERE at >= ?2 AND at < ?3 AND (?4 IS NULL OR product = ?4) AND (?5 IS NULL OR root = ?5) \
      AND (?6 IS NULL OR owner = ?6) AND (?7 IS NULL OR session_id = ?7)) "
+);
+
+/// The rows of agents to sum up.
+const ROWS_OF_AGENTS: &str = concat!(
+    "WITH u AS (SELECT product, model, ",
+    is_long!(),
+    " AS is_long, at, requests, input, output, cache_read, cache_write, cache_write_1h, \
+     coalesce(r.cost_usd, 0.0) AS cost_usd, CASE WHEN r.cost_usd IS NULL THEN 0 ELSE requests END AS costed, \
+     NULL AS slot, NULL AS project, owner AS agent_id, NULL AS session_id, NULL AS turn_at \
+     FROM (SELECT c.agent_id AS owner, s.session_id AS owned FROM agents a JOIN conversations c USING (agent_id) \
+       JOIN session_ids s USING (conversation_id) \
+       WHERE CASE WHEN ?1 IS NULL THEN a.ended_at IS NULL ELSE a.agent_id = ?1 END) \
+     CROSS JOIN usage_requests r ON r.session_id = owned WHERE ",
+    counts!(),
+    ") "
 );
 
 /// Adds a request, unless it is already in the sums. Of a request that comes again, the larger counts are kept: they grow while
@@ -155,7 +171,30 @@ impl UsageTable for SqliteDatabase {
     }
 }
 
-fn save_request(transaction: &rusqlite::Transaction<'_>, request: &UsageRequest) -> Result<()> {
+fn save_request(transaction: &Transaction<'_>, request: &UsageRequest) -> Result<()> {
+    let UsageRequest { key, request_id, .. } = request;
+    let is_exported = key.starts_with(EXPORTED_PREFIX);
+    let Some(id) = request_id else {
+        return insert_request(transaction, request);
+    };
+    // The same request, exported and in a file, is one row: with the file's counts, and with the cost that was exported.
+    let sql = "SELECT request_key, cost_usd FROM usage_requests WHERE request_id = ?1 AND request_key <> ?2";
+    for (other, cost_usd) in transaction.query_all::<(String, Option<f64>)>(sql, [id, key])? {
+        let sql = "UPDATE usage_requests SET cost_usd = coalesce(?2, cost_usd) WHERE request_key = ?1";
+        match (is_exported, other.starts_with(EXPORTED_PREFIX)) {
+            (true, false) => return transaction.run(sql, params![other, request.cost_usd]),
+            (false, true) => {
+                transaction.run("DELETE FROM usage_requests WHERE request_key = ?1", [&other])?;
+                insert_request(transaction, request)?;
+                return transaction.run(sql, params![key, cost_usd]);
+            }
+            _ => {}
+        }
+    }
+    insert_request(transaction, request)
+}
+
+fn insert_request(transaction: &Transaction<'_>, request: &UsageRequest) -> Result<()> {
     let UsageRequest { key, request_id, product, session_id, at, model, project, rank, tokens, .. } = request;
     let values = params![
         key,
@@ -194,6 +233,11 @@ impl UsageQueries for SqliteDatabase {
             filter.session_id
         ];
         self.connection.query_all(&sql, values)
+    }
+
+    fn list_agent_usage(&mut self, agent_id: Option<i64>) -> Result<Vec<UsageSum>> {
+        let sql = format!("{ROWS_OF_AGENTS} {} GROUP BY product, model, is_long, agent_id", UsageSum::SELECT);
+        self.connection.query_all(&sql, [agent_id])
     }
 
     fn read_usage_version(&mut self) -> Result<(i64, Option<Timestamp>)> {

@@ -31,12 +31,18 @@ words! {
 /// How many paragraphs of statements may follow a question that still waits for an answer.
 const MAX_STATEMENTS_AFTER_QUESTION: usize = 1;
 
+/// The mark of a plan that the user has to approve. Codex asks for that after the end of the turn.
+const PROPOSED_PLAN: &str = "<proposed_plan>";
+
 /// The intent of an agent's text: [`TurnIntent::Question`], [`TurnIntent::Progress`] or [`TurnIntent::Completion`].
 ///
 /// The sentences are read from the last one backwards until one of them decides. Courtesy is skipped, and so are
 /// statements, because arguments for each answer often follow a question. An offer of further help is no question. If
 /// no sentence decides, the work is complete.
 pub fn classify_last_words(text: &str) -> TurnIntent {
+    if text.contains(PROPOSED_PLAN) {
+        return TurnIntent::Question;
+    }
     let sentences = sentences::split_last_sentences(text);
     let mut reading = IntentScanner::default();
     sentences.iter().rev().find_map(|sentence| reading.scan_sentence(sentence)).unwrap_or(TurnIntent::Completion)

@@ -36,7 +36,9 @@ pub(super) fn classify_sentence(sentence: &ParsedSentence) -> SentenceRole {
         SentenceForm::Code => SentenceRole::Stating,
         _ if asks => classify_question(words),
         _ if contains_any_phrase(words, COURTESY) || BARE_COURTESY.contains(&words) => SentenceRole::Courtesy,
-        _ if contains_any_phrase(words, REQUESTS) || starts_with_any_phrase(words, OPENING_REQUESTS) => {
+        _ if contains_any_phrase(words, REQUESTS) => SentenceRole::Asking,
+        // In a list it is a task.
+        SentenceForm::Heading | SentenceForm::Prose if starts_with_any_phrase(words, OPENING_REQUESTS) => {
             SentenceRole::Asking
         }
         // Items of a list are results, tasks or choices: they neither announce nor report.

@@ -57,6 +57,8 @@ pub enum ActivityKind {
     Speaks,
     /// It has ended its turn.
     EndedTurn,
+    /// It has ended its turn, and this many of its sub-agents run.
+    LeftSubagents(u32),
 }
 
 /// A tool call, as far as a line names it.
@@ -152,7 +154,9 @@ pub(super) fn parse_line(line: &[u8], is_own: &dyn Fn(&str) -> bool) -> ParsedLi
             return ParsedLine { model, ..ParsedLine::default() };
         }
         Some("system") => {
-            return ParsedLine { compacted: line["subtype"] == COMPACTION, ..ParsedLine::default() };
+            let activities = Vec::from_iter(count_left_subagents(&line).map(ActivityKind::LeftSubagents));
+            let (compacted, at) = (line["subtype"] == COMPACTION, parse_timestamp(&line));
+            return ParsedLine { compacted, activities, at, ..ParsedLine::default() };
         }
         _ => return ParsedLine::default(),
     };
@@ -194,6 +198,12 @@ fn detect_activities(line: &Value, entry: Option<&TranscriptEntry>) -> Vec<Activ
         Some(_) => vec![ActivityKind::Speaks],
         None => Vec::new(),
     }
+}
+
+/// The number of sub-agents that run on after the end of a turn.
+fn count_left_subagents(line: &Value) -> Option<u32> {
+    let count = line["pendingBackgroundAgentCount"].as_u64().filter(|count| *count > 0)?;
+    u32::try_from(count).ok()
 }
 
 fn is_flag_set(line: &Value, flag: &str) -> bool {

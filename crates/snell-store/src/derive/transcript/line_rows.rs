@@ -46,7 +46,8 @@ fn list_activities(row: &TranscriptLineRow, line: &Value, has_entry: bool) -> Ve
         || calls.iter().filter(|(_, has_result)| !has_result).map(|(call, _)| ActivityKind::UsesTool(call.clone()));
     let ended = || calls.iter().map(|(call, _)| ActivityKind::EndedTool(call.clone()));
     match row.kind {
-        TranscriptLineKind::Prompt if has_entry => vec![ActivityKind::Prompted],
+        // A prompt may be an image, or come from the agent itself.
+        TranscriptLineKind::Prompt if has_entry || calls.is_empty() => vec![ActivityKind::Prompted],
         TranscriptLineKind::Prompt | TranscriptLineKind::CallResults => ended().collect(),
         TranscriptLineKind::AgentText | TranscriptLineKind::LastAgentText if !calls.is_empty() => {
             let with_results = calls.iter().filter(|(_, has_result)| *has_result);

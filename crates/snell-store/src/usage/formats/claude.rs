@@ -11,7 +11,7 @@ const SYNTHETIC_MODEL: &str = "<synthetic>";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct LineWire {
+struct ClaudeLineWire {
     #[serde(rename = "type")]
     kind: Option<String>,
     session_id: Option<String>,
@@ -25,19 +25,19 @@ struct LineWire {
     #[serde(default)]
     is_meta: bool,
     tool_use_result: Option<IgnoredAny>,
-    message: Option<MessageWire>,
+    message: Option<ClaudeMessageWire>,
 }
 
 #[derive(Deserialize)]
-struct MessageWire {
+struct ClaudeMessageWire {
     id: Option<String>,
     model: Option<String>,
-    usage: Option<UsageWire>,
+    usage: Option<ClaudeUsageWire>,
 }
 
 /// Its `iterations` repeat the counts.
 #[derive(Deserialize)]
-struct UsageWire {
+struct ClaudeUsageWire {
     #[serde(default)]
     input_tokens: WireCount,
     #[serde(default)]
@@ -46,18 +46,18 @@ struct UsageWire {
     cache_read_input_tokens: WireCount,
     #[serde(default)]
     cache_creation_input_tokens: WireCount,
-    cache_creation: Option<CacheCreationWire>,
+    cache_creation: Option<ClaudeCacheCreationWire>,
     speed: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct CacheCreationWire {
+struct ClaudeCacheCreationWire {
     #[serde(default)]
     ephemeral_1h_input_tokens: WireCount,
 }
 
 pub(super) fn read_line(line: &[u8], state: &mut UsageFileState) -> LineUsage {
-    let Ok(line) = serde_json::from_slice::<LineWire>(line) else {
+    let Ok(line) = serde_json::from_slice::<ClaudeLineWire>(line) else {
         return LineUsage::default();
     };
     if let Some(session) = &line.session_id {
@@ -73,7 +73,7 @@ pub(super) fn read_line(line: &[u8], state: &mut UsageFileState) -> LineUsage {
     }
 }
 
-fn read_request(line: LineWire, state: &UsageFileState) -> Option<UsageRequest> {
+fn read_request(line: ClaudeLineWire, state: &UsageFileState) -> Option<UsageRequest> {
     let message = line.message?;
     let usage = message.usage?;
     let model = message.model.unwrap_or_default();
@@ -110,7 +110,7 @@ fn read_request(line: LineWire, state: &UsageFileState) -> Option<UsageRequest> 
 }
 
 /// The begin of a turn: a prompt. Its tool results have the same prompt id. Earlier versions have no such id, but mark results.
-fn read_turn(line: LineWire, state: &mut UsageFileState) -> Option<UsageTurn> {
+fn read_turn(line: ClaudeLineWire, state: &mut UsageFileState) -> Option<UsageTurn> {
     if line.is_sidechain || line.is_meta {
         return None;
     }

@@ -12,33 +12,33 @@ use crate::usage::request::{TokenCounts, UsageRequest, UsageTurn, WireCount};
 const SESSION_TOTALS: &str = "session";
 
 #[derive(Deserialize)]
-struct LineWire {
+struct CodexLineWire {
     timestamp: Option<String>,
     #[serde(rename = "type")]
     kind: Option<String>,
-    payload: Option<PayloadWire>,
+    payload: Option<CodexPayloadWire>,
 }
 
 #[derive(Deserialize)]
-struct PayloadWire {
+struct CodexPayloadWire {
     #[serde(rename = "type")]
     kind: Option<String>,
     id: Option<String>,
     cwd: Option<String>,
     model: Option<String>,
     turn_id: Option<String>,
-    info: Option<InfoWire>,
+    info: Option<CodexInfoWire>,
 }
 
 #[derive(Deserialize)]
-struct InfoWire {
-    total_token_usage: Option<CountsWire>,
-    last_token_usage: Option<CountsWire>,
+struct CodexInfoWire {
+    total_token_usage: Option<CodexCountsWire>,
+    last_token_usage: Option<CodexCountsWire>,
 }
 
 /// Input includes what a cache had; output includes reasoning.
 #[derive(Deserialize)]
-struct CountsWire {
+struct CodexCountsWire {
     #[serde(default)]
     input_tokens: WireCount,
     #[serde(default)]
@@ -49,7 +49,7 @@ struct CountsWire {
     output_tokens: WireCount,
 }
 
-impl CountsWire {
+impl CodexCountsWire {
     fn to_counts(&self) -> TokenCounts {
         let (read, write) = (self.cached_input_tokens.get(), self.cache_write_input_tokens.get());
         TokenCounts {
@@ -63,7 +63,7 @@ impl CountsWire {
 }
 
 pub(super) fn read_line(line: &[u8], state: &mut UsageFileState) -> LineUsage {
-    let Ok(LineWire { timestamp, kind: Some(kind), payload: Some(payload) }) = serde_json::from_slice(line) else {
+    let Ok(CodexLineWire { timestamp, kind: Some(kind), payload: Some(payload) }) = serde_json::from_slice(line) else {
         return LineUsage::default();
     };
     if let Some(cwd) = payload.cwd {
@@ -100,14 +100,14 @@ fn start_turn(turn: Option<String>, time: Option<&str>, state: &mut UsageFileSta
     Some(UsageTurn { session_id: state.session_id.clone(), key: turn, at })
 }
 
-fn read_request(info: &InfoWire, time: Option<&str>, state: &mut UsageFileState) -> Option<UsageRequest> {
+fn read_request(info: &CodexInfoWire, time: Option<&str>, state: &mut UsageFileState) -> Option<UsageRequest> {
     let totals = info.total_token_usage.as_ref()?.to_counts();
     let before = state.totals.insert(SESSION_TOTALS.into(), totals);
     // It is repeated at the start of a turn, and when only the limits change.
     if before == Some(totals) {
         return None;
     }
-    let last = info.last_token_usage.as_ref().map(CountsWire::to_counts);
+    let last = info.last_token_usage.as_ref().map(CodexCountsWire::to_counts);
     let tokens = last.unwrap_or_else(|| totals.since(&before.unwrap_or_default()));
     // Earlier versions have no turns.
     let owner = if state.turn.is_empty() { &state.session_id } else { &state.turn };

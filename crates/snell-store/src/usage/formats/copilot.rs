@@ -1,4 +1,4 @@
-//! Copilot CLI: totals of the whole session for each model, when the program ends. What a resumed session adds is the difference.
+//! Copilot CLI: totals of the whole session for each model, when the program ends. The difference of two totals is the part that a resumed session adds.
 
 use std::collections::BTreeMap;
 
@@ -8,35 +8,35 @@ use super::{LineUsage, UsageFileState, limit_text, parse_time};
 use crate::usage::request::{TokenCounts, UsageRequest, UsageTurn, WireCount};
 
 #[derive(Deserialize)]
-struct LineWire {
+struct CopilotLineWire {
     #[serde(rename = "type")]
     kind: Option<String>,
     id: Option<String>,
     timestamp: Option<String>,
-    data: Option<DataWire>,
+    data: Option<CopilotDataWire>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct DataWire {
+struct CopilotDataWire {
     session_id: Option<String>,
-    context: Option<ContextWire>,
-    model_metrics: Option<BTreeMap<String, MetricsWire>>,
+    context: Option<CopilotContextWire>,
+    model_metrics: Option<BTreeMap<String, CopilotMetricsWire>>,
 }
 
 #[derive(Deserialize)]
-struct ContextWire {
+struct CopilotContextWire {
     cwd: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct MetricsWire {
-    requests: Option<RequestsWire>,
-    usage: Option<CountsWire>,
+struct CopilotMetricsWire {
+    requests: Option<CopilotRequestsWire>,
+    usage: Option<CopilotCountsWire>,
 }
 
 #[derive(Deserialize)]
-struct RequestsWire {
+struct CopilotRequestsWire {
     #[serde(default)]
     count: WireCount,
 }
@@ -44,7 +44,7 @@ struct RequestsWire {
 /// Input includes what a cache had or got.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct CountsWire {
+struct CopilotCountsWire {
     #[serde(default)]
     input_tokens: WireCount,
     #[serde(default)]
@@ -56,7 +56,7 @@ struct CountsWire {
 }
 
 pub(super) fn read_line(line: &[u8], state: &mut UsageFileState) -> LineUsage {
-    let Ok(LineWire { kind: Some(kind), id, timestamp, data: Some(data) }) = serde_json::from_slice(line) else {
+    let Ok(CopilotLineWire { kind: Some(kind), id, timestamp, data: Some(data) }) = serde_json::from_slice(line) else {
         return LineUsage::default();
     };
     if let Some(session) = data.session_id.filter(|_| kind == "session.start") {
@@ -85,7 +85,7 @@ pub(super) fn read_line(line: &[u8], state: &mut UsageFileState) -> LineUsage {
 }
 
 /// The requests to a model since the last end of the program.
-fn read_model(model: String, metrics: MetricsWire, state: &mut UsageFileState) -> Option<UsageRequest> {
+fn read_model(model: String, metrics: CopilotMetricsWire, state: &mut UsageFileState) -> Option<UsageRequest> {
     let (model, counts) = (limit_text(model), metrics.usage?);
     let (read, write) = (counts.cache_read_tokens.get(), counts.cache_write_tokens.get());
     let totals = TokenCounts {

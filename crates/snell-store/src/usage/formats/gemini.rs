@@ -7,33 +7,33 @@ use crate::usage::request::{TokenCounts, UsageRequest, UsageTurn, WireCount};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct LineWire {
+struct GeminiLineWire {
     session_id: Option<String>,
     #[serde(rename = "$set")]
-    set: Option<SetWire>,
+    set: Option<GeminiSetWire>,
     #[serde(flatten)]
-    message: MessageWire,
+    message: GeminiMessageWire,
 }
 
 #[derive(Deserialize)]
-struct SetWire {
+struct GeminiSetWire {
     #[serde(default)]
-    messages: Vec<MessageWire>,
+    messages: Vec<GeminiMessageWire>,
 }
 
 #[derive(Deserialize)]
-struct MessageWire {
+struct GeminiMessageWire {
     id: Option<String>,
     timestamp: Option<String>,
     #[serde(rename = "type")]
     kind: Option<String>,
     model: Option<String>,
-    tokens: Option<CountsWire>,
+    tokens: Option<GeminiCountsWire>,
 }
 
 /// Input includes what a cache had.
 #[derive(Deserialize)]
-struct CountsWire {
+struct GeminiCountsWire {
     #[serde(default)]
     input: WireCount,
     #[serde(default)]
@@ -47,7 +47,7 @@ struct CountsWire {
 }
 
 pub(super) fn read_line(line: &[u8], state: &mut UsageFileState) -> LineUsage {
-    let Ok(line) = serde_json::from_slice::<LineWire>(line) else {
+    let Ok(line) = serde_json::from_slice::<GeminiLineWire>(line) else {
         return LineUsage::default();
     };
     if let Some(session) = line.session_id {
@@ -65,12 +65,12 @@ pub(super) fn read_line(line: &[u8], state: &mut UsageFileState) -> LineUsage {
     found
 }
 
-fn start_turn(message: MessageWire, state: &UsageFileState) -> Option<UsageTurn> {
+fn start_turn(message: GeminiMessageWire, state: &UsageFileState) -> Option<UsageTurn> {
     let at = parse_time(message.timestamp.as_deref())?;
     Some(UsageTurn { session_id: state.session_id.clone(), key: limit_text(message.id?), at })
 }
 
-fn read_request(message: MessageWire, state: &UsageFileState) -> Option<UsageRequest> {
+fn read_request(message: GeminiMessageWire, state: &UsageFileState) -> Option<UsageRequest> {
     let counts = message.tokens?;
     let cached = counts.cached.get();
     Some(UsageRequest {

@@ -68,7 +68,7 @@ pub(super) struct UsageFileState {
 }
 
 /// A text of a file within limits.
-fn limit_text(text: String) -> String {
+pub(in crate::usage) fn limit_text(text: String) -> String {
     match text.char_indices().nth(MAX_TEXT_CHARS) {
         Some((end, _)) => text[..end].to_owned(),
         None => text,

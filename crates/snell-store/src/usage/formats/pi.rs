@@ -7,25 +7,25 @@ use super::{LineUsage, UsageFileState, check_reported_cost, limit_text, parse_ti
 use crate::usage::request::{TokenCounts, UsageRequest, UsageTurn, WireCount};
 
 #[derive(Deserialize)]
-struct LineWire {
+struct PiLineWire {
     #[serde(rename = "type")]
     kind: Option<String>,
     id: Option<String>,
     timestamp: Option<String>,
     cwd: Option<String>,
-    message: Option<MessageWire>,
+    message: Option<PiMessageWire>,
 }
 
 #[derive(Deserialize)]
-struct MessageWire {
+struct PiMessageWire {
     role: Option<String>,
     model: Option<String>,
-    usage: Option<UsageWire>,
+    usage: Option<PiUsageWire>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct UsageWire {
+struct PiUsageWire {
     #[serde(default)]
     input: WireCount,
     #[serde(default)]
@@ -34,16 +34,16 @@ struct UsageWire {
     cache_read: WireCount,
     #[serde(default)]
     cache_write: WireCount,
-    cost: Option<CostWire>,
+    cost: Option<PiCostWire>,
 }
 
 #[derive(Deserialize)]
-struct CostWire {
+struct PiCostWire {
     total: Option<f64>,
 }
 
 pub(super) fn read_line(line: &[u8], state: &mut UsageFileState) -> LineUsage {
-    let Ok(line) = serde_json::from_slice::<LineWire>(line) else {
+    let Ok(line) = serde_json::from_slice::<PiLineWire>(line) else {
         return LineUsage::default();
     };
     let at = parse_time(line.timestamp.as_deref());
@@ -67,7 +67,7 @@ pub(super) fn read_line(line: &[u8], state: &mut UsageFileState) -> LineUsage {
     }
 }
 
-fn read_request(id: &str, message: MessageWire, at: Timestamp, state: &UsageFileState) -> Option<UsageRequest> {
+fn read_request(id: &str, message: PiMessageWire, at: Timestamp, state: &UsageFileState) -> Option<UsageRequest> {
     let usage = message.usage?;
     Some(UsageRequest {
         // Ids are short, so the time belongs to the key.

@@ -7,7 +7,7 @@ use crate::usage::request::{TokenCounts, UsageRequest, UsageTurn, WireCount};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct LineWire {
+struct QwenLineWire {
     uuid: Option<String>,
     session_id: Option<String>,
     timestamp: Option<String>,
@@ -15,13 +15,13 @@ struct LineWire {
     kind: Option<String>,
     cwd: Option<String>,
     model: Option<String>,
-    usage_metadata: Option<CountsWire>,
+    usage_metadata: Option<QwenCountsWire>,
 }
 
 /// Input includes what a cache had.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct CountsWire {
+struct QwenCountsWire {
     #[serde(default)]
     prompt_token_count: WireCount,
     #[serde(default)]
@@ -34,7 +34,7 @@ struct CountsWire {
     total_token_count: WireCount,
 }
 
-impl CountsWire {
+impl QwenCountsWire {
     /// Some providers count thoughts among the candidates; the total tells which.
     fn count_output(&self) -> i64 {
         let (candidates, thoughts) = (self.candidates_token_count.get(), self.thoughts_token_count.get());
@@ -48,7 +48,7 @@ impl CountsWire {
 }
 
 pub(super) fn read_line(line: &[u8], state: &mut UsageFileState) -> LineUsage {
-    let Ok(line) = serde_json::from_slice::<LineWire>(line) else {
+    let Ok(line) = serde_json::from_slice::<QwenLineWire>(line) else {
         return LineUsage::default();
     };
     if let Some(session) = &line.session_id {
@@ -64,12 +64,12 @@ pub(super) fn read_line(line: &[u8], state: &mut UsageFileState) -> LineUsage {
     }
 }
 
-fn start_turn(line: LineWire, state: &UsageFileState) -> Option<UsageTurn> {
+fn start_turn(line: QwenLineWire, state: &UsageFileState) -> Option<UsageTurn> {
     let at = parse_time(line.timestamp.as_deref())?;
     Some(UsageTurn { session_id: state.session_id.clone(), key: limit_text(line.uuid?), at })
 }
 
-fn read_request(line: LineWire, state: &UsageFileState) -> Option<UsageRequest> {
+fn read_request(line: QwenLineWire, state: &UsageFileState) -> Option<UsageRequest> {
     let counts = line.usage_metadata?;
     let cached = counts.cached_content_token_count.get();
     Some(UsageRequest {

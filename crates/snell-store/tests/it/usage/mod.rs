@@ -4,6 +4,7 @@ mod claude;
 mod damage;
 mod formats;
 mod independent_count;
+mod otlp;
 mod retention;
 
 use std::fs;

@@ -80,7 +80,7 @@ pub struct SnellSettings {
     pub server: ServerSettings,
     /// Answers from elsewhere to requests of agents.
     pub answers: AnswersSettings,
-    /// What models cost.
+    /// The prices of models.
     pub usage: UsageSettings,
 }
 

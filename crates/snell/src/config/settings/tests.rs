@@ -18,7 +18,7 @@ fn the_keys_of_the_schema_are_those_that_are_read() {
     let schema = read_config_schema();
     let handlers = handlers::list_handler_keys();
     let messages = messages::list_message_keys();
-    let cases: [(&str, &[&str]); 14] = [
+    let cases: [(&str, &[&str]); 15] = [
         ("", &[SETTING_KEYS, &["hook"]].concat()),
         ("/properties/handlers", &handlers),
         ("/properties/context", context::CONTEXT_KEYS),

@@ -1,4 +1,4 @@
-//! `[usage]`: what models cost.
+//! `[usage]`: the prices of models.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::diagnostic::UserMessage;
 /// The highest price, in US dollars per million tokens.
 const MAX_PRICE_USD: f64 = 1_000_000.0;
 
-/// What a model costs, in picodollars per token: millionths of a dollar per million tokens.
+/// The prices of a model, in picodollars per token: millionths of a dollar per million tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "tables of prices are literals")]
 pub struct ModelPrice {

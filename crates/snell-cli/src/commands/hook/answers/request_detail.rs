@@ -28,12 +28,14 @@ impl<'a> ShownCall<'a> {
         let input = original.tool.as_ref().and_then(|tool| tool.input.clone()).unwrap_or(Value::Null);
         let reason = run.verdict.question.clone().or_else(|| run.verdict.reason.clone());
         let guard = run.guard_run.as_ref().map(GuardRun::to_records).unwrap_or_default();
+        let subagent = original.subagent.as_ref().and_then(|subagent| subagent.id.clone());
         let suggestions = original.raw.get("permission_suggestions").cloned();
         // The record's own masking serves for all parts.
         let mut record = EventRecord::new(&original, run.setup.now);
         record.payload = Map::from_iter([
             ("input".to_owned(), input),
             ("cwd".to_owned(), json!(original.cwd)),
+            ("subagent".to_owned(), json!(subagent)),
             ("reason".to_owned(), json!(reason)),
             ("guard".to_owned(), serde_json::to_value(&guard).unwrap_or_default()),
             ("suggestions".to_owned(), suggestions.unwrap_or(Value::Null)),

@@ -1,0 +1,212 @@
+//! The states of agents without hook events, by the lines of their transcripts.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+use snell::{AgentProduct, Timestamp};
+use snell_store::{ReconcileScope, TranscriptDirectory};
+
+use crate::support::{TestStore, make_timestamp};
+
+/// A session of an agent that sends no events.
+struct SilentSession {
+    kept: TestStore,
+    path: std::path::PathBuf,
+    seconds: i64,
+}
+
+impl SilentSession {
+    /// A session whose transcript has these lines.
+    fn find(product: &str, name: &str, lines: &[Value]) -> Self {
+        let mut session = Self { kept: TestStore::new(), path: std::path::PathBuf::new(), seconds: 0 };
+        session.path = session.kept.path_of("home").join(name);
+        fs::create_dir_all(session.path.parent().unwrap()).unwrap();
+        session.append(lines);
+        let product = AgentProduct::find_by_name(product).unwrap();
+        let directory = TranscriptDirectory { product, path: session.kept.path_of("home") };
+        assert_eq!(session.kept.store.discover_sessions(&[directory], session.now()).unwrap(), 1);
+        session
+    }
+
+    fn now(&self) -> Timestamp {
+        make_timestamp(self.seconds)
+    }
+
+    /// Appends lines at this second.
+    fn append(&self, lines: &[Value]) {
+        let mut file = OpenOptions::new().create(true).append(true).open(&self.path).unwrap();
+        for line in lines {
+            writeln!(file, "{line}").unwrap();
+        }
+        file.set_modified(SystemTime::from(self.now())).unwrap();
+    }
+
+    /// The state and the tool after these lines, once a turn that ended may count.
+    fn add(&mut self, lines: &[Value]) -> (String, Option<String>) {
+        self.seconds += 10;
+        self.append(lines);
+        self.seconds += 1;
+        self.kept.store.reconcile_agents(ReconcileScope::All, self.now()).unwrap();
+        self.read()
+    }
+
+    fn read(&mut self) -> (String, Option<String>) {
+        let agent = self.kept.expect_single_agent();
+        (agent.state.to_string(), agent.current_tool)
+    }
+}
+
+fn state(state: &str, tool: Option<&str>) -> (String, Option<String>) {
+    (state.to_owned(), tool.map(str::to_owned))
+}
+
+fn claude_call(id: &str, tool: &str) -> Value {
+    let call = json!({"type": "tool_use", "id": id, "name": tool, "input": {}});
+    json!({"type": "assistant", "sessionId": "s1", "message": {"content": [call], "stop_reason": "tool_use"}})
+}
+
+fn claude_result(id: &str) -> Value {
+    let result = json!({"type": "tool_result", "tool_use_id": id, "content": "x"});
+    json!({"type": "user", "sessionId": "s1", "message": {"content": [result]}})
+}
+
+fn claude_text(kind: &str, text: &str) -> Value {
+    json!({"type": kind, "sessionId": "s1", "cwd": "/", "message": {"content": text, "stop_reason": "end_turn"}})
+}
+
+#[test]
+fn only_the_answer_to_a_question_ends_the_wait_for_it() {
+    let mut session = SilentSession::find("claude", "project/s1.jsonl", &[claude_text("user", "Ask me.")]);
+    assert_eq!(session.read(), state("processing", None));
+    let both = [claude_call("c1", "Bash"), claude_call("c2", "AskUserQuestion")];
+    assert_eq!(session.add(&both), state("awaiting_input", Some("AskUserQuestion")));
+    assert_eq!(session.add(&[claude_result("c1")]), state("awaiting_input", Some("AskUserQuestion")));
+    assert_eq!(session.add(&[claude_result("c2")]), state("processing", None));
+    assert_eq!(session.add(&[claude_text("assistant", "Done.")]), state("idle", None));
+    assert_eq!(session.add(&[claude_text("user", "Again.")]), state("processing", None));
+    assert_eq!(session.add(&[claude_text("assistant", "Shall I delete it?")]), state("awaiting_input", None));
+}
+
+#[test]
+fn an_interruption_ends_the_wait_for_a_question() {
+    let lines = [claude_text("user", "Ask me."), claude_call("c1", "AskUserQuestion")];
+    let mut session = SilentSession::find("claude", "project/s1.jsonl", &lines);
+    assert_eq!(session.read(), state("awaiting_input", Some("AskUserQuestion")));
+    let interruption = claude_text("user", "[Request interrupted by user for tool use]");
+    assert_eq!(session.add(&[claude_result("c1"), interruption]), state("idle", None));
+}
+
+#[test]
+fn sub_agents_that_run_on_are_work_in_the_background() {
+    let mut session = SilentSession::find("claude", "project/s1.jsonl", &[claude_text("user", "Start them.")]);
+    let left =
+        json!({"type": "system", "subtype": "turn_duration", "sessionId": "s1", "pendingBackgroundAgentCount": 2});
+    assert_eq!(session.add(&[claude_text("assistant", "They run."), left]), state("processing", None));
+    let view = session.kept.expect_single_agent();
+    assert_eq!(view.why, "its turn ended; its transcript shows 2 sub-agents that run on");
+    assert_eq!(session.add(&[claude_text("user", "And?")]), state("processing", None));
+    assert_eq!(session.add(&[claude_text("assistant", "Done.")]), state("idle", None));
+}
+
+#[test]
+fn each_format_shows_a_turn_with_a_call() {
+    let id = "019e568a-c68d-7801-99f9-1267eccf8793";
+    let codex = |kind: &str, fields: Value| {
+        let mut payload = fields;
+        payload["type"] = kind.into();
+        json!({"type": "event_msg", "payload": payload})
+    };
+    let copilot = |kind: &str, data: Value| json!({"type": kind, "data": data});
+    let pi = |role: &str, content: Value| json!({"type": "message", "message": {"role": role, "content": content}});
+    let kiro = |kind: &str, content: Value| json!({"kind": kind, "data": {"content": [content]}});
+    let rows = [
+        (
+            "codex",
+            format!("2026/11/12/rollout-2026-11-12T09-46-11-{id}.jsonl"),
+            codex("user_message", json!({"message": "Go."})),
+            codex("function_call", json!({"call_id": "c1", "name": "shell"})),
+            codex("function_call_output", json!({"call_id": "c1"})),
+            codex("task_complete", json!({})),
+        ),
+        (
+            "copilot",
+            format!("{id}/events.jsonl"),
+            copilot("user.message", json!({"content": "Go."})),
+            copilot(
+                "assistant.message",
+                json!({"content": "", "toolRequests": [{"toolCallId": "c1", "name": "shell"}]}),
+            ),
+            copilot("tool.execution_complete", json!({"toolCallId": "c1"})),
+            copilot("assistant.message", json!({"content": "Done.", "toolRequests": []})),
+        ),
+        (
+            "gemini",
+            "project/chats/session-2026.jsonl".to_owned(),
+            json!({"sessionId": id, "type": "user", "content": [{"text": "Go."}]}),
+            json!({"type": "gemini", "content": "", "toolCalls": [{"id": "c1", "name": "shell"}]}),
+            json!({"type": "user", "content": [{"functionResponse": {"id": "c1", "name": "shell"}}]}),
+            json!({"type": "gemini", "content": "Done."}),
+        ),
+        (
+            "pi",
+            format!("project/2026_{id}.jsonl"),
+            pi("user", json!("Go.")),
+            pi("assistant", json!([{"type": "toolCall", "id": "c1", "name": "shell"}])),
+            json!({"type": "message", "message": {"role": "toolResult", "toolCallId": "c1"}}),
+            pi("assistant", json!([{"type": "text", "text": "Done."}])),
+        ),
+        (
+            "kiro",
+            format!("{id}.jsonl"),
+            kiro("Prompt", json!({"kind": "text", "data": "Go."})),
+            kiro("AssistantMessage", json!({"kind": "toolUse", "data": {"toolUseId": "c1", "name": "shell"}})),
+            kiro("ToolResults", json!({"kind": "toolResult", "data": {"toolUseId": "c1"}})),
+            kiro("AssistantMessage", json!({"kind": "text", "data": "Done."})),
+        ),
+        (
+            "vibe",
+            format!("{id}/messages.jsonl"),
+            json!({"role": "user", "content": "Go."}),
+            json!({"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "shell"}}]}),
+            json!({"role": "tool", "tool_call_id": "c1"}),
+            json!({"role": "assistant", "content": "Done."}),
+        ),
+        (
+            "antigravity",
+            format!("{id}/.system_generated/logs/transcript.jsonl"),
+            json!({"type": "USER_INPUT", "content": "Go."}),
+            json!({"type": "PLANNER_RESPONSE", "source": "MODEL", "tool_calls": [{"name": "shell"}]}),
+            json!({"type": "RUN_COMMAND", "source": "MODEL"}),
+            json!({"type": "PLANNER_RESPONSE", "source": "MODEL", "content": "Done."}),
+        ),
+    ];
+    for (product, path, prompt, call, result, end) in rows {
+        let mut session = SilentSession::find(product, &path, std::slice::from_ref(&prompt));
+        assert_eq!(session.read(), state("processing", None), "{product}");
+        let (called, tool) = session.add(&[call]);
+        assert_eq!(called, "processing", "{product}");
+        assert!(tool.is_some(), "{product}");
+        assert_eq!(session.add(&[result]).0, "processing", "{product}");
+        assert_eq!(session.add(&[end]), state("idle", None), "{product}");
+        assert_eq!(session.add(&[prompt]).0, "processing", "{product}");
+    }
+}
+
+#[test]
+fn a_permission_that_a_transcript_shows_is_awaited() {
+    let line = |kind: &str, data: Value| json!({"type": kind, "data": data});
+    let request = json!({"toolRequests": [{"toolCallId": "c1", "name": "bash"}, {"toolCallId": "c2", "name": "view"}]});
+    let asked = line("permission.requested", json!({"permissionRequest": {"toolCallId": "c1"}}));
+    let ended = |id: &str| line("tool.execution_complete", json!({"toolCallId": id}));
+    let prompt = line("user.message", json!({"content": "Go."}));
+    let mut session = SilentSession::find("copilot", "s1/events.jsonl", &[prompt]);
+    assert_eq!(
+        session.add(&[line("assistant.message", request), asked]),
+        state("awaiting_input", Some("Bash")),
+        "the canonical name of its tool"
+    );
+    assert_eq!(session.add(&[ended("c2")]), state("awaiting_input", Some("Bash")));
+    assert_eq!(session.add(&[ended("c1")]), state("processing", None));
+}
