@@ -292,7 +292,10 @@ fn an_invalid_parameter_is_refused_by_name() {
             "/api/agents?colour=red",
             "unknown parameter \"colour\" (hint: known parameters: state, project_id, ended, limit, before)",
         ),
-        ("/api/agents?state=busy", "\"state\" must be one of idle, processing, awaiting_input, ended, not \"busy\""),
+        (
+            "/api/agents?state=busy",
+            "\"state\" must be one of awaiting_input, processing, background, idle, ended, not \"busy\"",
+        ),
         ("/api/agents?ended=1", "\"ended\" must be true or false, not \"1\""),
         ("/api/agents?before=x", "\"before\" must be the value of \"next\" of the previous page, not \"x\""),
         ("/api/agents?before=x_1", "\"before\" must be the value of \"next\" of the previous page, not \"x_1\""),

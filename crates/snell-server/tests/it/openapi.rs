@@ -124,7 +124,6 @@ fn every_response_matches_the_description() {
     let document = parse_openapi();
     let check = |method: &str, route: &str, answer: &HttpResponse| check_response(&document, method, route, answer);
     for (method, route) in api_routes().filter(|(method, route)| *method == "POST" && route.starts_with("/hook/")) {
-        let name = route.trim_start_matches("/hook/");
         let judgement = json!({
             "took_us": 5, "decision": "block", "reason": "no",
             "runs": [{"contract": "snell", "source": "snell.toml", "line": 1, "command": "x", "status": "ok"}],
