@@ -40,11 +40,12 @@ pub use derive::context_usage::ContextReport;
 pub use derive::intent::TurnIntent;
 pub use derive::labels::describe_end_reason;
 pub use derive::normalize::NormalizedEvent;
+pub use derive::process::ProcessFingerprint;
 pub use error::{Result, StoreError, format_error_chain};
 pub use queue::pending::{PendingClaim, PendingEvent, PendingQueue};
 pub use queue::recorder::{DiskCopy, EventRecorder, RecordOutcome};
 pub use queue::spool::EventSpool;
-pub use reconcile::{ReconcileScope, TmuxPane, TmuxServerPanes, TranscriptDirectory, WatchFingerprint, WatchTarget};
+pub use reconcile::{FileFingerprint, ReconcileScope, TmuxPane, TmuxServerPanes, TranscriptDirectory, WatchTarget};
 pub use record::event_record::{
     DecisionRecord, EventRecord, EventSender, FinishedHookRun, GuardVerdictRecord, HookRunRecord,
 };

@@ -134,7 +134,7 @@ fn render_agents(look: &AgentsSnapshot, now: Timestamp) -> String {
             plain(agent.project.clone()),
             plain(output::shorten_to_one_line(agent.last_words.as_deref().unwrap_or_default(), WORDS_SHOWN)),
             plain(format!("{} ago", format_elapsed(agent.last_seen_at, now))),
-            (explain_agent_state(agent), TextStyle::Faint),
+            (explain_agent_state(agent, now), TextStyle::Faint),
         ]);
     }
     table.render()
@@ -158,8 +158,11 @@ fn state_style(activity: AgentActivity) -> TextStyle {
     }
 }
 
-/// The source of a state that no hook reported, or what the agent waits for, unless its last words show it.
-fn explain_agent_state(agent: &AgentView) -> String {
+/// For how long an agent that works has shown no sign of life; the source of a state that no hook reported; or what the agent waits for, unless its last words show it.
+fn explain_agent_state(agent: &AgentView, now: Timestamp) -> String {
+    if let Some(since) = agent.silent_since {
+        return format!("no sign of life for {}", format_elapsed(since, now));
+    }
     let words = output::shorten_to_one_line(agent.last_words.as_deref().unwrap_or_default(), WORDS_SHOWN);
     match agent.state_source {
         StateSource::Hook if agent.state != AgentState::AwaitingInput => String::new(),

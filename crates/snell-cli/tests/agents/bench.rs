@@ -15,6 +15,7 @@ use snell_test_support::database::query_texts;
 use snell_test_support::files::{parse_json_lines, write_file};
 use snell_test_support::model::{ModelScript, ScriptedModel};
 use snell_test_support::process::{CommandOutput, ProcessEntry, Signal, find_processes, run_with_stdin, send_signal};
+use snell_test_support::serve_process::ServeProcess;
 use tempfile::TempDir;
 
 /// Longer than any run takes. A run that takes longer hangs.
@@ -98,6 +99,12 @@ impl AgentBench {
     pub fn run_snell(&self, arguments: &[&str]) -> CommandOutput {
         let mut command = self.command(Path::new(env!("CARGO_BIN_EXE_snell")));
         run_with_stdin(command.args(arguments), "")
+    }
+
+    /// Starts a server that shows the agents of this home directory.
+    pub fn start_server(&self) -> ServeProcess {
+        let mut command = self.command(Path::new(env!("CARGO_BIN_EXE_snell")));
+        ServeProcess::spawn(command.args(["serve", "--addr", "127.0.0.1:0", "--log", "off"])).unwrap()
     }
 
     /// All agents that Snell knows, also those that ended.

@@ -65,7 +65,12 @@ fn work_in_the_background_is_a_state_of_its_own() {
     let stop = json!({"session_id": "idler", "cwd": sandbox.home().join("idler"), "last_assistant_message": "Started.",
         "background_tasks": tasks, "session_crons": wakeups});
     sandbox.send_hook_event("11:59:00", "Stop", stop);
-    insta::assert_snapshot!(sandbox.run_snell(&["agents"], "").stdout, @"");
+    insta::assert_snapshot!(sandbox.run_snell(&["agents"], "").stdout, @"
+    AGENT  PRODUCT  STATE                               SINCE  PROJECT  LAST WORDS  LAST ACTIVE  WHY
+    3      claude   awaiting_input                      3m     asker                3m ago       May I use Bash?
+    2      claude   processing Bash                     10m    worker   Build it.   12s ago
+    1      claude   background 2 sub-agents, 1 wake-up  1m     idler    Started.    1m ago
+    ");
     let listed: Value = serde_json::from_str(&sandbox.run_snell(&["agents", "--json"], "").stdout).unwrap();
     assert_eq!(listed[2]["state"], "processing");
     assert_eq!(listed[2]["background"], json!({"subagents": 2, "commands": 0, "wakeups": 1}));

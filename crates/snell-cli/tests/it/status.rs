@@ -74,7 +74,7 @@ fn as_json_it_counts_everything() {
     assert_eq!(list_attention(&ran), [""; 0]);
     let json = ran.json();
     assert_eq!(json["keep"], "14d");
-    insta::assert_snapshot!(json["totals"].to_string(), @r#"{"events":2,"blocked":1,"turns":1,"hook_runs":1,"projects":1,"agents":{"idle":0,"processing":1,"awaiting_input":0,"ended":0},"first_event_at":"2026-03-01T11:01:00Z","last_event_at":"2026-03-01T11:02:00Z"}"#);
+    insta::assert_snapshot!(json["totals"].to_string(), @r#"{"events":2,"blocked":1,"turns":1,"hook_runs":1,"projects":1,"agents":{"awaiting_input":0,"processing":1,"background":0,"idle":0,"ended":0},"first_event_at":"2026-03-01T11:01:00Z","last_event_at":"2026-03-01T11:02:00Z"}"#);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::clock::ServerClock;
 use crate::http::errors::format_error_chain;
 use crate::ingest::outbox_drain::OutboxDrain;
 use crate::metrics::{MetricOutcome, SharedMetrics};
-use crate::reconciler::agent_watch::{AgentWatch, WATCH_INTERVAL};
+use crate::reconciler::agent_watch::{AgentWatch, ChangedAgents, WATCH_INTERVAL};
 use crate::reconciler::poll_mode::{PollScheduler, ReconcilerTask};
 use crate::reconciler::tmux;
 use crate::store_pool::PooledStore;
@@ -106,15 +106,20 @@ impl ReconcilerThread {
         }
     }
 
-    /// Checks agents whose files or processes changed.
+    /// Checks agents whose files, processes or terminals changed.
     fn check_changed(&mut self, watch: &mut AgentWatch) {
-        let mut changed = Vec::new();
+        let mut changed = ChangedAgents::default();
         self.try_with_store("look at transcripts", |store| {
             changed = watch.find_changed(store)?;
             Ok(())
         });
-        for agent_id in changed {
+        for agent_id in changed.agents {
             self.reconcile_agents(ReconcileScope::Agent(agent_id));
+        }
+        if !changed.without_terminal.is_empty() {
+            let now = self.clock.now();
+            let agents = changed.without_terminal;
+            self.try_with_store("end agents without terminals", |store| store.end_hung_up_agents(&agents, now));
         }
     }
 

@@ -357,7 +357,7 @@ pub(crate) fn to_stored_precision(time: Timestamp) -> Timestamp {
 }
 
 /// A process. Its start time distinguishes it from later ones with the same id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ProcessIdentity {
     /// Its process id.
     pub pid: u32,

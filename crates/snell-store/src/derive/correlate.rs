@@ -438,6 +438,7 @@ fn assign_missing_project(rows: &mut dyn Rows, origin: &EventOrigin<'_>, agent: 
 fn update_from_sender(agent: &mut AgentRow, origin: &EventOrigin<'_>) {
     let sender = origin.sender;
     agent.last_seen_at = agent.last_seen_at.max(origin.at);
+    agent.silent_since = None;
     if let Some(id) = origin.session_id() {
         agent.session_id = Some(id.to_owned());
     }

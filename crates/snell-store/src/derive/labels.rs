@@ -9,6 +9,7 @@ const END_REASON_LABELS: &[(&str, &str)] = &[
     ("bypass_permissions_disabled", "bypass-permissions mode was disabled"),
     ("other", "no reason given"),
     ("process_gone", "its process exited"),
+    ("terminal_closed", "its terminal was closed"),
     ("pane_closed", "its tmux pane was closed"),
     ("left_pane", "its tmux pane shows a shell prompt"),
     ("pane_reused", "another agent runs in its tmux pane"),

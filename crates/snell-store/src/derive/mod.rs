@@ -186,6 +186,11 @@ fn record_state_and_turns(
     Ok(state)
 }
 
+/// Whether a tool of the product asks the user a question.
+pub(crate) fn is_question_tool(product: &AgentProduct, tool: &str) -> bool {
+    question_text::find_question_tool(product, tool).is_some()
+}
+
 /// Stores that a tool call was blocked, for notices.
 fn insert_blocked_call(rows: &mut dyn Rows, observed: &NormalizedEvent, found: &CorrelatedAgent) -> Result<()> {
     let is_call = matches!(observed.event.name, EventName::PreToolUse | EventName::PermissionRequest);

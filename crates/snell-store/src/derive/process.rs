@@ -3,14 +3,36 @@
 use std::fs;
 use std::io::Read;
 use std::path::Path;
+use std::time::Duration;
+
+use rustix::param::clock_ticks_per_second;
 
 use crate::db::model::ProcessIdentity;
 
 /// How many ancestors of a hook are searched for its agent.
 const MAX_CALLER_STEPS: usize = 8;
 
+/// How exact the start time of a process is.
+const START_TIME_PRECISION_SECONDS: f64 = 0.02;
+
+/// The signal of a closed terminal in the masks of `/proc/PID/status`.
+const SIGHUP_BIT: u64 = 1;
+
 /// How many ancestors of a process are listed.
 const MAX_ANCESTORS: usize = 64;
+
+/// A process at one time. After a change, its agent has to be checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessFingerprint {
+    /// Which process.
+    pub process: ProcessIdentity,
+    /// Whether it is certainly gone.
+    pub is_gone: bool,
+    /// Whether it reads its terminal.
+    pub is_in_foreground: bool,
+    /// Whether it has a terminal. A process loses it when the terminal is closed.
+    pub has_terminal: bool,
+}
 
 impl ProcessIdentity {
     /// The process with this id.
@@ -64,8 +86,39 @@ impl ProcessIdentity {
     /// or on systems without `/proc`.
     pub fn is_in_foreground(self) -> Option<bool> {
         let stat = ProcessStat::read(self.pid)?;
-        let foreground = u32::try_from(stat.foreground_group).ok().filter(|group| *group > 0)?;
-        Some(!stat.stopped && foreground == stat.group)
+        (stat.foreground_group > 0).then(|| stat.is_in_foreground())
+    }
+
+    /// Its state now, by one look at the system.
+    pub(crate) fn read_fingerprint(self) -> ProcessFingerprint {
+        let stat = ProcessStat::read(self.pid).filter(|stat| self.started.is_none_or(|at| at == stat.started));
+        ProcessFingerprint {
+            process: self,
+            is_gone: stat.as_ref().map_or_else(|| self.is_gone(), |stat| stat.dead),
+            is_in_foreground: stat.as_ref().is_some_and(ProcessStat::is_in_foreground),
+            has_terminal: stat.is_some_and(|stat| stat.terminal != 0),
+        }
+    }
+
+    /// Whether it has a child process that started this long ago or later, such as a tool or a hook. Without `/proc` it is
+    /// unknown.
+    pub(crate) fn has_child_younger_than(self, age: Duration) -> bool {
+        let uptime = fs::read_to_string("/proc/uptime").unwrap_or_default();
+        let Some(uptime) = uptime.split(' ').next().and_then(|seconds| seconds.parse::<f64>().ok()) else {
+            return false;
+        };
+        let earliest = (uptime - age.as_secs_f64() - START_TIME_PRECISION_SECONDS) * clock_ticks_per_second() as f64;
+        let pids = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let mut stats = pids.filter_map(|entry| ProcessStat::read(entry.file_name().to_str()?.parse().ok()?));
+        stats.any(|stat| stat.parent == self.pid && !stat.dead && stat.started as f64 >= earliest)
+    }
+
+    /// Whether it ignores that its terminal is closed, as after `nohup`.
+    pub(crate) fn ignores_hangup(self) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        ignored.is_none_or(|mask| mask & SIGHUP_BIT != 0)
     }
 
     /// Whether it is an interactive shell, which runs neither a script nor one command.
@@ -165,6 +218,8 @@ struct ProcessStat {
     name: String,
     parent: u32,
     group: u32,
+    /// The number of its terminal; 0 if it has none.
+    terminal: i64,
     /// The foreground group of its terminal; none if this is not positive.
     foreground_group: i64,
     started: u64,
@@ -175,6 +230,10 @@ struct ProcessStat {
 }
 
 impl ProcessStat {
+    fn is_in_foreground(&self) -> bool {
+        !self.stopped && self.foreground_group == i64::from(self.group)
+    }
+
     fn read(pid: u32) -> Option<Self> {
         // It is one short line, so one read is enough.
         let mut line = [0; 1024];
@@ -193,6 +252,7 @@ impl ProcessStat {
             stopped: matches!(*fields.first()?, "T" | "t"),
             parent: fields.get(1)?.parse().ok()?,
             group: fields.get(2)?.parse().ok()?,
+            terminal: fields.get(4)?.parse().ok()?,
             foreground_group: fields.get(5)?.parse().ok()?,
             started: fields.get(19)?.parse().ok()?,
         })

@@ -6,6 +6,7 @@
 mod discovery;
 mod panes;
 mod session_file;
+mod silence;
 mod watch_targets;
 
 use std::time::Duration;
@@ -22,20 +23,15 @@ use crate::store::{Store, read_transcript_delta};
 pub use discovery::TranscriptDirectory;
 pub use panes::{TmuxPane, TmuxServerPanes};
 use session_file::SessionFileStatus;
-pub use watch_targets::{WatchFingerprint, WatchTarget};
-
-/// A turn that only the transcript reports has ended if nothing was written for this long.
-const QUIET_TURN: Duration = Duration::from_secs(60);
-
-/// A prompt that nothing followed for this long was taken back, unless the agent's session file shows that it works.
-const QUIET_PROMPT: Duration = Duration::from_secs(10 * 60);
-
-/// An agent without hook events and without a known process has ended if its transcript has not changed for this long.
-const QUIET_AGENT: Duration = Duration::from_secs(30 * 60);
+use silence::{QuietConclusion, TranscriptSilence};
+pub use watch_targets::{FileFingerprint, WatchTarget};
 
 /// A line that ends a turn is read before the `Stop` event arrives, and a `Stop` hook may make the agent continue. Without
 /// hooks, a queued prompt or the call of the same message may follow. So the end counts only after this time.
 const STOP_EVENT_GRACE: Duration = Duration::from_millis(600);
+
+/// Hooks of a `Stop` event run at most this long.
+const MAX_STOP_HOOKS: Duration = Duration::from_secs(10 * 60);
 
 /// The agents to check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,14 +57,8 @@ struct ReconcileFinding {
     /// Since when the agent waits for a prompt by its session file, if an older event said that it works.
     idle_since: Option<Timestamp>,
     quiet: Option<QuietConclusion>,
-}
-
-/// The conclusion from a transcript that does not change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum QuietConclusion {
-    TurnIsOver,
-    PromptIsTakenBack,
-    AgentIsGone,
+    /// The last sign of life of an agent that works, if that was long ago.
+    silent_since: Option<Timestamp>,
 }
 
 impl Store {
@@ -87,6 +77,27 @@ impl Store {
         }
         self.run_transaction("reconciled", now, &mut |rows| {
             findings.iter().try_for_each(|finding| finding.apply(rows, now))
+        })
+    }
+
+    /// Ends agents whose terminal was closed. Their processes may need a while to end.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read or written.
+    pub fn end_hung_up_agents(&mut self, agents: &[i64], now: Timestamp) -> Result<()> {
+        let now = to_stored_precision(now);
+        self.run_transaction("reconciled", now, &mut |rows| {
+            for agent_id in agents {
+                let Some(mut agent) = rows.find_agent(*agent_id)?.filter(ends_with_terminal) else {
+                    continue;
+                };
+                let why = "its terminal was closed";
+                let ending = AgentEnding { source: StateSource::Process, why, reason: "terminal_closed" };
+                end_agent(rows, &mut agent, ending, now)?;
+                rows.save_agent(&mut agent)?;
+            }
+            Ok(())
         })
     }
 
@@ -126,9 +137,11 @@ impl Store {
             _ => None,
         };
         let silence = TranscriptSilence { agent: &agent, status, now };
+        let silent_since = self.is_local_agent(&agent).then(|| silence.find_last_sign(path.as_deref())).flatten();
         let quiet = path.filter(|_| caught_up.is_none()).and_then(|path| silence.conclude(&path));
         let is_news = caught_up.is_some() || gone.is_some() || idle_since.is_some() || quiet.is_some();
-        is_news.then_some(ReconcileFinding { before: agent, delta: caught_up, gone, idle_since, quiet })
+        let is_news = is_news || silent_since != agent.silent_since;
+        is_news.then_some(ReconcileFinding { before: agent, delta: caught_up, gone, idle_since, quiet, silent_since })
     }
 
     /// Whether the agent's process is certainly gone. Only processes of this host can be checked.
@@ -178,28 +191,10 @@ impl ReconcileFinding {
         if let Some(quiet) = self.quiet.filter(|_| agent == self.before) {
             quiet.apply(rows, &mut agent, now)?;
         }
+        // It may have done so meanwhile.
+        let has_slept = agent.last_seen_at == self.before.last_seen_at && agent.state == AgentState::Processing;
+        agent.silent_since = self.silent_since.filter(|_| has_slept);
         rows.save_agent(&mut agent)
-    }
-}
-
-impl QuietConclusion {
-    fn apply(self, rows: &mut dyn Rows, agent: &mut AgentRow, now: Timestamp) -> Result<()> {
-        match self {
-            Self::TurnIsOver => {
-                let why = "its transcript has not changed for a while";
-                agent.set_state(AgentState::Idle, StateSource::Transcript, why, now);
-            }
-            Self::PromptIsTakenBack => {
-                let why = "nothing has followed its last event for a long time, so its prompt may have been taken back";
-                agent.set_state(AgentState::Idle, StateSource::Transcript, why, now);
-            }
-            Self::AgentIsGone => {
-                let why = "no hook events, and its transcript has not changed for a long time";
-                end_agent(rows, agent, AgentEnding { source: StateSource::Transcript, why, reason: "silent" }, now)?;
-            }
-        }
-        agent.mark_low_confidence();
-        Ok(())
     }
 }
 
@@ -224,58 +219,46 @@ fn end_agent(rows: &mut dyn Rows, agent: &mut AgentRow, ending: AgentEnding<'_>,
     Ok(())
 }
 
+/// Whether the agent ends when its terminal is closed.
+fn ends_with_terminal(agent: &AgentRow) -> bool {
+    agent.state != AgentState::Ended && agent.process.is_some_and(|process| !process.ignores_hangup())
+}
+
 /// Whether the agent's state is outdated if it has waited for a prompt since then. A question at the end of a turn is
 /// not: the agent waits for the answer as it does for a prompt.
 fn is_interruptible(agent: &AgentRow, since: Timestamp) -> bool {
+    // While a wake-up is scheduled, Claude Code waits for a prompt.
+    let sleeps = agent.background.is_some_and(|work| work.wakeups > 0);
     let is_at_work = match agent.state {
-        AgentState::Processing => true,
+        AgentState::Processing => !sleeps,
         AgentState::AwaitingInput => agent.current_tool.is_some(),
         AgentState::Idle | AgentState::Ended => false,
     };
     is_at_work && agent.state_reported_at.is_none_or(|reported_at| reported_at < since)
 }
 
-/// Whether the transcript shows the end of a turn that a `Stop` event may still report, or that may go on. An interruption or an API error
-/// fires none. The session file shows that hooks of the event still run.
+/// Whether the transcript shows the end of a turn that a `Stop` event may still report, or that may go on. An interruption
+/// or an API error fires none. The session file shows that hooks of the event still run; without one, the processes that
+/// the agent has started since.
 fn awaits_stop_event(agent: &AgentRow, delta: &TranscriptDelta, status: SessionFileStatus, now: Timestamp) -> bool {
     let Some(read) = &delta.read else {
         return false;
     };
+    let is_unknown = status == SessionFileStatus::Unknown;
     let is_cut_off =
         matches!(read.entries.last(), Some(TranscriptEntry::Interrupted { .. } | TranscriptEntry::ApiError { .. }));
     let is_end = |kind: &ActivityKind| matches!(kind, ActivityKind::EndedTurn | ActivityKind::LeftSubagents(_));
     let ended_at = read.last_activity().filter(|activity| is_end(&activity.kind));
     let age = ended_at.and_then(|activity| activity.at).map(|at| now.duration_since(at).unsigned_abs());
-    let is_recent = age.is_some_and(|age| age < STOP_EVENT_GRACE || status == SessionFileStatus::Busy);
+    let is_reported = agent.state_reported_at.is_some();
+    let is_recent = age.is_some_and(|age| {
+        let runs_hooks = || is_unknown && is_reported && runs_hooks_since(agent, age);
+        age < STOP_EVENT_GRACE || status == SessionFileStatus::Busy || runs_hooks()
+    });
     agent.state == AgentState::Processing && !is_cut_off && is_recent
 }
 
-/// An agent whose transcript does not change.
-struct TranscriptSilence<'a> {
-    agent: &'a AgentRow,
-    status: SessionFileStatus,
-    now: Timestamp,
-}
-
-impl TranscriptSilence<'_> {
-    /// The conclusion from it; nothing if something else shows the agent's state.
-    fn conclude(&self, path: &str) -> Option<QuietConclusion> {
-        let agent = self.agent;
-        let written = std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok()?;
-        let written = Timestamp::try_from(written).ok()?;
-        let since = Duration::try_from(self.now.duration_since(written)).ok()?;
-        let is_unreported = agent.state_reported_at.is_none() && agent.process.is_none();
-        if is_unreported && agent.state != AgentState::Ended && since > QUIET_AGENT {
-            return Some(QuietConclusion::AgentIsGone);
-        }
-        if agent.state != AgentState::Processing || agent.current_tool.is_some() || agent.background.is_some() {
-            return None;
-        }
-        if agent.state_source == StateSource::Transcript {
-            return (since > QUIET_TURN).then_some(QuietConclusion::TurnIsOver);
-        }
-        let reported = agent.state_reported_at.and_then(|at| Duration::try_from(self.now.duration_since(at)).ok());
-        let is_silent = since > QUIET_PROMPT && reported.is_some_and(|reported| reported > QUIET_PROMPT);
-        (is_silent && self.status == SessionFileStatus::Unknown).then_some(QuietConclusion::PromptIsTakenBack)
-    }
+/// Whether a process runs that the agent has started since the end of its turn, so long ago.
+fn runs_hooks_since(agent: &AgentRow, age: Duration) -> bool {
+    age < MAX_STOP_HOOKS && agent.process.is_some_and(|process| process.has_child_younger_than(age))
 }

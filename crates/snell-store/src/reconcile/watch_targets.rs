@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::session_file;
 use crate::db::model::{AgentRow, AgentState, ProcessIdentity};
+use crate::derive::process::ProcessFingerprint;
 use crate::error::Result;
 use crate::store::Store;
 
 /// An agent to watch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WatchTarget {
     /// The agent.
     pub agent_id: i64,
@@ -18,16 +19,9 @@ pub struct WatchTarget {
     process: Option<ProcessIdentity>,
 }
 
-/// The files and the process of a target at one time. After a change, the agent has to be checked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WatchFingerprint {
-    files: Vec<Option<FileFingerprint>>,
-    is_process_gone: bool,
-}
-
 /// Which file is at a path, and its last change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct FileFingerprint {
+pub struct FileFingerprint {
     device: u64,
     inode: u64,
     bytes: u64,
@@ -35,12 +29,19 @@ struct FileFingerprint {
 }
 
 impl WatchTarget {
-    /// Looks at the files and the process. Opens no file, so a named pipe cannot block it.
-    pub fn take_fingerprint(&self) -> WatchFingerprint {
-        WatchFingerprint {
-            files: self.files.iter().map(|path| FileFingerprint::read(path)).collect(),
-            is_process_gone: self.process.is_some_and(ProcessIdentity::is_gone),
-        }
+    /// The files that show a change.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// Looks at the files. Opens none, so a named pipe cannot block it.
+    pub fn read_files(&self) -> Vec<Option<FileFingerprint>> {
+        self.files.iter().map(|path| FileFingerprint::read(path)).collect()
+    }
+
+    /// Looks at the process; nothing if it is unknown.
+    pub fn read_process(&self) -> Option<ProcessFingerprint> {
+        self.process.map(ProcessIdentity::read_fingerprint)
     }
 }
 

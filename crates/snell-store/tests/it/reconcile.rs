@@ -444,3 +444,70 @@ fn a_prompt_that_nothing_follows_was_taken_back() {
         assert_eq!((agent.state, agent.confidence), expected, "{age} {seconds}");
     }
 }
+
+/// The state of an agent that only its transcript shows, after silence for so many seconds.
+fn find_silent_state(lines: &[serde_json::Value], seconds: u64) -> (TestStore, String) {
+    let mut kept = TestStore::new();
+    let projects = [kept.path_of("home/projects")];
+    let in_project = |mut line: serde_json::Value| {
+        line["cwd"] = kept.project_dir().to_str().unwrap().into();
+        line
+    };
+    let lines: Vec<_> = lines.iter().cloned().map(in_project).collect();
+    let path = write_home_transcript(&kept, "s", &lines);
+    kept.store.discover_sessions(&projects, make_timestamp(9)).unwrap();
+    set_file_age(&path, seconds);
+    kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(10)).unwrap();
+    let agent = kept.expect_single_agent();
+    let state = format!("{} {}", agent.state, agent.confidence);
+    (kept, state)
+}
+
+#[test]
+fn a_call_that_stays_open_without_hooks_asks_the_user() {
+    let cases = [
+        ("AskUserQuestion", 1, "processing medium"),
+        ("AskUserQuestion", 5, "awaiting_input low"),
+        ("Write", 5, "awaiting_input low"),
+        ("Bash", 5, "processing medium"),
+        ("Bash", 45, "awaiting_input low"),
+        ("mcp__db__query", 45, "awaiting_input low"),
+        ("Read", 300, "processing medium"),
+        ("Task", 300, "processing medium"),
+    ];
+    for (tool, seconds, expected) in cases {
+        let call = build_tool_line("s", 6, tool);
+        let (_, state) = find_silent_state(&[build_prompt_line("s", 5, "Go."), call], seconds);
+        assert_eq!(state, expected, "{tool} after {seconds} s");
+    }
+}
+
+#[test]
+fn an_answered_call_ends_the_guess_that_it_asks() {
+    let lines = [build_prompt_line("s", 5, "Go."), build_tool_line("s", 6, "Write")];
+    let (mut kept, state) = find_silent_state(&lines, 60);
+    assert_eq!(state, "awaiting_input low");
+    let lines = [&lines[..], &[build_result_line("s", 11)]].concat();
+    write_home_transcript(&kept, "s", &lines);
+    kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(12)).unwrap();
+    assert_eq!(kept.expect_single_agent().state, AgentState::Processing);
+}
+
+#[test]
+fn an_agent_that_works_without_a_sign_of_life_is_marked_and_keeps_its_state() {
+    let mut kept = TestStore::new();
+    kept.ingest_event(build_prompt("s", "Work."));
+    let look = |kept: &mut TestStore, at: i64| {
+        kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(at)).unwrap();
+        let agent = kept.expect_single_agent();
+        (agent.state, agent.silent_since)
+    };
+    let began = kept.expect_single_agent().last_seen_at;
+    assert_eq!(look(&mut kept, 240), (AgentState::Processing, None));
+    assert_eq!(look(&mut kept, 720), (AgentState::Processing, Some(began)));
+    kept.ingest_event(build_event("PreToolUse", "s").with_field("tool_name", "Bash").at_second(730));
+    assert_eq!(kept.expect_single_agent().silent_since, None, "an event is a sign of life");
+    assert_eq!(look(&mut kept, 731), (AgentState::Processing, None));
+    kept.ingest_event(build_event("Stop", "s").at_second(740));
+    assert_eq!(look(&mut kept, 3000), (AgentState::Idle, None), "an idle agent may be silent");
+}

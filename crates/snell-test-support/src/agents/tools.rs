@@ -51,6 +51,9 @@ impl AgentToolSet {
                 let prompt = format!("This is the {SUBAGENT_WORDS}: list the files.");
                 fill(self.subagent.unwrap(), &[("$PROMPT", &prompt)])
             }
+            ScriptedCall::Native { name, input } => {
+                NativeCall { id: id.clone(), name: (*name).to_owned(), input: input.clone() }
+            }
             ScriptedCall::Question(text) => fill(self.question.unwrap(), &[("$PROMPT", text)]),
         }
     }

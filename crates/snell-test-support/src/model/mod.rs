@@ -75,15 +75,16 @@ const PROTOCOLS: &[ModelProtocol] = &[
     },
 ];
 
+/// The body of a refusal: a fault of the request itself, so a retry makes no sense.
+const REFUSAL: &str =
+    r#"{"type": "error", "error": {"type": "invalid_request_error", "message": "refused by the script"}}"#;
+
 /// Requests that need no script: the end of the path, and the answer.
 const FIXED_ANSWERS: &[(&str, &str)] = &[
     ("/count_tokens", r#"{"input_tokens": 100}"#),
     (":countTokens", r#"{"totalTokens": 100}"#),
     ("/models", r#"{"object": "list", "data": [{"id": "fake", "object": "model", "created": 1, "owned_by": "test"}]}"#),
 ];
-
-/// An error in the form that all protocols read.
-const FAILURE: &str = r#"{"type": "error", "error": {"type": "invalid_request_error", "code": 400, "status": "INVALID_ARGUMENT", "message": "The model refused the request."}}"#;
 
 /// The server. It listens on a port of its own, until the test ends.
 pub struct ScriptedModel {
@@ -191,8 +192,8 @@ impl ModelState {
         if answer.pause == AnswerPause::BeforeFirstToken {
             self.hold_answer();
         }
-        if answer.is_failure {
-            return write_json(stream, "400 Bad Request", FAILURE);
+        if answer.is_refusal {
+            return write_json(stream, "400 Bad Request", REFUSAL);
         }
         if !is_stream {
             return write_json(stream, "200 OK", &(protocol.write_body)(&answer).to_string());

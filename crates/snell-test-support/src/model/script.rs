@@ -1,5 +1,7 @@
 //! Lines for a model: turns of tool calls and texts.
 
+use serde_json::Value;
+
 /// Words in the first prompt of a sub-agent. They tell its requests from those of its parent.
 pub const SUBAGENT_WORDS: &str = "sub-task of the script";
 
@@ -19,6 +21,13 @@ pub enum ScriptedCall {
     Subagent,
     /// Asks the user a question.
     Question(String),
+    /// Calls a tool by the agent's own name for it, with its own arguments.
+    Native {
+        /// The name.
+        name: &'static str,
+        /// The arguments.
+        input: Value,
+    },
     /// Runs a line of shell by another tool of the agent.
     OtherShell {
         /// Which one of [`crate::agents::AgentToolSet::other_shells`].
@@ -42,12 +51,12 @@ pub enum ModelTurn {
     Calls(Vec<ScriptedCall>),
     /// A text, which ends the agent's turn.
     Text(String),
-    /// An error that the agent does not try again.
-    Failure,
     /// A text. Nothing is sent until the test calls [`crate::model::ScriptedModel::release`].
     HeldText(String),
     /// A text. Only the first half is sent until the test calls [`crate::model::ScriptedModel::release`].
     HalfHeldText(String),
+    /// An error that the agent does not retry.
+    Refused,
 }
 
 /// All answers of a model.

@@ -2,6 +2,7 @@
 
 mod calls;
 mod failures;
+mod live;
 mod prompt;
 mod sessions;
 mod texts;
@@ -36,7 +37,8 @@ pub struct AgentCheck {
 }
 
 /// All checks, in the order in which they run.
-const CHECKS: &[&[AgentCheck]] = &[calls::CHECKS, texts::CHECKS, failures::CHECKS, sessions::CHECKS, prompt::CHECKS];
+const CHECKS: &[&[AgentCheck]] =
+    &[calls::CHECKS, texts::CHECKS, failures::CHECKS, sessions::CHECKS, prompt::CHECKS, live::CHECKS];
 
 /// Makes benches for a check.
 pub struct CheckRunner<'a> {

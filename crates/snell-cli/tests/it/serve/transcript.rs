@@ -55,6 +55,16 @@ impl TranscriptFixture {
         self.append_message("user", &json!({"role": "user", "content": content}), at)
     }
 
+    /// The model's service answers with an error.
+    pub fn append_api_error(&self, text: &str, at: Timestamp) -> Timestamp {
+        let message = json!({"role": "assistant", "model": "<synthetic>", "content": [{"type": "text", "text": text}]});
+        let line = json!({"type": "assistant", "sessionId": self.session, "cwd": self.cwd, "timestamp": at.to_string(),
+            "isApiErrorMessage": true, "message": message});
+        let mut file = OpenOptions::new().append(true).open(&self.path).unwrap();
+        file.write_all(format!("{line}\n").as_bytes()).unwrap();
+        at
+    }
+
     /// The user refuses a tool call.
     pub fn append_refusal(&self, at: Timestamp) -> Timestamp {
         let content = [json!({"type": "tool_result", "tool_use_id": "t1", "is_error": true,

@@ -37,6 +37,56 @@ fn an_interruption_shows_at_once() {
 }
 
 #[test]
+fn an_api_error_shows_at_once() {
+    let sandbox = CliSandbox::new();
+    let receiver = start_server(&sandbox, &[]);
+    let transcript = create_working_agent(&receiver, &sandbox, "refused-request");
+    let began = Instant::now();
+    transcript.append_api_error("API Error: 400", read_current_time());
+    let agent = receiver.wait_for_agent_state("refused-request", "idle");
+    assert_eq!(agent["state_source"], "transcript");
+    assert!(began.elapsed() < MOST, "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_prompt_that_is_taken_back_shows_at_once() {
+    let sandbox = CliSandbox::new();
+    let receiver = start_server(&sandbox, &[]);
+    let pid = std::process::id();
+    let start = json!({"session_id": "taken-back", "cwd": sandbox.project().join("taken-back"), "pid": pid});
+    receiver.send_event("session-start", &start);
+    create_working_agent(&receiver, &sandbox, "taken-back");
+    let began = Instant::now();
+    let now = read_current_time().as_millisecond();
+    let content = json!({"sessionId": "taken-back", "status": "idle", "statusUpdatedAt": now});
+    // The directory is new as well.
+    write_file(&sandbox.home().join(format!(".claude/sessions/{pid}.json")), content.to_string());
+    receiver.wait_for_agent_state("taken-back", "idle");
+    assert!(began.elapsed() < MOST, "{:?}", began.elapsed());
+}
+
+#[test]
+fn without_a_session_file_the_end_of_a_turn_waits_for_the_processes_of_hooks() {
+    let sandbox = CliSandbox::new();
+    let receiver = start_server(&sandbox, &[]);
+    let start = json!({"session_id": "hooks", "cwd": sandbox.project().join("hooks"), "pid": std::process::id()});
+    receiver.send_event("session-start", &start);
+    let transcript = create_working_agent(&receiver, &sandbox, "hooks");
+    let other = create_working_agent(&receiver, &sandbox, "other");
+    let mut stream = receiver.open_stream("?types=state_changed");
+    transcript.append_final_answer("The tests pass.", read_current_time());
+    let mut hook = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    // Its end is shown after the time in which the event of the first one would have come.
+    other.append_final_answer("It is done.", read_current_time());
+    let first = stream.find_event(|heard| heard.data["state"] == "idle");
+    assert_eq!(first.data["agent_id"], receiver.wait_for_agent_state("other", "idle")["agent_id"]);
+    receiver.wait_for_agent_state("hooks", "processing");
+    hook.kill().unwrap();
+    hook.wait().unwrap();
+    receiver.wait_for_agent_state("hooks", "idle");
+}
+
+#[test]
 fn a_refused_permission_is_no_longer_awaited() {
     let sandbox = CliSandbox::new();
     let receiver = start_server(&sandbox, &[]);

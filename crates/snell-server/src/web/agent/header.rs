@@ -4,7 +4,9 @@ use maud::{Markup, html};
 use snell::Timestamp;
 use snell_store::{AgentView, Result, SessionFilter, SessionRow, SessionWorker, Store, WorkerStatus};
 
-use crate::web::agents::{find_agent, render_background_work, render_facts, render_question, render_state};
+use crate::web::agents::{
+    find_agent, render_background_work, render_facts, render_question, render_silence, render_state,
+};
 use crate::web::format::{
     AgentName, TimeStyle, render_clock, render_end_reason, render_name, speaker_label, truncate_text,
 };
@@ -57,6 +59,7 @@ impl AgentHeader {
                 (render_state(agent, now))
                 (render_question(agent))
                 (render_background_work(agent))
+                (render_silence(agent, now))
                 (self.render_details(TimeStyle::RelativeTo(now)))
             }
         }

@@ -31,6 +31,7 @@ pub(super) fn render_card(agent: &AgentView, now: Timestamp) -> Markup {
             }
             (render_question(agent))
             (render_background_work(agent))
+            (render_silence(agent, now))
             @if let Some(status) = filter_blank(agent.status_text.as_deref()) {
                 p.status { bdi { (truncate_text(status, MAX_TEXT_CHARS)) } }
             }
@@ -57,6 +58,13 @@ pub(crate) fn render_background_work(agent: &AgentView) -> Markup {
     let work = agent.background.map(BackgroundWork::describe).filter(|work| !work.is_empty());
     html! {
         @if let Some(work) = work { p.background { span.label { "in the background " } (work) } }
+    }
+}
+
+/// How long an agent that works has shown no sign of life.
+pub(crate) fn render_silence(agent: &AgentView, now: Timestamp) -> Markup {
+    html! {
+        @if let Some(since) = agent.silent_since { p.silent { "no sign of life for " (render_lasting(since, now)) } }
     }
 }
 

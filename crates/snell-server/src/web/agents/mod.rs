@@ -24,7 +24,7 @@ use crate::http::query_params::{QueryParams, parse_id};
 use data::{AgentsOverview, MAX_AGENTS, find_agents, sort_by_wait};
 use params::AgentsParams;
 
-pub(super) use card::{render_background_work, render_facts, render_question, render_state};
+pub(super) use card::{render_background_work, render_facts, render_question, render_silence, render_state};
 pub(super) use data::{find_agent, unknown_agent_error};
 
 /// `GET /`
