@@ -250,14 +250,15 @@ fn awaits_stop_event(agent: &AgentRow, delta: &TranscriptDelta, status: SessionF
     let is_end = |kind: &ActivityKind| matches!(kind, ActivityKind::EndedTurn | ActivityKind::LeftSubagents(_));
     let ended_at = read.last_activity().filter(|activity| is_end(&activity.kind));
     let age = ended_at.and_then(|activity| activity.at).map(|at| now.duration_since(at).unsigned_abs());
+    let is_reported = agent.state_reported_at.is_some();
     let is_recent = age.is_some_and(|age| {
-        age < STOP_EVENT_GRACE || status == SessionFileStatus::Busy || (is_unknown && runs_hooks_since(agent, age))
+        let runs_hooks = || is_unknown && is_reported && runs_hooks_since(agent, age);
+        age < STOP_EVENT_GRACE || status == SessionFileStatus::Busy || runs_hooks()
     });
     agent.state == AgentState::Processing && !is_cut_off && is_recent
 }
 
 /// Whether a process runs that the agent has started since the end of its turn, so long ago.
 fn runs_hooks_since(agent: &AgentRow, age: Duration) -> bool {
-    let sends_events = agent.state_reported_at.is_some();
-    sends_events && age < MAX_STOP_HOOKS && agent.process.is_some_and(|process| process.has_child_younger_than(age))
+    age < MAX_STOP_HOOKS && agent.process.is_some_and(|process| process.has_child_younger_than(age))
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 use snell::{AgentProduct, Timestamp};
-use snell_store::{ChangeKind, EventRecord, ReconcileScope, Store, TranscriptDirectory, WatchFingerprint};
+use snell_store::{ChangeKind, EventRecord, FileFingerprint, ReconcileScope, Store, TranscriptDirectory};
 use tempfile::TempDir;
 
 use crate::evidence;
@@ -85,7 +85,7 @@ struct Player<'a> {
     poll: Duration,
     last_poll: Option<Timestamp>,
     last_search: Option<Timestamp>,
-    watched: HashMap<i64, (WatchFingerprint, Option<Timestamp>)>,
+    watched: HashMap<i64, (Vec<Option<FileFingerprint>>, Option<Timestamp>)>,
     last_change: i64,
     shown: Vec<TimedState>,
 }
@@ -188,7 +188,7 @@ impl<'a> Player<'a> {
         let mut before = std::mem::take(&mut self.watched);
         let mut changed = Vec::new();
         for target in self.store.list_watch_targets().unwrap() {
-            let fingerprint = target.take_fingerprint();
+            let fingerprint = target.read_files();
             let known = before.remove(&target.agent_id);
             let is_same = known.as_ref().is_some_and(|(known, _)| *known == fingerprint);
             let again_at = known.and_then(|(_, again_at)| again_at);

@@ -82,9 +82,6 @@ const FIXED_ANSWERS: &[(&str, &str)] = &[
     ("/models", r#"{"object": "list", "data": [{"id": "fake", "object": "model", "created": 1, "owned_by": "test"}]}"#),
 ];
 
-/// An error in the form that all protocols read.
-const FAILURE: &str = r#"{"type": "error", "error": {"type": "invalid_request_error", "code": 400, "status": "INVALID_ARGUMENT", "message": "The model refused the request."}}"#;
-
 /// The server. It listens on a port of its own, until the test ends.
 pub struct ScriptedModel {
     address: SocketAddr,

@@ -51,8 +51,6 @@ pub enum ModelTurn {
     Calls(Vec<ScriptedCall>),
     /// A text, which ends the agent's turn.
     Text(String),
-    /// An error that the agent does not try again.
-    Failure,
     /// A text. Nothing is sent until the test calls [`crate::model::ScriptedModel::release`].
     HeldText(String),
     /// A text. Only the first half is sent until the test calls [`crate::model::ScriptedModel::release`].
