@@ -30,7 +30,7 @@ impl PriceList {
     pub fn new(own: &BTreeMap<String, ModelPrice>) -> Self {
         let mut own: Vec<_> = own.iter().collect();
         own.sort_by_key(|(name, _)| (name.contains('*'), std::cmp::Reverse(name.len())));
-        let compile = |(name, price): (&String, &ModelPrice)| (Glob::for_file_names(&name.to_lowercase()), *price);
+        let compile = |(name, price): (&String, &ModelPrice)| (Glob::for_file_names(&lower_model(name)), *price);
         Self { own: own.into_iter().map(compile).collect() }
     }
 
@@ -46,7 +46,7 @@ impl PriceList {
 
     /// The price of a model, for long contexts or for others. The user's own price is for both.
     pub(super) fn find_price(&self, model: &str, is_long: LongContext) -> Option<ModelPrice> {
-        let written = model.to_lowercase();
+        let written = lower_model(model);
         let name = normalize_model(&written);
         let is_own = |pattern: &Glob| pattern.matches(&written) || pattern.matches(name);
         if let Some((_, price)) = self.own.iter().find(|(pattern, _)| is_own(pattern)) {
@@ -58,7 +58,7 @@ impl PriceList {
 
     /// The day for which the price of a model is known; none if it is the user's own, or unknown.
     pub fn known_on(model: &str) -> Option<&'static str> {
-        let written = model.to_lowercase();
+        let written = lower_model(model);
         let name = normalize_model(&written);
         LISTED_PRICES.iter().find(|row| row.models.contains(&name)).map(|row| row.known)
     }
@@ -82,6 +82,12 @@ pub(super) fn compute_cost(price: ModelPrice, tokens: &TokenCounts) -> i128 {
         (tokens.cache_write_1h, price.cache_write_1h.unwrap_or(cache_write)),
     ];
     parts.iter().map(|(tokens, price)| i128::from(*tokens) * i128::from(*price)).sum()
+}
+
+/// The name of a model in lower case. Some agents write `claude-haiku-4.5`.
+fn lower_model(model: &str) -> String {
+    let lower = model.to_lowercase();
+    if lower.starts_with("claude-") { lower.replace('.', "-") } else { lower }
 }
 
 /// The name of a model without its provider, version and date: `anthropic/claude-opus-4-5-20251101` is `claude-opus-4-5`.
@@ -128,6 +134,7 @@ mod tests {
             ("claude-sonnet-4-5@20250929", true),
             ("claude-sonnet-4-20250514[1m]", true),
             ("claude-3-5-haiku-latest", true),
+            ("claude-haiku-4.5", true),
             ("gpt-4o-2024-08-06", true),
             ("claude-opus-4-6 fast", false),
             ("claude-opus-9", false),

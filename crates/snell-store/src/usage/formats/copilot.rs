@@ -59,8 +59,10 @@ pub(super) fn read_line(line: &[u8], state: &mut UsageFileState) -> LineUsage {
     let Ok(CopilotLineWire { kind: Some(kind), id, timestamp, data: Some(data) }) = serde_json::from_slice(line) else {
         return LineUsage::default();
     };
-    if let Some(session) = data.session_id.filter(|_| kind == "session.start") {
-        state.session_id = limit_text(session);
+    if let Some(session) = data.session_id.filter(|_| kind == "session.start").map(limit_text)
+        && session != state.session_id
+    {
+        *state = UsageFileState { session_id: session, ..UsageFileState::default() };
     }
     if let Some(cwd) = data.context.and_then(|context| context.cwd) {
         state.cwd = cwd;

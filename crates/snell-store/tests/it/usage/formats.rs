@@ -85,6 +85,14 @@ fn copilot_totals_of_a_resumed_session_are_differences() {
     kept.write("s/events.jsonl", lines(&[start, first, json!({"type": "session.resume"}), end("e2", both)]));
     kept.count();
     assert_eq!(kept.total(), (4, tokens(70, 45, 42, 12_600)));
+    // Another session begins with totals of its own.
+    let other = json!({"type": "session.start", "data": {"sessionId": "t"}});
+    let before = end("e3", json!({"gpt-5-mini": usage(500, 5, 0, 0, 1)}));
+    let after = end("e4", json!({"gpt-5-mini": usage(400, 4, 0, 0, 1)}));
+    let first = json!({"type": "session.start", "data": {"sessionId": "u"}});
+    kept.write("t/events.jsonl", lines(&[first, before, other, after]));
+    kept.count();
+    assert_eq!(kept.total(), (6, tokens(970, 54, 42, 12_600)));
 }
 
 #[test]
