@@ -1,5 +1,6 @@
 //! One pass of the exporter: read new events, then send what waits.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -302,11 +303,11 @@ fn read_batch(store: &mut Store, settings: &TelemetrySettings, batch: &Telemetry
     let mut sightings = batch.sightings.iter().peekable();
     let ids = batch.events.iter().map(|event| event.agent.agent_id);
     for agent_id in ids.chain(batch.sightings.iter().map(|sighting| sighting.agent.agent_id)) {
-        if !agents.contains_key(&agent_id) {
+        if let Entry::Vacant(unknown) = agents.entry(agent_id) {
             let stored = store.telemetry().load_open_spans(agent_id)?;
             // Another version of Snell may have written it.
             let open = stored.and_then(|stored| serde_json::from_str(&stored).ok()).unwrap_or_default();
-            agents.insert(agent_id, open);
+            unknown.insert(open);
         }
     }
     for event in &batch.events {

@@ -46,12 +46,12 @@ impl TelemetryReport {
 }
 
 fn describe_signal(signal: &TelemetrySignalView, now: Timestamp) -> String {
-    let ago = signal.sent_at.map(|sent| format!(", last {} ago", time::format_elapsed(sent, now)));
-    let ago = ago.unwrap_or_default();
+    let ago = signal.sent_at.map(|sent| time::format_elapsed(sent, now));
     // Metrics are cumulative, so that there is nothing to count.
     if signal.signal == "metrics" {
-        return format!("metrics{}", if ago.is_empty() { ": never sent" } else { &ago });
+        return ago.map_or_else(|| "metrics: never sent".into(), |ago| format!("metrics: last sent {ago} ago"));
     }
+    let ago = ago.map(|ago| format!(", last {ago} ago")).unwrap_or_default();
     let mut text = format!("{}: {} sent{ago}", signal.signal, signal.sent);
     for (count, word) in [(signal.waiting, "waiting"), (signal.refused, "refused"), (signal.dropped, "dropped")] {
         if count > 0 {

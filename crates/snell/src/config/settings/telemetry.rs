@@ -16,48 +16,50 @@ const INTERVAL: Duration = Duration::from_secs(60);
 /// Words in names of headers whose value is a secret.
 const SECRET_HEADER_WORDS: &[&str] = &["authorization", "cookie", "key", "secret", "token"];
 
-/// Declares an enum of words, with their list.
-macro_rules! setting_words {
-    ($(#[$on:meta])* $name:ident { $($(#[$variant_on:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$on])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum $name {
-            $($(#[$variant_on])* $variant,)+
-        }
-
-        impl $name {
-            /// All of them.
-            pub const ALL: &[Self] = &[$(Self::$variant),+];
-
-            /// Its word in the settings.
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)+
-                }
-            }
-        }
-    };
+/// A kind of telemetry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TelemetrySignal {
+    /// Spans of turns, tool calls, hooks and waits.
+    Traces,
+    /// The guard's verdicts.
+    Logs,
+    /// Counts and durations.
+    Metrics,
 }
 
-setting_words! {
-    /// A kind of telemetry.
-    TelemetrySignal {
-        /// Spans of turns, tool calls, hooks and waits.
-        Traces = "traces",
-        /// The guard's verdicts.
-        Logs = "logs",
-        /// Counts and durations.
-        Metrics = "metrics",
+impl TelemetrySignal {
+    /// All of them.
+    pub const ALL: &[Self] = &[Self::Traces, Self::Logs, Self::Metrics];
+
+    /// Its word in the settings, in the database and in addresses.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Traces => "traces",
+            Self::Logs => "logs",
+            Self::Metrics => "metrics",
+        }
     }
 }
 
-setting_words! {
-    /// Texts that telemetry has only if the user asks for them.
-    TelemetryContent {
-        /// Texts that users write to agents.
-        Prompts = "prompts",
-        /// Arguments of tools, and texts that quote them.
-        Arguments = "arguments",
+/// Texts that telemetry has only if the user asks for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TelemetryContent {
+    /// Texts that users write to agents.
+    Prompts,
+    /// Arguments of tools, and texts that quote them.
+    Arguments,
+}
+
+impl TelemetryContent {
+    /// All of them.
+    pub const ALL: &[Self] = &[Self::Prompts, Self::Arguments];
+
+    /// Its word in the settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Prompts => "prompts",
+            Self::Arguments => "arguments",
+        }
     }
 }
 
