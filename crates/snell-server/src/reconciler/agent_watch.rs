@@ -46,6 +46,8 @@ struct WatchedAgent {
     files: Option<Vec<Option<FileFingerprint>>>,
     process: Option<ProcessFingerprint>,
     changed_at: Option<Instant>,
+    /// Whether changes of one of its files are not reported, so that its files are compared in every look.
+    is_polled: bool,
     /// How many of the later checks were made.
     checks: usize,
 }
@@ -62,7 +64,7 @@ pub(crate) struct ChangedAgents {
 /// The files to compare in one look.
 enum ComparedFiles {
     All,
-    /// These, and those in directories that are not watched.
+    /// These, and those of agents with files that are not reported.
     Reported(HashSet<PathBuf>),
 }
 
@@ -89,12 +91,14 @@ impl AgentWatch {
         let mut changed = ChangedAgents::default();
         for target in &self.targets {
             let agent = self.agents.entry(target.agent_id).or_default();
-            let compares = match &reported {
-                ComparedFiles::All => true,
-                ComparedFiles::Reported(paths) => {
-                    target.files().iter().any(|path| paths.contains(path) || !is_reported(self.notifier.as_ref(), path))
-                }
-            };
+            let compares = agent.files.is_none()
+                || match &reported {
+                    ComparedFiles::All => true,
+                    ComparedFiles::Reported(paths) => {
+                        let is_named = |path: &PathBuf| paths.contains(path);
+                        agent.is_polled || (!paths.is_empty() && target.files().iter().any(is_named))
+                    }
+                };
             let has_new_files = compares && agent.update_files(target);
             let (has_new_process, lost_terminal) =
                 checks_processes.then(|| agent.update_process(target)).unwrap_or_default();
@@ -128,9 +132,13 @@ impl AgentWatch {
             let files = self.targets.iter().flat_map(WatchTarget::files);
             notifier.watch_directories(&files.filter_map(|path| path.parent()).map(Path::to_owned).collect());
         }
-        // A file may have changed before its directory was watched.
-        for target in self.targets.iter().filter(|target| !before.contains(target)) {
-            self.agents.entry(target.agent_id).or_default().files = None;
+        for target in &self.targets {
+            let agent = self.agents.entry(target.agent_id).or_default();
+            agent.is_polled = !target.files().iter().all(|path| is_reported(self.notifier.as_ref(), path));
+            // A file may have changed before its directory was watched.
+            if !before.contains(target) {
+                agent.files = None;
+            }
         }
         Ok(is_old)
     }

@@ -1,4 +1,4 @@
-//! What an agent does, as people see it: its state, and the work that it left running in the background.
+//! The activity of an agent: its state as people see it, and the work that it left running in the background.
 
 use serde::Serialize;
 
