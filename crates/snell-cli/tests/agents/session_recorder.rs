@@ -89,7 +89,7 @@ const PROMPT_SCENES: &[RecordedScene] = &[
     },
     RecordedScene {
         name: "api-error",
-        script: || ModelScript::new().turn(ModelTurn::Failure),
+        script: || ModelScript::new().turn(ModelTurn::Refused),
         play: |bench| {
             let terminal = open_terminal(bench);
             terminal.submit_line("Say something");
@@ -123,7 +123,7 @@ const HEADLESS_SCENES: &[RecordedScene] = &[
             child.wait().unwrap();
         },
     },
-    RecordedScene { name: "api-error", script: || ModelScript::new().turn(ModelTurn::Failure), play: run_prompt },
+    RecordedScene { name: "api-error", script: || ModelScript::new().turn(ModelTurn::Refused), play: run_prompt },
     RecordedScene { name: "subagent", script: script_subagent, play: run_prompt },
 ];
 

@@ -448,7 +448,7 @@ fn a_prompt_that_nothing_follows_was_taken_back() {
 /// The state of an agent that only its transcript shows, after silence for so many seconds.
 fn find_silent_state(lines: &[serde_json::Value], seconds: u64) -> (TestStore, String) {
     let mut kept = TestStore::new();
-    let projects = [kept.path_of("home/projects")];
+    let projects = [build_transcript_directory(&kept)];
     let in_project = |mut line: serde_json::Value| {
         line["cwd"] = kept.project_dir().to_str().unwrap().into();
         line
@@ -456,7 +456,7 @@ fn find_silent_state(lines: &[serde_json::Value], seconds: u64) -> (TestStore, S
     let lines: Vec<_> = lines.iter().cloned().map(in_project).collect();
     let path = write_home_transcript(&kept, "s", &lines);
     kept.store.discover_sessions(&projects, make_timestamp(9)).unwrap();
-    set_file_age(&path, seconds);
+    set_file_age_at(&path, seconds, 10);
     kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(10)).unwrap();
     let agent = kept.expect_single_agent();
     let state = format!("{} {}", agent.state, agent.confidence);

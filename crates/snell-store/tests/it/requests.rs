@@ -227,7 +227,7 @@ fn a_request_of_a_sub_agent_stays_open_while_the_agent_and_other_sub_agents_go_o
     let mut request = build_request(agent_id, None);
     request.detail = json!({"subagent": "a1"});
     let second = kept.store.open_request(&request).unwrap();
-    let mut statuses = |kept: &mut TestStore| [&first, &second].map(|request| kept.find_request(&request.uid).status);
+    let statuses = |kept: &mut TestStore| [&first, &second].map(|request| kept.find_request(&request.uid).status);
     assert_eq!(statuses(&mut kept), [RequestStatus::Open; 2]);
 
     let ended = build_event("PostToolUse", "s").with_field("tool_name", "Bash").at_second(4);

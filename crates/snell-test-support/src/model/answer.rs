@@ -30,8 +30,8 @@ pub(crate) struct ModelAnswer {
     pub(crate) words: Vec<String>,
     pub(crate) calls: Vec<NativeCall>,
     pub(crate) pause: AnswerPause,
-    /// Whether it is an error instead.
-    pub(crate) is_failure: bool,
+    /// Whether the request is refused instead.
+    pub(crate) is_refusal: bool,
 }
 
 impl ModelAnswer {
@@ -42,9 +42,9 @@ impl ModelAnswer {
                 words: Vec::new(),
                 calls: calls.iter().zip(0..).map(|(call, at)| tools.translate(call, mark_call_id(index, at))).collect(),
                 pause: AnswerPause::Never,
-                is_failure: false,
+                is_refusal: false,
             },
-            ModelTurn::Failure => Self { is_failure: true, ..Self::from_text("", AnswerPause::Never) },
+            ModelTurn::Refused => Self { is_refusal: true, ..Self::from_text("", AnswerPause::Never) },
             ModelTurn::Text(text) => Self::from_text(&mark_text(index, text), AnswerPause::Never),
             ModelTurn::HeldText(text) => Self::from_text(&mark_text(index, text), AnswerPause::BeforeFirstToken),
             ModelTurn::HalfHeldText(text) => Self::from_text(&mark_text(index, text), AnswerPause::Halfway),
@@ -63,7 +63,7 @@ impl ModelAnswer {
             words: text.split_inclusive(' ').map(str::to_owned).collect(),
             calls: Vec::new(),
             pause,
-            is_failure: false,
+            is_refusal: false,
         }
     }
 

@@ -75,6 +75,10 @@ const PROTOCOLS: &[ModelProtocol] = &[
     },
 ];
 
+/// The body of a refusal: a fault of the request itself, so a retry makes no sense.
+const REFUSAL: &str =
+    r#"{"type": "error", "error": {"type": "invalid_request_error", "message": "refused by the script"}}"#;
+
 /// Requests that need no script: the end of the path, and the answer.
 const FIXED_ANSWERS: &[(&str, &str)] = &[
     ("/count_tokens", r#"{"input_tokens": 100}"#),
@@ -188,8 +192,8 @@ impl ModelState {
         if answer.pause == AnswerPause::BeforeFirstToken {
             self.hold_answer();
         }
-        if answer.is_failure {
-            return write_json(stream, "400 Bad Request", FAILURE);
+        if answer.is_refusal {
+            return write_json(stream, "400 Bad Request", REFUSAL);
         }
         if !is_stream {
             return write_json(stream, "200 OK", &(protocol.write_body)(&answer).to_string());

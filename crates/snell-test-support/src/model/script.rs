@@ -55,6 +55,8 @@ pub enum ModelTurn {
     HeldText(String),
     /// A text. Only the first half is sent until the test calls [`crate::model::ScriptedModel::release`].
     HalfHeldText(String),
+    /// An error that the agent does not retry.
+    Refused,
 }
 
 /// All answers of a model.

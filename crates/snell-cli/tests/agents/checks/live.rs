@@ -60,7 +60,7 @@ const SCENES: &[LiveScene] = &[
     },
     LiveScene {
         name: "live_api_error",
-        script: || ModelScript::new().turn(ModelTurn::Failure),
+        script: || ModelScript::new().turn(ModelTurn::Refused),
         prepare: |_| {},
         change: |stage| {
             stage.terminal.submit_line("Say something");
