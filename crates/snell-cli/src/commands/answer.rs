@@ -16,6 +16,9 @@ use crate::process::question;
 use crate::record::open_store::StoreHandle;
 use crate::session_arg;
 
+/// A shorter id could be that of another request.
+const MIN_ID_CHARS: usize = 4;
+
 /// Answer what an agent asks you
 ///
 /// The first answer counts, wherever it is given. Without arguments, at a terminal, it shows the only open request and asks.
@@ -51,6 +54,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         return Err(message.with_hint("run this command in a terminal of your own").into());
     }
     let request = match &args.id {
+        Some(id) if id.len() < MIN_ID_CHARS => {
+            let message = CommandError::new(format!("the id \"{id}\" is too short to answer"));
+            return Err(message.with_hint(format!("write at least {MIN_ID_CHARS} characters of it")).into());
+        }
         Some(id) => find_request(&mut store_handle, id)?,
         None => find_only_request(&mut store_handle)?,
     };

@@ -126,16 +126,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     start_log(args);
     let (engine, findings) = ConfigArgs::new(Some("/".into()), None).engine_builder()?.load();
     let configured = engine.settings();
-    for found in &findings {
-        let fault = configured.server.faults.iter().find(|fault| fault.finding == *found);
-        let option = fault.and_then(|fault| args.option_for_key(fault.key));
-        match option {
-            // The option overrides the faulty key.
-            Some((_, true)) => tracing::warn!("{found}"),
-            _ if found.severity != Severity::Error => tracing::warn!("{found}"),
-            option => return Err(refuse_config(found, option.map(|(option, _)| option)).into()),
-        }
-    }
+    check_findings(args, &configured.server, &findings)?;
     let address = match args.port {
         Some(port) => (Ipv4Addr::LOCALHOST, port).into(),
         None => resolve_address(args.addr.as_deref().or(configured.server.addr.as_deref()))?,
@@ -184,6 +175,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     // Tasks that have not ended by now are cancelled.
     runtime.shutdown_background();
     served.map(|()| DONE)
+}
+
+/// Logs problems of the configuration. An error ends the command, unless an option replaces the faulty key.
+fn check_findings(args: &Args, configured: &ServerSettings, findings: &[Diagnostic]) -> anyhow::Result<()> {
+    for found in findings {
+        let fault = configured.faults.iter().find(|fault| fault.finding == *found);
+        let option = fault.and_then(|fault| args.option_for_key(fault.key));
+        match option {
+            Some((_, true)) => tracing::warn!("{found}"),
+            _ if found.severity != Severity::Error => tracing::warn!("{found}"),
+            option => return Err(refuse_config(found, option.map(|(option, _)| option)).into()),
+        }
+    }
+    Ok(())
 }
 
 /// Listens on an address. If another Snell does, the error names its page.

@@ -14,6 +14,9 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
             ("doctor", "troubleshoot"),
             ("trust", "trust"),
             ("demo", "start"),
+            ("docs", "glossary"),
+            ("man", ALL_COMMANDS),
+            ("completions", ALL_COMMANDS),
         ],
     ),
     (
@@ -45,7 +48,6 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     ("Receiver", &[("serve", "http"), ("service", "run-a-receiver"), ("notify", "run-a-receiver")]),
-    ("Help", &[("docs", "glossary"), ("man", ALL_COMMANDS), ("completions", ALL_COMMANDS)]),
 ];
 
 /// The topic of the page that describes all commands.
@@ -70,8 +72,7 @@ pub(super) fn with_groups(root: Command) -> Command {
             groups.push_str(&format!("  {name:width$}  {}\n", about.unwrap_or_default()));
         }
     }
-    // Blank lines between the groups would not fit on a screen.
-    groups.push('\n');
+    // Blank lines between the groups and below them would not fit on a screen.
     root.help_template(format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{groups}{FOOTER}{{after-help}}"))
 }
 

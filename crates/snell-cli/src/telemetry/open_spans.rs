@@ -20,7 +20,7 @@ pub(super) struct OpenSpans {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct OpenTurn {
     pub(super) span: OpenSpan,
-    pub(super) calls: Vec<OpenCall>,
+    pub(super) calls: Vec<OpenCallSpan>,
     pub(super) subagents: Vec<OpenSubagent>,
     /// The wait for the user under way.
     pub(super) wait: Option<OpenSpan>,
@@ -28,7 +28,7 @@ pub(super) struct OpenTurn {
 
 /// A tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct OpenCall {
+pub(super) struct OpenCallSpan {
     /// The event that began it.
     pub(super) event_row: i64,
     pub(super) tool_use_id: Option<String>,

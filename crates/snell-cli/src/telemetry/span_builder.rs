@@ -14,7 +14,7 @@ use super::attributes::AttributeList;
 use super::measurements::{
     EVENTS, GUARD_VERDICTS, HOOK_DURATION, Measurements, TOOL_CALLS, TURN_DURATION, WAIT_DURATION,
 };
-use super::open_spans::{MAX_OPEN, OpenCall, OpenHookRun, OpenSpans, OpenSubagent, OpenTurn};
+use super::open_spans::{MAX_OPEN, OpenCallSpan, OpenHookRun, OpenSpans, OpenSubagent, OpenTurn};
 use super::span::{OpenSpan, derive_trace_id};
 use super::verdict_log::build_verdict_record;
 
@@ -141,7 +141,12 @@ impl<'a> SpanBuilder<'a> {
             }
             if let Some(turn) = &mut open.turn {
                 let tool_use_id = row.tool_use_id.clone();
-                turn.calls.push(OpenCall { event_row: row.id, tool_use_id, tool: tool.to_owned(), span: span.clone() });
+                turn.calls.push(OpenCallSpan {
+                    event_row: row.id,
+                    tool_use_id,
+                    tool: tool.to_owned(),
+                    span: span.clone(),
+                });
                 if turn.calls.len() > MAX_OPEN {
                     let oldest = turn.calls.remove(0);
                     self.finish_call(&row.agent, (&oldest.tool, oldest.span), row.at, CallOutcome::Unended);

@@ -101,7 +101,7 @@ impl AgentWatch {
                 };
             let has_new_files = compares && agent.update_files(target);
             let (has_new_process, lost_terminal) =
-                checks_processes.then(|| agent.update_process(target)).unwrap_or_default();
+                if checks_processes { agent.update_process(target) } else { Default::default() };
             if agent.is_due(has_new_files || has_new_process, now) {
                 changed.agents.push(target.agent_id);
             }

@@ -36,13 +36,13 @@ mod inotify {
         .union(WatchFlags::ONLYDIR);
 
     #[derive(Debug)]
-    pub(crate) struct FileNotifier {
+    pub(crate) struct InotifyNotifier {
         inotify: OwnedFd,
         directories: HashMap<PathBuf, i32>,
         paths: HashMap<i32, PathBuf>,
     }
 
-    impl FileNotifier {
+    impl InotifyNotifier {
         pub(crate) fn open() -> io::Result<Self> {
             let inotify = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
             Ok(Self { inotify, directories: HashMap::new(), paths: HashMap::new() })
@@ -98,7 +98,7 @@ mod inotify {
     }
 }
 #[cfg(target_os = "linux")]
-pub(crate) use inotify::FileNotifier;
+pub(crate) use inotify::InotifyNotifier as FileNotifier;
 
 /// Systems without such reports: all files are polled.
 #[cfg(not(target_os = "linux"))]
@@ -110,9 +110,9 @@ mod unsupported {
     use super::FileChanges;
 
     #[derive(Debug)]
-    pub(crate) struct FileNotifier;
+    pub(crate) struct UnsupportedNotifier;
 
-    impl FileNotifier {
+    impl UnsupportedNotifier {
         pub(crate) fn open() -> io::Result<Self> {
             Err(io::ErrorKind::Unsupported.into())
         }
@@ -129,4 +129,4 @@ mod unsupported {
     }
 }
 #[cfg(not(target_os = "linux"))]
-pub(crate) use unsupported::FileNotifier;
+pub(crate) use unsupported::UnsupportedNotifier as FileNotifier;

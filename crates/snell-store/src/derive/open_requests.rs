@@ -1,7 +1,7 @@
 //! An agent with several open requests, of itself and its sub-agents: an event of one of them answers only its own.
 
 use serde_json::Value;
-use snell::{Event, Timestamp};
+use snell::{Event, EventName, Timestamp};
 
 use crate::db::model::{AgentRow, AgentState};
 use crate::db::rows::Rows;
@@ -28,7 +28,10 @@ pub(super) fn keep_waiting_for_others(
         return Ok(Some(transition));
     }
     let subagent = event.subagent.as_ref().and_then(|subagent| subagent.id.as_deref());
-    let is_own = |request: &RequestView| request.detail.get("subagent").and_then(Value::as_str) == subagent;
+    // The answered request is closed already, and a call that begins answers none: calls may run at the same time.
+    let ends_call = event.name != EventName::PreToolUse && event.name.as_str() != ANSWER_EVENT;
+    let is_own =
+        |request: &RequestView| ends_call && request.detail.get("subagent").and_then(Value::as_str) == subagent;
     let (own, others): (Vec<_>, Vec<_>) =
         rows.list_open_requests(agent.agent_id)?.into_iter().partition(|request| is_own(request));
     if others.iter().all(|request| request.channel != AnswerChannel::Reply) {

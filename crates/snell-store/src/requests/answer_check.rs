@@ -51,11 +51,10 @@ impl RequestView {
     pub fn check_answer(&self, answer: &RequestAnswer, now: Timestamp) -> Result<(), UserMessage> {
         self.check_choice(answer)?;
         self.check_remember(answer, now)?;
-        let texts = answer.replies.iter().chain(&answer.message);
         if answer.replies.len() > MAX_REPLIES {
             return Err(UserMessage::new(format!("there are more than {MAX_REPLIES} replies")));
         }
-        texts.map(|text| check_text(text)).collect::<Result<(), _>>()?;
+        answer.replies.iter().chain(&answer.message).try_for_each(|text| check_text(text))?;
         self.check_channel(answer)
     }
 

@@ -66,6 +66,10 @@ pub(super) fn compose_line(answer: &RequestAnswer) -> Result<String, UserMessage
     if line.ends_with('\\') {
         return refuse("the answer ends with a backslash", "the agent would wait for another line: add a word");
     }
+    let letters = line.chars().filter(|letter| letter.is_alphabetic()).count();
+    if letters < 2 {
+        return refuse("a menu of the agent could read the answer as a choice", "write at least one word");
+    }
     if FAREWELLS.contains(&line.to_lowercase().as_str()) {
         return refuse("the agent would end at this answer", "write a sentence");
     }

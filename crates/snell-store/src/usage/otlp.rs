@@ -25,12 +25,15 @@ struct OtlpDialect {
     counts: OtlpCounts,
 }
 
+/// Selects one of the counts.
+type CountField = fn(&mut TokenCounts) -> &mut i64;
+
 /// The metrics of a product.
 struct OtlpMetrics {
     tokens: &'static str,
     cost: &'static str,
     /// The attribute `type`, and the count that it adds to.
-    types: &'static [(&'static str, fn(&mut TokenCounts) -> &mut i64)],
+    types: &'static [(&'static str, CountField)],
 }
 
 /// The attributes of a request with its counts.
@@ -52,7 +55,7 @@ const GOOGLE_COUNTS: OtlpCounts = OtlpCounts {
     input_has_cached: true,
 };
 
-const GOOGLE_TYPES: &[(&str, fn(&mut TokenCounts) -> &mut i64)] = &[
+const GOOGLE_TYPES: &[(&str, CountField)] = &[
     ("input", |counts| &mut counts.input),
     ("tool", |counts| &mut counts.input),
     ("output", |counts| &mut counts.output),

@@ -2,7 +2,7 @@
 
 mod request_text;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use snell::Timestamp;
@@ -112,14 +112,14 @@ pub(crate) fn find_request(store_handle: &mut StoreHandle, id: &str) -> anyhow::
 fn watch_requests(args: &Args, store_handle: &mut StoreHandle) -> anyhow::Result<u8> {
     std::fs::create_dir_all(store_handle.data_dir())?;
     let _watcher = WatcherLock::hold(store_handle.data_dir())?;
-    let mut shown: BTreeMap<i64, RequestView> = BTreeMap::new();
+    let mut shown = BTreeSet::new();
     if !args.json {
         output::print_faint("Waiting for requests. Answer in another terminal: snell answer. Ctrl-C ends.");
     }
     repeat_until_signal(WATCH_INTERVAL, || {
         let mut open = load_requests(store_handle, &RequestFilter::open())?;
         open.reverse();
-        let gone: Vec<_> = shown.keys().filter(|id| open.iter().all(|one| one.request_id != **id)).copied().collect();
+        let gone: Vec<_> = shown.iter().filter(|id| open.iter().all(|one| one.request_id != **id)).copied().collect();
         for id in gone {
             shown.remove(&id);
             if let Some(closed) = store_handle.query(|store| store.find_request(id))? {
@@ -127,9 +127,8 @@ fn watch_requests(args: &Args, store_handle: &mut StoreHandle) -> anyhow::Result
             }
         }
         for request in open {
-            if !shown.contains_key(&request.request_id) {
+            if shown.insert(request.request_id) {
                 print_change(args, &request)?;
-                shown.insert(request.request_id, request);
             }
         }
         Ok(())

@@ -90,7 +90,7 @@ fn check_typed_answers(runner: &CheckRunner<'_>) -> CheckResults {
     if runner.agent.name != "claude" || require_program("tmux").is_none() {
         return Vec::new();
     }
-    let script = (1..=TYPED_ANSWERS.len() + 1).fold(ModelScript::new(), |script, turn| script.text(&ask_about(turn)));
+    let script = (1..=TYPED_ANSWERS.len() + 1).fold(ModelScript::new(), |script, turn| script.text(ask_about(turn)));
     let bench = runner.snell_bench("[answers]\nenabled = true\n", script);
     let stage = PromptStage { terminal: AgentTerminal::open(&bench, "--permission-mode default"), bench: &bench };
     stage.terminal.wait_for_text("❯");

@@ -21,6 +21,9 @@ const MAX_LINES: usize = 20;
 const COMMAND_FIELDS: &[&str] = &["command", "cmd", "script", "code", "patch", "query", "url", "prompt"];
 const CONTENT_FIELDS: &[&str] = &["content", "new_source", "file_text"];
 
+/// The fields that name the file of a call.
+const PATH_FIELDS: &[&str] = &["file_path", "path", "notebook_path"];
+
 /// The fields of an edit, before and after.
 const EDIT_FIELDS: [&str; 2] = ["old_string", "new_string"];
 
@@ -89,8 +92,22 @@ fn render_call(input: &Value) -> Markup {
     let command = COMMAND_FIELDS.iter().find_map(|name| Some((*name, text(name)?)));
     let content = CONTENT_FIELDS.iter().find_map(|name| text(name));
     let edits = list_edits(input);
+    let path = PATH_FIELDS.iter().find_map(|name| Some((*name, text(name)?)));
+    let mut shown: Vec<&str> = path.iter().map(|(name, _)| *name).collect();
+    if !edits.is_empty() {
+        let is_plain = |edit: &Value| edit.as_object().is_some_and(|edit| edit.len() == EDIT_FIELDS.len());
+        match input.get("edits").and_then(Value::as_array) {
+            Some(edits) if edits.iter().all(is_plain) => shown.push("edits"),
+            Some(_) => {}
+            None => shown.extend(EDIT_FIELDS),
+        }
+    } else if content.is_some() {
+        shown.extend(CONTENT_FIELDS.iter().find(|name| text(name).is_some()));
+    } else if let Some((name, _)) = command {
+        shown.extend([name, "description"]);
+    }
     html! {
-        @if let Some(path) = text("file_path").or_else(|| text("path")) {
+        @if let Some((_, path)) = path {
             p.file { span.label { "file " } code { bdi { (truncate_text(path, MAX_TEXT_CHARS)) } } }
         }
         @if !edits.is_empty() {
@@ -102,13 +119,23 @@ fn render_call(input: &Value) -> Markup {
                 p.quiet { span.label { "described as " } bdi { (truncate_text(purpose, MAX_TEXT_CHARS)) } }
             }
             (render_long_text(name, command))
-        } @else if let Value::Object(fields) = input {
-            @for (name, value) in fields.iter().filter(|(name, _)| *name != "questions").take(MAX_LINES) {
-                (render_long_text(name, &format_value(value)))
-            }
-        } @else {
-            (render_long_text("input", &format_value(input)))
         }
+        (render_other_fields(input, &shown))
+    }
+}
+
+/// All fields of a call that are not shown yet: each of them may change what it does.
+fn render_other_fields(input: &Value, shown: &[&str]) -> Markup {
+    let Value::Object(fields) = input else {
+        return render_long_text("input", &format_value(input));
+    };
+    let is_left = |name: &str| name != "questions" && !shown.contains(&name);
+    let left: Vec<_> = fields.iter().filter(|(name, _)| is_left(name)).collect();
+    let edit_count = input.get("edits").and_then(Value::as_array).map_or(0, Vec::len);
+    let missing = left.len().saturating_sub(MAX_LINES) + edit_count.saturating_sub(list_edits(input).len());
+    html! {
+        @for (name, value) in left.iter().take(MAX_LINES) { (render_long_text(name, &format_value(value))) }
+        @if missing > 0 { p.quiet { (missing) " more fields or edits are not shown" } }
     }
 }
 

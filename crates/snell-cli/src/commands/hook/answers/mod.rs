@@ -7,10 +7,11 @@ mod call_subject;
 mod request_detail;
 mod wait;
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use snell::{Decision, DialogDuringHook, EventName, Timestamp, UnansweredChoice, UserAnswer, Verdict};
+use snell::{Decision, DialogDuringHook, Event, EventName, Timestamp, UnansweredChoice, UserAnswer, Verdict};
 use snell_store::requests::{
     AnswerChannel, AnswerChoice, NewRequest, RememberScope, RememberedAnswer, RememberedCall, RequestAnswer,
     RequestKind, RequestOrigin, RequestView, WatcherLock,
@@ -80,6 +81,17 @@ impl HookPipeline<'_> {
         (may_wait && WatcherLock::is_held(&setup.caller.data)).then_some(RequestPlan::Ask)
     }
 
+    /// The event with the input with which its call would run: hooks may have changed it.
+    fn event_to_run(&self) -> Cow<'_, Event> {
+        let mut event = Cow::Borrowed(&self.call.event);
+        if let (Some(changed), EventName::PreToolUse) = (&self.verdict.tool_input, &event.name)
+            && let Some(tool) = &mut event.to_mut().tool
+        {
+            tool.input = Some(changed.clone());
+        }
+        event
+    }
+
     /// An answer of the user that allows the same call again. None allows a call that touches Snell's own files or secrets.
     fn find_remembered_answer(&self) -> Option<RememberedAnswer> {
         let data = &self.setup.caller.data;
@@ -87,7 +99,7 @@ impl HookPipeline<'_> {
         if is_grave || OnceMarkers::lasting_in_data_dir(data).read_count(REMEMBERED_MARKER) == Some(0) {
             return None;
         }
-        let subject = CallSubject::of_event(&self.call.event)?;
+        let subject = CallSubject::of_event(&self.event_to_run())?;
         let project = self.call.project.to_string_lossy();
         let remembered = RememberedCall {
             session_id: self.call.event.session_id.as_deref(),
@@ -195,7 +207,7 @@ impl HookPipeline<'_> {
             RememberScope::Session => self.call.event.session_id.clone(),
             RememberScope::Project => Some(self.call.project.to_string_lossy().into_owned()),
         };
-        let (Some(scope_key), Some(subject)) = (scope_key, CallSubject::of_event(&self.call.event)) else {
+        let (Some(scope_key), Some(subject)) = (scope_key, CallSubject::of_event(&self.event_to_run())) else {
             return;
         };
         let remembered = RememberedAnswer {

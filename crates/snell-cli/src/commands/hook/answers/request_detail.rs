@@ -1,7 +1,7 @@
 //! The content of a request: everything that a person needs to decide. All of it is masked, as in the record of the event.
 
 use serde_json::{Map, Value, json};
-use snell::{Event, EventName};
+use snell::Event;
 use snell_store::{EventRecord, MaskedRecord, summarize_tool_call};
 
 use super::super::pipeline::HookPipeline;
@@ -18,13 +18,7 @@ pub(super) struct ShownCall<'a> {
 
 impl<'a> ShownCall<'a> {
     pub(super) fn from_pipeline(run: &'a HookPipeline<'a>) -> Self {
-        let mut original = run.call.event.clone();
-        // The call would run with the input that hooks gave it.
-        if let (Some(changed), Some(tool), EventName::PreToolUse) =
-            (&run.verdict.tool_input, &mut original.tool, &run.call.event.name)
-        {
-            tool.input = Some(changed.clone());
-        }
+        let mut original = run.event_to_run().into_owned();
         let input = original.tool.as_ref().and_then(|tool| tool.input.clone()).unwrap_or(Value::Null);
         let reason = run.verdict.question.clone().or_else(|| run.verdict.reason.clone());
         let guard = run.guard_run.as_ref().map(GuardRun::to_records).unwrap_or_default();

@@ -40,7 +40,10 @@ pub(super) struct RequestWait<'a> {
     request: &'a RequestView,
     is_told_to_end: Arc<AtomicBool>,
     agent: Option<ProcessIdentity>,
+    /// When a process that can pass on an answer was last seen.
     watched: Instant,
+    /// When the processes were last tested.
+    tested: Option<Instant>,
 }
 
 impl<'a> RequestWait<'a> {
@@ -59,6 +62,7 @@ impl<'a> RequestWait<'a> {
             is_told_to_end,
             agent: agent.filter(|agent| !agent.is_gone()).or_else(parent_process),
             watched: Instant::now(),
+            tested: None,
         }
     }
 
@@ -87,13 +91,9 @@ impl<'a> RequestWait<'a> {
     /// Looks for an answer, and for reasons to stop. Nothing if the wait goes on.
     fn check(&mut self) -> Result<Option<WaitEnd>> {
         let id = self.request.request_id;
-        if let Some(answer) = self.store.take_answer(id, Timestamp::now())? {
-            return Ok(Some(WaitEnd::Answered(answer)));
-        }
         let status = self.store.find_request(id)?.map(|request| request.status);
         match status {
             Some(RequestStatus::Open) => {}
-            // It was answered just now.
             Some(RequestStatus::Answered) => return self.store.take_answer(id, Timestamp::now()).map(into_end),
             Some(RequestStatus::Expired) => return Ok(Some(WaitEnd::TimedOut)),
             Some(RequestStatus::Withdrawn) | None => return Ok(Some(WaitEnd::Withdrawn)),
@@ -114,11 +114,16 @@ impl<'a> RequestWait<'a> {
         if self.is_told_to_end.load(Ordering::Relaxed) {
             return Some((RequestStatus::Withdrawn, "the agent ended the hook that waited"));
         }
-        if self.agent.is_some_and(ProcessIdentity::is_gone) {
-            return Some((RequestStatus::Withdrawn, "the agent ended"));
-        }
         if self.request.expires_at <= Timestamp::now() {
             return Some((RequestStatus::Expired, "no answer came in time"));
+        }
+        // While other processes write, the wait is interrupted again and again.
+        if self.tested.is_some_and(|tested| tested.elapsed() < TICK) {
+            return None;
+        }
+        self.tested = Some(Instant::now());
+        if self.agent.is_some_and(ProcessIdentity::is_gone) {
+            return Some((RequestStatus::Withdrawn, "the agent ended"));
         }
         if WatcherLock::is_held(self.data) {
             self.watched = Instant::now();
