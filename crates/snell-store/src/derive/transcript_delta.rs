@@ -5,7 +5,7 @@ use snell::Timestamp;
 
 use super::transcript_activity::{self, TranscriptNews};
 use super::turns;
-use crate::db::model::{AgentRow, ContextSource, ConversationRow};
+use crate::db::model::{AgentRow, AgentState, ContextSource, ConversationRow};
 use crate::db::rows::Rows;
 use crate::derive::context_usage::ContextWindow;
 use crate::derive::transcript::{TranscriptChunk, TranscriptCursor};
@@ -63,12 +63,18 @@ pub(crate) fn apply_transcript_delta(
             None => turns::skip_finished_entries(&read.entries),
             Some(_) => read.entries.as_slice(),
         };
+        let why_before = agent.why.clone();
         turns::record_transcript_entries(rows, agent, entries, now)?;
+        // An interruption or an error, which the activities below know only as an end.
+        let why_ended = Some(&agent.why).filter(|why| agent.state == AgentState::Idle && **why != why_before).cloned();
         if !caught_up.session_begins {
             let is_appended = caught_up.from.is_some();
             let shown_since = if is_appended { None } else { now.checked_sub(NEW_TURN_WINDOW).ok() };
             let news = TranscriptNews { activities: &read.activities, is_appended, shown_since, now };
             transcript_activity::apply_activities(rows, agent, &mut reached, &news)?;
+            if let Some(why) = why_ended.filter(|_| agent.state == AgentState::Idle) {
+                agent.why = why;
+            }
         }
         reached.cursor = Some(read.cursor.to_string());
     }

@@ -43,6 +43,11 @@ impl RequestView {
         listed.iter().filter_map(|question| RequestQuestion::deserialize(question).ok()).collect()
     }
 
+    /// How many bytes of the call are missing in the detail, if it is too long.
+    pub fn left_out_bytes(&self) -> Option<u64> {
+        self.detail.get("left_out").and_then(Value::as_u64)
+    }
+
     /// Checks that an answer can be given to this request.
     ///
     /// # Errors
@@ -94,6 +99,10 @@ impl RequestView {
         };
         if (self.kind, answer.choice) != (RequestKind::Permission, AnswerChoice::Allow) {
             return Err(UserMessage::new("only an allowed permission can be remembered"));
+        }
+        if self.left_out_bytes().is_some() {
+            let message = UserMessage::new("a call that is not shown in full cannot be remembered");
+            return Err(message.with_hint("allow it once, after a look at the agent's terminal"));
         }
         if term.scope == RememberScope::Session && self.session_id.is_none() {
             let message = UserMessage::new("this request has no session");

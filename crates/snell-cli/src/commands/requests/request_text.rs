@@ -42,6 +42,10 @@ pub(crate) fn print_request(request: &RequestView, now: Timestamp) {
         push_questions(&mut text, request);
     } else {
         push_parts(&mut text, &request.detail);
+        if let Some(bytes) = request.left_out_bytes() {
+            let look = "look at it in the agent's terminal before you allow it";
+            push_line(&mut text, &format!("Incomplete: {bytes} bytes of the call were not recorded; {look}"));
+        }
     }
     if request.status == RequestStatus::Open {
         push_commands(&mut text, request);
@@ -144,7 +148,7 @@ fn push_quoted(text: &mut String, label: &str, value: &str) {
         shown += usize::from(lines.peek().is_some());
     }
     if shown < value.len() {
-        push_line(text, &format!("  … {} more bytes (snell requests ID --json shows all)", value.len() - shown));
+        push_line(text, &format!("  … {} more bytes (see snell requests ID --json)", value.len() - shown));
     }
 }
 

@@ -45,6 +45,9 @@ pub(super) fn render_detail(request: &RequestView) -> Markup {
     html! {
         p.asks { bdi { (truncate_text(&request.title, MAX_TEXT_CHARS)) } }
         @if let Some(input) = detail.get("input").filter(|input| !input.is_null()) { (render_call(input)) }
+        @if let Some(bytes) = request.left_out_bytes() {
+            p.label { "Incomplete: " (bytes) " bytes of the call were not recorded. Look at it in the agent's terminal before you allow it." }
+        }
         @if let Some(cwd) = detail.get("cwd").and_then(Value::as_str) {
             p.cwd { span.label { "in " } code { bdi { (truncate_text(cwd, MAX_TEXT_CHARS)) } } }
         }

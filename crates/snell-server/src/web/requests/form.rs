@@ -118,7 +118,7 @@ fn render_remember_fields(uid: &str) -> Markup {
 
 fn render_message_field(uid: &str) -> Markup {
     html! {
-        label for={ "message-" (uid) } { "Message to the agent" }
+        label for={ "message-" (uid) } { "Message to the agent, if you deny" }
         textarea id={ "message-" (uid) } name="message" rows="2" {}
     }
 }

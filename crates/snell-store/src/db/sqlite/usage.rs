@@ -98,7 +98,8 @@ const SAVE_REQUEST: &str = "INSERT INTO usage_requests (request_key, product, re
 
 /// Requests before `?1` become sums, at most `?2` of them.
 pub(super) const SUM_REQUESTS: &[&str] = &[
-    "UPDATE usage_horizon SET summed_to = ?1 WHERE summed_to < ?1 AND ?2 > 0",
+    // Files that are read later than this may be old. Their requests count, unless some of that time are sums already.
+    "UPDATE usage_horizon SET summed_to = ?1 WHERE summed_to < ?1 AND ?2 > 0 AND EXISTS (SELECT 1 FROM usage_requests)",
     concat!("DELETE FROM usage_requests AS r WHERE at < ?1 AND ?2 > 0 AND NOT ", counts!()),
     concat!(
         "INSERT INTO usage_sums SELECT at / 900000000, product, project, model, ",

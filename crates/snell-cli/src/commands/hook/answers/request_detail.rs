@@ -7,6 +7,9 @@ use snell_store::{EventRecord, MaskedRecord, summarize_tool_call};
 use super::super::pipeline::HookPipeline;
 use crate::guard::GuardRun;
 
+/// The store cuts only texts that are longer than this.
+const MIN_CUT_BYTES: usize = 32 * 1024;
+
 /// A longer title is cut. The whole call is in the detail.
 const MAX_TITLE_CHARS: usize = 200;
 
@@ -34,7 +37,13 @@ impl<'a> ShownCall<'a> {
             ("guard".to_owned(), serde_json::to_value(&guard).unwrap_or_default()),
             ("suggestions".to_owned(), suggestions.unwrap_or(Value::Null)),
         ]);
-        original.raw = MaskedRecord::from(record).payload.clone();
+        let masked = MaskedRecord::from(record).payload.clone();
+        let call = original.tool.as_ref().and_then(|tool| tool.input.as_ref());
+        let left_out = call.zip(masked.get("input")).map_or(0, |(call, masked)| count_left_out_bytes(call, masked));
+        original.raw = masked;
+        if left_out > 0 {
+            original.raw.insert("left_out".to_owned(), left_out.into());
+        }
         original.raw.retain(|_, value| !value.is_null() && *value != json!([]));
         if let Some(tool) = &mut original.tool {
             tool.input = original.raw.get("input").cloned();
@@ -77,5 +86,22 @@ impl<'a> ShownCall<'a> {
             question
         };
         questions.into_iter().flatten().map(convert).collect()
+    }
+}
+
+/// How many bytes of long texts the stored copy of a call lacks.
+fn count_left_out_bytes(call: &Value, stored: &Value) -> usize {
+    match (call, stored) {
+        (Value::String(call), Value::String(stored)) if stored.len() >= MIN_CUT_BYTES => {
+            call.len().saturating_sub(stored.len())
+        }
+        (Value::Array(call), Value::Array(stored)) => {
+            call.iter().zip(stored).map(|(call, stored)| count_left_out_bytes(call, stored)).sum()
+        }
+        (Value::Object(call), Value::Object(stored)) => {
+            let pairs = call.iter().filter_map(|(name, value)| Some((value, stored.get(name)?)));
+            pairs.map(|(call, stored)| count_left_out_bytes(call, stored)).sum()
+        }
+        _ => 0,
     }
 }
