@@ -67,7 +67,7 @@ pub(crate) struct Args {
     /// Only the owner of the file may have access to it.
     #[arg(long, value_name = "FILE", help_heading = "Access")]
     token_file: Option<PathBuf>,
-    /// Let clients with the token in this file answer requests of agents
+    /// Let clients with this token answer requests
     ///
     /// They may also read. Only the owner of the file may have access to it. Without any token, this user may answer
     /// from this machine.

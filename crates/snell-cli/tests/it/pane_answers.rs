@@ -22,7 +22,9 @@ use crate::tmux::TestTmuxServer;
 const ENABLED: &str = "[answers]\nenabled = true\n";
 
 /// An agent that ends each turn with a question, and writes down each line that it gets at its prompt.
+/// A shell that lost its terminal may spin, so its time is limited.
 const ASKER: &str = r#"#!/bin/sh
+ulimit -t 10
 tell() {
   printf '{"session_id":"%s","hook_event_name":"%s","cwd":"%s","prompt":"x","last_assistant_message":"%s"}' \
     "$session" "$1" "$PWD" "$2" | "$SNELL" hook --agent claude > /dev/null
@@ -43,6 +45,7 @@ const SILENT: &str = "#!/bin/sh\nstty -echo\nexec sh asker.sh \"$1\"\n";
 
 /// An agent that asks for a permission. Its number of a key is an answer.
 const DIALOG: &str = r#"#!/bin/sh
+ulimit -t 10
 tell() {
   printf '{"session_id":"%s","hook_event_name":"%s","cwd":"%s","tool_name":"Bash","tool_input":{"command":"ls"}}' \
     "$session" "$1" "$PWD" | "$SNELL" hook --agent claude > /dev/null
