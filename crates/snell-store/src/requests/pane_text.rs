@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_plain_text_is_typed_as_it_is() {
         let long = "x".repeat(MAX_LINE_BYTES);
-        for text in ["yes", "Use /etc, not ~", "1", "-rf; $(reboot) `id` #{pane_id}", "Grün 🟢", "exit code 3", &long]
+        for text in ["yes", "Use /etc, not ~", "no", "-rf; $(reboot) `id` #{pane_id}", "Grün 🟢", "exit code 3", &long]
         {
             let line = compose_line(&build_answer(AnswerChoice::Reply, &[text]));
             assert_eq!(line.as_deref(), Ok(text), "{text}");
@@ -122,6 +122,8 @@ mod tests {
             ("?", "as a command"),
             (":wq", "as a command"),
             ("in C:\\", "ends with a backslash"),
+            ("1", "as a choice"),
+            ("y", "as a choice"),
             ("Exit", "would end"),
         ];
         for (text, why) in cases {

@@ -466,8 +466,8 @@ fn find_silent_state(lines: &[serde_json::Value], seconds: u64) -> (TestStore, S
 #[test]
 fn a_call_that_stays_open_without_hooks_asks_the_user() {
     let cases = [
-        ("AskUserQuestion", 1, "processing medium"),
-        ("AskUserQuestion", 5, "awaiting_input low"),
+        // The call itself asks.
+        ("AskUserQuestion", 1, "awaiting_input medium"),
         ("Write", 5, "awaiting_input low"),
         ("Bash", 5, "processing medium"),
         ("Bash", 45, "awaiting_input low"),
