@@ -184,6 +184,7 @@ mod tests {
             assert_eq!(count_echoes(screen, line), expected, "{screen}");
         }
         let line = format!("{} and then stop here", "word ".repeat(300));
-        assert_eq!(count_echoes("… word word and then stop here", &line), 1);
+        let screen = format!("… {}and then stop here", "word ".repeat(20));
+        assert_eq!(count_echoes(&screen, &line), 1);
     }
 }

@@ -35,7 +35,7 @@ fn an_invalid_value_has_an_error_and_the_form_keeps_all_values() {
         ("/agents/1?tools=yes", "&quot;Tools&quot; must be one of 1, 0, not &quot;yes&quot;", &["name=\"tools\""]),
         (
             "/?q=shop&state=asleep",
-            "&quot;State&quot; must be one of needs you, working, idle, not &quot;asleep&quot;",
+            "&quot;State&quot; must be one of needs you, working, working in the background, idle, not &quot;asleep&quot;",
             &["name=\"q\" value=\"shop\""],
         ),
     ];
