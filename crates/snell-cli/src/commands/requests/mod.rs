@@ -27,7 +27,7 @@ const NO_REQUESTS: &str = "No open requests. To answer agents from here: snell d
 
 /// Show what agents ask you
 ///
-/// Answer with `snell answer`. Hooks open requests if [answers] in your snell.toml is on, and only while an answer can come:
+/// Answer with `snell answer`. Hooks open requests if the table `answers` of your snell.toml is on, and only while an answer can come:
 /// `snell requests --watch` runs, a page of `snell serve` is open, or notices have buttons.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell requests\n  snell requests --watch\n  snell requests 5f3a2b\n  \
