@@ -61,6 +61,12 @@ pub const LIMITS: &[AnalysisLimit] = &[
     new_limit("bytes of the current directory's path", shell::DIRECTORY_BYTES, AskUser),
     new_limit("iterations of a loop over paths", shell::ROUNDS, AskUser),
     new_limit("iterations of a loop over plain names", shell::ROUNDS, TreatAsUnknown),
+    new_limit(
+        "nested calls of a function by itself; unknown arguments in the second half",
+        shell::RECURSION,
+        TreatAsUnknown,
+    ),
+    new_limit("calls of functions by themselves with known arguments", shell::RECURSIVE_CALLS, TreatAsUnknown),
     new_limit("possible values of a variable", shell::VALUES, TreatAsUnknown),
     new_limit("elements of an array", shell::ELEMENTS, TreatAsUnknown),
     new_limit("steps of one arithmetic expression", shell::ARITHMETIC_STEPS, TreatAsUnknown),

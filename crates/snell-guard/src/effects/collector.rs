@@ -23,6 +23,8 @@ pub(super) struct EffectCollector<'a> {
     program_call: Option<ProgramCall<'a>>,
     /// Whether a flag before the subcommand asks for a dry run.
     dry_run: bool,
+    /// Whether a flag asks the program for a preview, a list or a test.
+    idle: bool,
     scope: AnalysisScope,
     /// Index of the policy's allowed command that this program is part of.
     pub(super) allowed: Option<usize>,
@@ -48,12 +50,14 @@ impl<'a> EffectCollector<'a> {
             cwd: invocation.cwd.as_deref().map(Cow::Borrowed),
             program_call: None,
             dry_run: false,
+            idle: false,
             scope: view,
             allowed: None,
             initial_len: list.len(),
             effects: list,
         };
         if let Some(called) = &called {
+            collector.idle = collector.args.surely_has_any_flag(called.program.idle_flags);
             for (outer, before) in &called.outer {
                 let line = ParsedArgs::parse(outer, before);
                 collector.dry_run |= line.surely_has_any_flag(outer.idle_flags);
@@ -95,6 +99,11 @@ impl<'a> EffectCollector<'a> {
     /// Whether a flag before the subcommand asks for a dry run: `docker compose --dry-run down`.
     pub(super) fn is_dry_run(&self) -> bool {
         self.dry_run
+    }
+
+    /// Whether the program only previews, lists or tests: `rsync -n`.
+    pub(super) fn is_idle(&self) -> bool {
+        self.dry_run || self.idle
     }
 
     /// The arguments without the program's name, and without the name of a subcommand that has its own entry.

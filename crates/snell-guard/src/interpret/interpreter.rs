@@ -70,6 +70,8 @@ pub(crate) struct ShellInterpreter<'t> {
     pub(super) placeholders: Vec<SymbolicPart>,
     /// The functions that are running.
     pub(super) calls: Vec<FunctionFrame>,
+    /// How often a function has called itself.
+    pub(super) recursive_calls: usize,
     /// The previous values of local variables, to restore.
     pub(super) locals: Vec<(String, Option<ShellVariable>)>,
     /// Scopes that leave a loop or a function early.
@@ -106,6 +108,7 @@ impl<'t> ShellInterpreter<'t> {
             choices: ChoicePoints::default(),
             placeholders: Vec::new(),
             calls: Vec::new(),
+            recursive_calls: 0,
             locals: Vec::new(),
             early_exits: ScopeMerge::default(),
             readers: Vec::new(),

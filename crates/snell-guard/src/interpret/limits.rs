@@ -10,6 +10,12 @@ pub const BYTES_PER_STEP: usize = 256;
 /// Nesting of functions, substitutions, texts and wrappers. Each level costs stack.
 pub const DEPTH: usize = 24;
 
+/// Nested calls of a function by itself. From half of them on, or after `RECURSIVE_CALLS`, its arguments are unknown.
+pub const RECURSION: usize = 16;
+
+/// Calls of functions by themselves that are followed with known arguments.
+pub const RECURSIVE_CALLS: usize = 64;
+
 /// Nesting of substitutions, groups and loops, which the parser limits too.
 pub const NESTING: usize = 120;
 

@@ -19,6 +19,11 @@ pub(super) struct ScopeMerge<'t> {
 }
 
 impl<'t> ScopeMerge<'t> {
+    /// Whether no path was added.
+    pub(super) fn is_empty(&self) -> bool {
+        self.scope.is_none() && self.left.is_none()
+    }
+
     /// Adds the interpreter's scope, if the next command runs.
     pub(super) fn add_path(&mut self, interpreter: &mut ShellInterpreter<'t>, flow: ShellFlow) {
         match flow {
@@ -111,6 +116,7 @@ fn merge_scopes<'t>(
         one.io = other.io;
     }
     one.builtins_replaced |= other.builtins_replaced;
+    one.stops_at_unset &= other.stops_at_unset;
     one
 }
 

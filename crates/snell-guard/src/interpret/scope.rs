@@ -94,6 +94,8 @@ pub(crate) struct ShellScope<'t> {
     pub(crate) exported: Rc<BTreeSet<String>>,
     /// Whether all assignments are exported from here on: `set -a`.
     pub(crate) exports_all: bool,
+    /// Whether an unset variable ends the script: `set -u`.
+    pub(crate) stops_at_unset: bool,
     /// `$1` and on.
     pub(crate) positional: Rc<Vec<SymbolicText>>,
     /// `$0`
@@ -129,6 +131,7 @@ impl ShellScope<'_> {
             exported: Rc::new(exported),
             variables: Rc::new(variables),
             exports_all: false,
+            stops_at_unset: false,
             functions: Rc::default(),
             aliases: Rc::default(),
             positional: Rc::default(),

@@ -167,6 +167,13 @@ fn classify_path(shape: &PartialPath, context: &JudgeContext) -> PathClasses {
     if rooted {
         classes = classes.union(classify_by_location(&names, context)).union(classify_self_paths(&all, context));
     }
+    if classes.contains(PathClass::Temp)
+        && matches_any_pattern(patterns::ENVIRONMENT, &names)
+        && is_literal_path(&names)
+    {
+        // A test made it; a copy of a real one is judged when it is made.
+        classes = classes.difference([PathClass::Secret].into());
+    }
     if shape.root_if_empty && is_grave_if_empty(&all, context) {
         classes = classes.with(PathClass::RootIfEmpty);
     }
@@ -200,7 +207,11 @@ fn classify_by_name(names: &PathComponents<'_>) -> PathClasses {
 
 /// An exception applies only to a known name: a pattern may match both.
 fn is_public_exception(names: &PathComponents<'_>) -> bool {
-    names.all.iter().all(|name| glob::is_literal(name)) && matches_any_pattern(patterns::PUBLIC, names)
+    is_literal_path(names) && matches_any_pattern(patterns::PUBLIC, names)
+}
+
+fn is_literal_path(names: &PathComponents<'_>) -> bool {
+    names.all.iter().all(|name| glob::is_literal(name))
 }
 
 /// The class of its location; for patterns, the gravest that may match.
@@ -386,6 +397,15 @@ fn is_grave_if_empty(all: &[&str], context: &JudgeContext) -> bool {
     let Some(rest) = all.split_first().map(|(_, rest)| rest) else {
         return true;
     };
+    // `$x/etc` is a whole directory of the system, `$x/lib/cmake` only looks like a part of one.
+    let is_whole = match rest {
+        [] | [_] | ["usr" | "var" | "home" | "Users" | "System" | "Library", _] => true,
+        [_, last] => glob::is_match_all(last),
+        _ => false,
+    };
+    if !is_whole {
+        return false;
+    }
     let names = PathComponents { root: Some(rest), home: strip_home(rest, context), all: rest };
     classify_by_location(&names, context)
         .intersects([PathClass::Root, PathClass::System, PathClass::HomeRoot, PathClass::Device].into())

@@ -16,6 +16,7 @@ use crate::judge::{CallAnalysis, GuardToolCall};
 use crate::paths::{MAX_PATH, locate_path};
 use crate::policy::entries::{EntryPattern, keep_watching_patterns};
 use crate::policy::hosts::find_address_host;
+use snell_shell::ByteSpan;
 use words::keys;
 
 /// How many paths of one call are judged.
@@ -125,6 +126,8 @@ fn analyze_shell_tool(
         analysis.mark_field_unreadable(DEFAULT_COMMAND_KEY);
         return;
     };
+    refuse_zero_bytes(&[&command], analysis);
+    refuse_zero_bytes(&collect_strings(input, keys::CWD), analysis);
     match collect_strings(input, keys::CWD).first().map(|cwd| locate_tool_path(cwd, context)) {
         Some(Some(cwd)) => analyze_command(&command, permits, &JudgeContext { cwd, ..context.clone() }, analysis),
         _ => analyze_command(&command, permits, context, analysis),
@@ -276,8 +279,16 @@ fn add_file_effects(kind: PathAction, paths: Vec<&str>, context: &JudgeContext, 
     if paths.len() > MAX_PATHS || paths.iter().any(|path| path.len() > MAX_PATH) {
         analysis.mark_limit_exceeded("paths");
     }
+    refuse_zero_bytes(&paths, analysis);
     let effects = paths.into_iter().take(MAX_PATHS).map(|path| build_file_effect(kind, path, context));
     analysis.effects.extend(effects);
+}
+
+/// Refuses texts with a zero byte: a program may read only what is before it.
+fn refuse_zero_bytes(texts: &[&str], analysis: &mut CallAnalysis) {
+    if texts.iter().any(|text| text.contains('\0')) {
+        analysis.add_rule_effect("guard.zero-byte", ByteSpan::default());
+    }
 }
 
 /// The effect on one file.
@@ -306,6 +317,7 @@ fn analyze_search(input: &Json, context: &JudgeContext, analysis: &mut CallAnaly
     }
     input_fields::check_text_fields(input, keys::SEARCH_DIRS, analysis);
     input_fields::check_text_fields(input, keys::GLOBS, analysis);
+    refuse_zero_bytes(&collect_strings(input, keys::SEARCH_DIRS), analysis);
     let path = collect_strings(input, keys::SEARCH_DIRS).first().copied();
     if let Some(path) = path {
         analysis.effects.push(Effect { recursive: true, ..build_file_effect(PathAction::Read, path, context) });

@@ -36,7 +36,9 @@ impl GuardCallWire {
         if !text.starts_with('{') {
             return Err(format!("a call must be a JSON object, for example {EXAMPLE}"));
         }
-        let call: Self = parse_json(text)?;
+        let mut call: Self = parse_json(text)?;
+        // An agent without a directory may send an empty one.
+        call.cwd = call.cwd.filter(|cwd| !cwd.is_empty());
         match &call.cwd {
             Some(cwd) if !cwd.starts_with('/') => Err(format!("\"cwd\" must be an absolute path, not {cwd:?}")),
             _ => Ok(call),

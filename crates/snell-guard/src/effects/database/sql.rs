@@ -34,7 +34,7 @@ pub(in crate::effects) fn apply_raw_client(collector: &mut EffectCollector<'_>) 
 
 /// Judges the statements that a client gets: from its flags, its operands and its standard input.
 pub(in crate::effects) fn apply_sql_client(collector: &mut EffectCollector<'_>, program: &ProgramSpec) {
-    if is_throwaway_database(collector) {
+    if is_throwaway_database(collector) || is_read_only_session(collector) {
         return;
     }
     let mut texts: Vec<String> = program
@@ -82,6 +82,30 @@ fn is_throwaway_database(collector: &EffectCollector<'_>) -> bool {
     let place = collector.locate_path(first);
     let tried_out = place.classes.contains(PathClass::Project) && place.path.as_deref().is_some_and(is_sandbox_name);
     first.as_text() == Some(":memory:") || place.classes.contains(PathClass::Temp) || tried_out
+}
+
+/// Whether the client can only read: by a flag, by the database's URL, or by a variable.
+fn is_read_only_session(collector: &EffectCollector<'_>) -> bool {
+    const PROGRAMS: &[&str] = &["sqlite3", "sqlite", "duckdb", "clickhouse", "clickhouse-client"];
+    const FLAGS: &[&str] = &["-readonly", "--readonly", "--readonly=1", "--readonly=2"];
+    let arguments = collector.arguments();
+    let by_flag = || {
+        let at = arguments.iter().position(|word| word.as_text().is_some_and(|text| FLAGS.contains(&text)));
+        at.is_some_and(|at| arguments.get(at + 1).is_none_or(|next| next.as_text() != Some("0")))
+    };
+    let by_url = || {
+        let first = collector.args.operands.first().map(|first| first.leading_text());
+        first.is_some_and(|url| url.starts_with("file:") && (url.contains("mode=ro") || url.contains("immutable=1")))
+    };
+    let by_variable = || {
+        let options = collector.invocation.variables.iter().find(|(name, _)| name == "PGOPTIONS");
+        options.is_some_and(|(_, value)| value.leading_text().contains("default_transaction_read_only=on"))
+    };
+    match collector.name() {
+        "psql" => by_variable(),
+        name if PROGRAMS.contains(&name) => by_flag() || (name.starts_with("sqlite") && by_url()),
+        _ => false,
+    }
 }
 
 /// Whether a file's name marks a database for tests: `test.db`, `app_dev.sqlite3`.

@@ -19,6 +19,7 @@ use crate::wrappers::{FindTests, find_own_files};
 /// Runs the handler of a program.
 pub(super) fn apply_handler(collector: &mut EffectCollector<'_>, program: &'static ProgramSpec) {
     match program.handler {
+        _ if collector.is_idle() => {}
         None => {}
         Some(ProgramHandler::Chmod) => apply_chmod(collector),
         Some(ProgramHandler::Chown) => apply_chown(collector),

@@ -164,16 +164,18 @@ impl<'t> ShellInterpreter<'t> {
                     break;
                 }
                 Some(flag @ ("-o" | "+o")) => {
-                    if after.first().and_then(SymbolicText::as_text) == Some("allexport") {
-                        self.scope.exports_all = flag == "-o";
+                    if let Some(option) = after.first().and_then(SymbolicText::as_text) {
+                        self.set_shell_option(option, flag == "-o");
                     }
                     rest = after.get(1..).unwrap_or_default();
                 }
                 Some(flag) if flag.starts_with(['-', '+']) && flag.len() > 1 => {
-                    if flag.contains('a') {
-                        self.scope.exports_all = flag.starts_with('-');
-                    }
-                    rest = after;
+                    let is_on = flag.starts_with('-');
+                    let options = [('a', "allexport"), ('u', "nounset")];
+                    let given = options.iter().filter(|(letter, _)| flag.contains(*letter));
+                    given.for_each(|(_, option)| self.set_shell_option(option, is_on));
+                    // `-euo pipefail`: the next word is the option's name.
+                    rest = if flag.ends_with('o') { after.get(1..).unwrap_or_default() } else { after };
                 }
                 _ => {
                     replaces = true;
@@ -186,6 +188,14 @@ impl<'t> ShellInterpreter<'t> {
             self.scope.positional = Rc::new(rest.to_vec());
         }
         Some(ShellFlow::Next)
+    }
+
+    fn set_shell_option(&mut self, option: &str, is_on: bool) {
+        match option {
+            "allexport" => self.scope.exports_all = is_on,
+            "nounset" => self.scope.stops_at_unset = is_on,
+            _ => {}
+        }
     }
 
     fn run_getopts(&mut self, command: &ExpandedCommand) {

@@ -1,12 +1,14 @@
 //! Compound commands: the manual's section of that name. Every branch may run.
 
+use super::conditions::TestOutcome;
+use crate::interpret::expansion::parameter_operations::mark_nonempty;
 use crate::interpret::limits;
 use crate::interpret::merge::ScopeMerge;
 use crate::interpret::result::CoverageGap;
 use crate::interpret::scope::{ShellScope, ShellVariable};
 use crate::interpret::{ShellFlow, ShellInterpreter};
 use crate::invocation::{SymbolicText, UnknownKind};
-use snell_shell::{ShellCommandKind, ShellScript, ShellWord};
+use snell_shell::{ShellCommandKind, ShellScript, ShellWord, WordPart};
 
 impl<'t> ShellInterpreter<'t> {
     pub(crate) fn run_compound(&mut self, kind: &'t ShellCommandKind) -> ShellFlow {
@@ -55,9 +57,11 @@ impl<'t> ShellInterpreter<'t> {
                 return flow;
             }
             let before = self.scope.clone();
+            self.assume_condition(condition, TestOutcome::True);
             let flow = self.run_script(body);
             join.add_path(self, flow);
             self.scope = before;
+            self.assume_condition(condition, TestOutcome::False);
         }
         let flow = otherwise.map_or(ShellFlow::Next, |script| self.run_script(script));
         join.add_path(self, flow);
@@ -121,8 +125,21 @@ impl<'t> ShellInterpreter<'t> {
                 Some(words) => walker.expand_words(words),
                 None => walker.scope.positional.to_vec(),
             };
-            walker.run_loop(|walker| walker.run_for_values(variable, values, body, select))
+            let splits = words.is_some_and(|words| words.iter().all(is_unquoted));
+            let item: fn(SymbolicText) -> SymbolicText = if splits { mark_nonempty } else { std::convert::identity };
+            walker.run_loop(|walker| match select {
+                true => walker.run_select(variable, values, body),
+                false => walker.run_for_values(variable, values, body, item),
+            })
         })
+    }
+
+    fn run_select(&mut self, variable: &str, mut values: Vec<SymbolicText>, body: &'t ShellScript) -> ShellFlow {
+        values.truncate(limits::VALUES);
+        if !values.is_empty() {
+            self.set_variable(variable, ShellVariable::Values(values));
+        }
+        self.run_unbounded_loop(body, None)
     }
 
     fn run_for_values(
@@ -130,15 +147,8 @@ impl<'t> ShellInterpreter<'t> {
         variable: &str,
         mut values: Vec<SymbolicText>,
         body: &'t ShellScript,
-        select: bool,
+        item: fn(SymbolicText) -> SymbolicText,
     ) -> ShellFlow {
-        if select {
-            values.truncate(limits::VALUES);
-            if !values.is_empty() {
-                self.set_variable(variable, ShellVariable::Values(values));
-            }
-            return self.run_unbounded_loop(body, None);
-        }
         if values.len() > limits::ROUNDS {
             // Plain names are alike, so values that lead elsewhere come first.
             values.sort_by_key(is_plain_name);
@@ -157,7 +167,7 @@ impl<'t> ShellInterpreter<'t> {
             if self.is_stopped() {
                 return ShellFlow::Exit;
             }
-            self.set_variable(variable, ShellVariable::from_value(value));
+            self.set_variable(variable, ShellVariable::from_value(item(value)));
             match self.run_iteration(body) {
                 None => {}
                 Some(ShellFlow::Next) => break,
@@ -279,4 +289,13 @@ fn is_same_scope(one: &ShellScope<'_>, other: &ShellScope<'_>) -> bool {
 fn is_plain_name(value: &SymbolicText) -> bool {
     let plain = |text: &str| !text.contains('/') && !text.starts_with(['~', '.', '-']);
     value.as_text().is_some_and(plain)
+}
+
+/// Whether none of a word's expansions is quoted: it then expands to no empty word.
+fn is_unquoted(word: &ShellWord) -> bool {
+    word.parts.iter().all(|part| match part {
+        WordPart::Parameter(parameter) => !parameter.quoted,
+        WordPart::Substitution { quoted, .. } => !quoted,
+        _ => true,
+    })
 }

@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
+use crate::interpret::limits;
 use crate::interpret::scope::ShellVariable;
 use crate::interpret::{ExpandedCommand, ShellFlow, ShellInterpreter};
-use crate::invocation::SymbolicText;
+use crate::invocation::{SymbolicText, UnknownKind};
 use snell_shell::ShellCommand;
 
 /// A function that is being called.
@@ -39,6 +40,17 @@ impl<'t> ShellInterpreter<'t> {
                 let span = self.context.span.clone().unwrap_or_else(|| command.span.clone());
                 self.report_fork_bomb(span);
             }
+            return Some(ShellFlow::Next);
+        }
+        let nested = self.calls.iter().filter(|active| active.name == name).count();
+        if nested >= limits::RECURSION {
+            return Some(ShellFlow::Next);
+        }
+        let is_widened =
+            nested >= limits::RECURSION / 2 || (nested > 0 && self.recursive_calls > limits::RECURSIVE_CALLS);
+        self.recursive_calls += usize::from(nested > 0);
+        let arguments = if is_widened { widen_arguments(&arguments) } else { arguments };
+        if is_widened && self.calls.iter().any(|active| active.name == name && active.arguments == arguments) {
             return Some(ShellFlow::Next);
         }
         let around = std::mem::take(&mut self.locals);
@@ -93,4 +105,11 @@ impl<'t> ShellInterpreter<'t> {
     pub(crate) fn is_in_function(&self) -> bool {
         self.enclosing.functions > 0
     }
+}
+
+/// Unknown arguments, with the taint of the known ones. A function that calls itself with more and more arguments does
+/// with them whatever it does with these.
+fn widen_arguments(arguments: &[SymbolicText]) -> Rc<Vec<SymbolicText>> {
+    let widen = |value: &SymbolicText| SymbolicText::from_unknown(value.taint().unwrap_or(UnknownKind::Anything));
+    Rc::new(arguments.iter().map(widen).collect())
 }

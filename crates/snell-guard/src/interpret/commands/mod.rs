@@ -1,6 +1,7 @@
 //! A command after expansion: a function, a builtin, a wrapper, or a program.
 
 pub(crate) mod compound;
+mod conditions;
 pub(crate) mod functions;
 pub(crate) mod infinite_loops;
 pub(crate) mod pipelines;
@@ -318,6 +319,13 @@ impl<'t> ShellInterpreter<'t> {
 fn find_candidates(program: &SymbolicText, pattern: &ShellPattern) -> Vec<SymbolicText> {
     let written = program.to_string();
     let (directory, base) = written.rsplit_once('/').map_or(("", written.as_str()), |(before, base)| (before, base));
+    // In another directory, it is a file of unknown contents.
+    let is_installed = directory.is_empty()
+        || directory.contains(crate::interpret::expansion::fields::GLOBS)
+        || (directory.starts_with('/') && directory.ends_with("bin"));
+    if !is_installed || written.ends_with(".sh") {
+        return Vec::new();
+    }
     let base = if directory.is_empty() {
         None
     } else {

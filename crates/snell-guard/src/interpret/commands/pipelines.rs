@@ -3,6 +3,7 @@
 use crate::programs::words::shell as words;
 use std::rc::Rc;
 
+use super::conditions::TestOutcome;
 use super::infinite_loops;
 use crate::interpret::limits;
 use crate::interpret::merge::ScopeMerge;
@@ -49,28 +50,75 @@ impl<'t> ShellInterpreter<'t> {
         self.scope.files = inner.files;
     }
 
+    /// Runs pipelines that `&&` and `||` connect. After `&&`, the next one runs only in the scope in which the one before
+    /// has succeeded.
     fn run_list(&mut self, item: &'t AndOrList) -> ShellFlow {
+        let mut failed = ScopeMerge::default();
         let mut before: Option<&'t CommandPipeline> = None;
+        // How the path ended on which every pipeline so far has succeeded.
+        let mut flow = ShellFlow::Next;
         for (connector, pipeline) in &item.pipelines {
-            let surely = match (connector, before) {
-                (ListConnector::First, _) => true,
-                (ListConnector::And, Some(before)) => is_sure_to_succeed(before),
-                (ListConnector::And | ListConnector::Or, _) => false,
-            };
-            let flow = if surely { self.run_pipeline(pipeline) } else { self.run_maybe(pipeline) };
-            if flow != ShellFlow::Next {
+            if flow != ShellFlow::Next && failed.is_empty() {
                 return flow;
             }
+            match connector {
+                ListConnector::First => {}
+                ListConnector::And if flow != ShellFlow::Next => continue,
+                ListConnector::And => self.continue_after_success(before, &mut failed),
+                ListConnector::Or => {
+                    let succeeded = (flow == ShellFlow::Next).then(|| self.continue_after_failure(before, &mut failed));
+                    if std::mem::take(&mut failed).finish(self) != ShellFlow::Next {
+                        break;
+                    }
+                    let alternative = self.run_pipeline(pipeline);
+                    flow = self.join_alternative(alternative, succeeded);
+                    before = None;
+                    continue;
+                }
+            }
+            flow = self.run_pipeline(pipeline);
             before = Some(pipeline);
         }
-        ShellFlow::Next
+        if failed.is_empty() {
+            return flow;
+        }
+        failed.add_path(self, flow);
+        failed.finish(self)
     }
 
-    /// Runs a pipeline that may or may not run.
-    fn run_maybe(&mut self, pipeline: &'t CommandPipeline) -> ShellFlow {
+    /// Before the pipeline after `&&`: adds the scope in which the one before has failed.
+    fn continue_after_success(&mut self, before: Option<&'t CommandPipeline>, failed: &mut ScopeMerge<'t>) {
+        if before.is_some_and(is_sure_to_succeed) {
+            return;
+        }
+        let scope = self.scope.clone();
+        self.assume_outcome(before, TestOutcome::False);
+        failed.merge_scope(self);
+        self.scope = scope;
+        self.assume_outcome(before, TestOutcome::True);
+    }
+
+    /// Before the pipeline after `||`: adds the scope in which the one before has failed, and returns the other.
+    fn continue_after_failure(
+        &mut self,
+        before: Option<&'t CommandPipeline>,
+        failed: &mut ScopeMerge<'t>,
+    ) -> ShellScope<'t> {
+        let scope = self.scope.clone();
+        self.assume_outcome(before, TestOutcome::False);
+        failed.merge_scope(self);
+        self.scope = scope;
+        self.assume_outcome(before, TestOutcome::True);
+        self.scope.clone()
+    }
+
+    /// Joins the scope after `||` with the one in which nothing had failed.
+    fn join_alternative(&mut self, flow: ShellFlow, succeeded: Option<ShellScope<'t>>) -> ShellFlow {
+        let Some(mut succeeded) = succeeded else { return flow };
         let mut join = ScopeMerge::default();
+        std::mem::swap(&mut self.scope, &mut succeeded);
         join.merge_scope(self);
-        let flow = self.run_pipeline(pipeline);
+        self.scope = succeeded;
         join.add_path(self, flow);
         join.finish(self)
     }

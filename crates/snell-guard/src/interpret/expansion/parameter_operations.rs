@@ -201,7 +201,7 @@ fn map_values(held: ParameterValue, change: impl Fn(&SymbolicText) -> SymbolicTe
 }
 
 /// The same value, now known to be non-empty.
-fn mark_nonempty(mut value: SymbolicText) -> SymbolicText {
+pub(crate) fn mark_nonempty(mut value: SymbolicText) -> SymbolicText {
     if let [SymbolicPart::Unknown(unknown @ UnknownKind::Anything)] = value.parts.as_mut_slice() {
         *unknown = UnknownKind::Something;
     }

@@ -128,7 +128,12 @@ impl<'t> ShellInterpreter<'t> {
         let referred = self.scope.resolve_reference(name);
         let name = referred.as_deref().unwrap_or(name);
         match (self.settle_variable(name), index) {
-            (None, _) => lookup_well_known(name),
+            (None, _) => match lookup_well_known(name) {
+                ParameterValue::MaybeUnset(UnknownKind::Anything) if self.scope.stops_at_unset => {
+                    ParameterValue::MaybeUnset(UnknownKind::Something)
+                }
+                found => found,
+            },
             (Some(ShellVariable::Unset | ShellVariable::Reference(_)), _) => ParameterValue::Unset,
             (Some(ShellVariable::Values(values)), index) => match index.map(|index| self.resolve_array_key(index)) {
                 None => ParameterValue::One(values.into_iter().next().unwrap_or_default()),

@@ -139,7 +139,7 @@ fn a_passed_limit_is_a_reason() {
     for text in [
         "a;".repeat(limits::INVOCATIONS + 1),
         "p {1..1000000}".to_owned(),
-        "f() { f $1a; }; f".to_owned(),
+        format!("{}p", "eval ".repeat(40)),
         format!("echo {} | xargs -n1 rm", "a ".repeat(100)),
         format!("find {} -exec rm {{}} +", "a ".repeat(100)),
         format!("x=aaaaaaaa; {} p $x", "x=$x$x;".repeat(40)),
