@@ -170,6 +170,8 @@ pub struct HookRun {
     pub hook: Arc<Hook>,
     /// Its status.
     pub status: HookRunStatus,
+    /// Its own decision, before it was combined with others.
+    pub decision: Decision,
     /// Its outcome, if it ran in the foreground.
     pub outcome: Option<Outcome>,
     /// Why it was skipped, or other details.
@@ -274,6 +276,7 @@ impl Fold {
         verdict.hooks.push(HookRun {
             hook: Arc::clone(hook),
             status: answer.status.unwrap_or(HookRunStatus::Ok),
+            decision: answer.decision,
             why: match &outcome.end {
                 crate::outcome::RunEnd::NotStarted(why) => Some(why.clone()),
                 _ => None,

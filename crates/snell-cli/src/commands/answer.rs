@@ -9,7 +9,7 @@ use snell_store::requests::{
 };
 
 use super::DONE;
-use super::requests::{describe_end, find_request, load_requests, print_request};
+use super::requests::{describe_end, find_request, forget_answer, load_requests, print_request};
 use crate::env::read_user_name;
 use crate::output::{self, CommandError, time};
 use crate::process::question;
@@ -27,7 +27,7 @@ const MIN_ID_CHARS: usize = 4;
 #[command(
     after_help = "Examples:\n  snell answer 5f3a2b allow\n  snell answer 5f3a2b deny --message 'use make instead'\n  \
     snell answer 5f3a2b allow --remember project --until 2027-01-31\n  snell answer 5f3a2b 2\n  \
-    snell answer 5f3a2b 1,3 'something else'"
+    snell answer 5f3a2b 1,3 'something else'\n  snell answer --forget 5f3a2b"
 )]
 pub(crate) struct Args {
     /// The request; the beginning of its id is enough
@@ -42,6 +42,9 @@ pub(crate) struct Args {
     /// Allow the same call again: in this session, or in this project
     #[arg(long, value_name = "SCOPE", value_parser = ["session", "project"])]
     remember: Option<String>,
+    /// Forget the answer that you remembered with this request (`snell requests --remembered`)
+    #[arg(long, value_name = "ID", conflicts_with_all = ["id", "message", "remember"])]
+    forget: Option<String>,
     /// The last day for which it is remembered [default: none]
     #[arg(long, value_name = "DATE", requires = "remember")]
     until: Option<Date>,
@@ -53,11 +56,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         let message = CommandError::new("an agent cannot answer requests");
         return Err(message.with_hint("run this command in a terminal of your own").into());
     }
+    let typed_id = args.id.as_ref().or(args.forget.as_ref());
+    if let Some(id) = typed_id.filter(|id| id.len() < MIN_ID_CHARS) {
+        let message = CommandError::new(format!("the id \"{id}\" is too short"));
+        return Err(message.with_hint(format!("write at least {MIN_ID_CHARS} characters of it")).into());
+    }
+    if let Some(id) = &args.forget {
+        forget_answer(&mut store_handle, id)?;
+        return Ok(DONE);
+    }
     let request = match &args.id {
-        Some(id) if id.len() < MIN_ID_CHARS => {
-            let message = CommandError::new(format!("the id \"{id}\" is too short to answer"));
-            return Err(message.with_hint(format!("write at least {MIN_ID_CHARS} characters of it")).into());
-        }
         Some(id) => find_request(&mut store_handle, id)?,
         None => find_only_request(&mut store_handle)?,
     };

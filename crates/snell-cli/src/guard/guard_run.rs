@@ -22,6 +22,8 @@ pub(crate) struct GuardRun<'a> {
     judgements: Vec<GuardJudgement>,
     /// How many judgements are about the agent's own input.
     original_count: usize,
+    /// Texts for the user that say that the guard asks.
+    question_notes: Vec<String>,
 }
 
 impl<'a> GuardRun<'a> {
@@ -41,6 +43,7 @@ impl<'a> GuardRun<'a> {
             }),
             judgements: Vec::new(),
             original_count: 0,
+            question_notes: Vec::new(),
         })
     }
 
@@ -92,7 +95,11 @@ impl<'a> GuardRun<'a> {
         // A permission request asks the user already.
         let is_asked = self.event.name == EventName::PermissionRequest && judgement.decision == GuardDecision::Ask;
         if !is_asked {
+            let before = answer.messages.len();
             report::apply_judgement(&judgement, details, answer);
+            let is_question = judgement.decision == GuardDecision::Ask;
+            self.question_notes
+                .extend(answer.messages.get(before..).filter(|_| is_question).into_iter().flatten().cloned());
         }
         self.judgements.push(judgement);
     }
@@ -101,6 +108,19 @@ impl<'a> GuardRun<'a> {
     pub(crate) fn asks_about_own_or_secret_files(&self) -> bool {
         let is_grave = |judgement: &GuardJudgement| judgement.tier.is_some_and(|tier| tier <= RuleTier::Secret);
         self.judgements.iter().any(|judgement| judgement.decision == GuardDecision::Ask && is_grave(judgement))
+    }
+
+    /// Once the user has answered, nothing says any more that the guard asks. Returns whether anything did.
+    pub(crate) fn retract_questions(&self, answer: &mut Verdict) -> bool {
+        let before = answer.messages.len();
+        answer.messages.retain(|message| !self.question_notes.contains(message));
+        answer.messages.len() < before
+    }
+
+    /// The rules and entries that ask about the call.
+    pub(crate) fn list_asking_rules(&self) -> impl Iterator<Item = &str> {
+        let asking = self.judgements.iter().filter(|judgement| judgement.decision == GuardDecision::Ask);
+        asking.map(|judgement| judgement.rule_id().unwrap_or("guard"))
     }
 
     /// The gravest judgement as JSON.

@@ -13,5 +13,5 @@ pub use hmac::compute_hmac;
 pub(crate) use key::LazyAnswerKey;
 pub use key::{AnswerKey, AnswerLink};
 pub(crate) use right::{AnswerRight, describe_peer};
-pub(crate) use submit::{find_request, submit_answer, unknown_request_error};
+pub(crate) use submit::{find_request, submit_answer, unknown_remembered_error, unknown_request_error};
 pub(crate) use watch::{AnswerWatch, WatchGuard};

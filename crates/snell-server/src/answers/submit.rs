@@ -48,6 +48,12 @@ pub(crate) fn unknown_request_error(uid: &str) -> HttpError {
     HttpError::NotFound(format!("there is no request \"{shown}\"").into())
 }
 
+/// The error about an answer that is not remembered.
+pub(crate) fn unknown_remembered_error(uid: &str) -> HttpError {
+    let shown: String = uid.chars().take(40).collect();
+    HttpError::NotFound(format!("no answer to request \"{shown}\" is remembered").into())
+}
+
 fn too_late_error(request: &RequestView) -> HttpError {
     let message = UserMessage::new(describe_end(request));
     match request.status {

@@ -15,7 +15,7 @@ use crate::http::errors::{HttpError, json_response};
 
 pub(crate) use agents::{get_agent, list_agents, list_turns};
 pub(crate) use log::{DECISIONS, list_events, list_guard_verdicts, list_hook_stats, parse_event_filter};
-pub(crate) use requests::{answer_request, get_request, list_requests};
+pub(crate) use requests::{answer_request, forget_remembered, get_request, list_remembered, list_requests};
 pub(crate) use status::{get_metrics, get_status};
 pub(crate) use usage::get_usage;
 

@@ -13,7 +13,7 @@ use snell_store::requests::{
 
 use super::{ApiResult, respond_json};
 use crate::answers::{self, AnswerRight};
-use crate::api::json_page;
+use crate::api::json_page::{self, JsonPage};
 use crate::app_state::SharedAppState;
 use crate::http::errors::HttpError;
 use crate::http::gate::RequestTransport;
@@ -78,6 +78,30 @@ pub(crate) async fn answer_request(
     let author = AnswerAuthor { name: right.describe_author(via, &app.settings), origin: AnswerOrigin::Api };
     let answer = AnswerBody::parse(&text)?.into_answer()?;
     respond_json(&answers::submit_answer(&app, &uid, answer, author).await?)
+}
+
+/// `GET /api/remembered`: answers that are given again, the latest first.
+pub(crate) async fn list_remembered(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> ApiResult {
+    let limit = QueryParams::parse(query.as_deref(), &["limit"])?.limit()?;
+    let ask = move |store: &mut Store| store.list_remembered_answers(Timestamp::now(), limit);
+    let remembered = app.store_pool.with_store(ask).await?;
+    let mut page = JsonPage::new(limit);
+    let _ = remembered.iter().all(|answer| page.try_push(answer));
+    Ok(page.finish(None::<i64>).into_response())
+}
+
+/// `POST /api/remembered/{id}/forget`
+pub(crate) async fn forget_remembered(
+    State(app): State<SharedAppState>,
+    Extension(right): Extension<AnswerRight>,
+    uri: Uri,
+) -> ApiResult {
+    right.require_for_api()?;
+    QueryParams::parse(uri.query(), &[])?;
+    let uid = parse_path_uid(&uri).to_owned();
+    let wanted = uid.clone();
+    let forgotten = app.store_pool.with_store(move |store| store.forget_answer(&wanted, Timestamp::now())).await?;
+    respond_json(&forgotten.ok_or_else(|| answers::unknown_remembered_error(&uid))?)
 }
 
 /// The id of a request in `/api/requests/{id}`.

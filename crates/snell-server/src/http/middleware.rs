@@ -125,12 +125,13 @@ fn insert_default_headers(headers: &mut HeaderMap) {
     }
 }
 
-/// Whether the response is a page for a person: a view, or any unknown path that a browser requests as HTML.
+/// Whether an error is a page for a person: where a view is, unless the client prefers JSON, and wherever a browser asks.
 fn is_page_request(route: &routes::RouteMatch, request: &Request) -> bool {
     let looks = [Method::GET, Method::HEAD].contains(request.method());
-    let accepted = request.headers().get(ACCEPT).map(HeaderValue::as_bytes);
-    let wants_page = accepted.is_some_and(|accepted| accepted.starts_with(b"text/html"));
-    route.is_page && looks || (route.is_page || route.label == routes::UNMATCHED_LABEL) && wants_page
+    let accepted = request.headers().get(ACCEPT).and_then(|accepted| accepted.to_str().ok()).unwrap_or_default();
+    let wants_page = accepted.contains("text/html");
+    let wants_json = !wants_page && accepted.contains("application/json");
+    route.is_page && looks && !wants_json || (route.is_page || route.label == routes::UNMATCHED_LABEL) && wants_page
 }
 
 /// Logs the route and the result of a request, never its content.

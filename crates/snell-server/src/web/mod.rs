@@ -66,7 +66,9 @@ pub(crate) use logging::{
     get_event_page, get_log_fragment, get_logging_page, get_new_count_fragment, get_receiver_fragment,
 };
 pub(crate) use login::{get_login_page, log_in, log_out};
-pub(crate) use requests::{answer_by_form, answer_by_link, get_link_page, get_requests_fragment, get_requests_page};
+pub(crate) use requests::{
+    answer_by_form, answer_by_link, forget_by_form, get_link_page, get_requests_fragment, get_requests_page,
+};
 pub(crate) use usage::{get_usage_fragment, get_usage_page};
 
 use layout::PageFrame;

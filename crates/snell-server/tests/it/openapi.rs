@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use snell_server::{OPENAPI, api_routes, page_routes};
 use snell_test_support::http::HttpResponse;
 
-use crate::support::{OpenRequest, TestApp};
+use crate::support::{OpenRequest, TestApp, remember_call};
 
 fn parse_openapi() -> Value {
     serde_json::from_str(OPENAPI).unwrap()
@@ -170,6 +170,15 @@ fn every_response_matches_the_description() {
     }
     answer(&route.replace("{id}", "none"), remember);
     check("GET", route, &app.get(&path));
+    remember_call(&app, &request);
+    check("GET", "/api/remembered", &app.get("/api/remembered"));
+    assert_ne!(app.get_json("/api/remembered")["items"], json!([]));
+    let route = "/api/remembered/{id}/forget";
+    for status in [200, 404] {
+        let answer = app.request("POST", &route.replace("{id}", &request)).send();
+        assert_eq!(answer.status, status);
+        check("POST", route, &answer);
+    }
     let lists = [
         "/api/agents?ended=true",
         "/api/agents/1/turns",

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use snell::Timestamp;
 use snell_server::{ServeError, ServeSettings, ServerListener, serve};
 use snell_store::Store;
-use snell_store::requests::{AnswerChannel, NewRequest, RequestKind, RequestOrigin};
+use snell_store::requests::{AnswerChannel, NewRequest, RememberScope, RememberedAnswer, RequestKind, RequestOrigin};
 use snell_test_support::http::{HttpRequest, HttpResponse};
 use snell_test_support::sse::SseClient;
 use snell_test_support::wait::WAIT_TIMEOUT;
@@ -195,6 +195,22 @@ impl OpenRequest {
     pub fn api_path(&self) -> String {
         format!("/api/requests/{}", self.uid)
     }
+}
+
+/// Remembers the answer to a request, as a hook does.
+pub fn remember_call(app: &TestApp, request_uid: &str) {
+    let remembered = RememberedAnswer {
+        request_uid: request_uid.to_owned(),
+        scope: RememberScope::Project,
+        scope_key: "/work/shop".to_owned(),
+        tool: "Bash".to_owned(),
+        subject: request_uid.to_owned(),
+        title: "Bash: make".to_owned(),
+        asked_by: vec!["rule make".to_owned()],
+        created_at: Timestamp::now(),
+        until: None,
+    };
+    Store::open(&app.database_path()).unwrap().store.remember_answer(&remembered).unwrap();
 }
 
 fn run_server(

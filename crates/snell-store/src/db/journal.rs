@@ -500,5 +500,6 @@ impl RequestRows for Journal<'_> {
         save_request_delivery(request_id: i64, delivered_at: Option<Timestamp>, reason: Option<&str>) -> ();
         has_request_of_event(agent_id: i64, event_id: &str) -> bool;
         save_remembered_answer(remembered: &RememberedAnswer) -> ();
+        delete_remembered_answer(request_uid: &str) -> Option<RememberedAnswer>;
     }
 }

@@ -7,6 +7,7 @@
 mod answer_check;
 mod pane;
 mod pane_text;
+mod remembered;
 mod watcher_lock;
 
 use std::time::Duration;
@@ -17,6 +18,7 @@ use snell::{Timestamp, UserMessage};
 
 pub use answer_check::{MAX_ANSWER_CHARS, QuestionOption, RequestQuestion};
 pub use pane::PaneAnswer;
+pub use remembered::{RememberedAnswer, RememberedCall};
 pub use watcher_lock::WatcherLock;
 
 use crate::db::model::{ProcessIdentity, words};
@@ -275,38 +277,6 @@ impl RequestEnd {
     }
 }
 
-/// A call that the user allowed for longer than once.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct RememberedAnswer {
-    /// For which calls.
-    pub scope: RememberScope,
-    /// The session's id, or the project's path.
-    pub scope_key: String,
-    /// The tool.
-    pub tool: String,
-    /// The exact command, path or input.
-    pub subject: String,
-    /// The request that was answered.
-    pub request_uid: String,
-    /// When it was answered.
-    pub created_at: Timestamp,
-    /// Until when it counts.
-    pub until: Option<Timestamp>,
-}
-
-/// A call that may have been allowed before.
-#[derive(Clone, Debug)]
-pub struct RememberedCall<'a> {
-    /// The session.
-    pub session_id: Option<&'a str>,
-    /// The project's path.
-    pub project_path: &'a str,
-    /// The tool.
-    pub tool: &'a str,
-    /// The exact command, path or input.
-    pub subject: &'a str,
-}
-
 /// The result of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswerOutcome {
@@ -340,6 +310,8 @@ pub(crate) trait RequestRows {
     /// Whether this event of the agent has opened a request.
     fn has_request_of_event(&mut self, agent_id: i64, event_id: &str) -> Result<bool>;
     fn save_remembered_answer(&mut self, remembered: &RememberedAnswer) -> Result<()>;
+    /// Removes the answer that was given to this request. Returns it, if there was one.
+    fn delete_remembered_answer(&mut self, request_uid: &str) -> Result<Option<RememberedAnswer>>;
 }
 
 impl Store {
@@ -466,17 +438,6 @@ impl Store {
             self.close_request(*request_id, *status, reason, now)?;
         }
         Ok(overdue.len())
-    }
-
-    /// Remembers that a call was allowed. A later answer about the same call replaces an earlier one.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be written.
-    pub fn remember_answer(&mut self, remembered: &RememberedAnswer) -> Result<()> {
-        self.run_transaction("request", remembered.created_at, &mut |journal| {
-            journal.save_remembered_answer(remembered)
-        })
     }
 }
 

@@ -127,4 +127,6 @@ pub trait RequestQueries {
     /// The answer that allows this call again, if the user gave one.
     fn find_remembered_answer(&mut self, call: &RememberedCall<'_>, now: Timestamp)
     -> Result<Option<RememberedAnswer>>;
+    /// The answers that are given again, the latest first.
+    fn list_remembered_answers(&mut self, now: Timestamp, limit: u32) -> Result<Vec<RememberedAnswer>>;
 }

@@ -145,6 +145,8 @@ fn a_remembered_answer_counts_for_the_same_call_in_its_scope_until_it_ends() {
         scope_key: key.to_owned(),
         tool: "Bash".to_owned(),
         subject: subject.to_owned(),
+        title: "Bash: make".to_owned(),
+        asked_by: vec!["rule make".to_owned()],
         request_uid: "abc".to_owned(),
         created_at: make_timestamp(0),
         until,
@@ -157,16 +159,20 @@ fn a_remembered_answer_counts_for_the_same_call_in_its_scope_until_it_ends() {
         kept.store.remember_answer(remembered).unwrap();
         kept.store.remember_answer(remembered).unwrap();
     }
+    let (none, known, new) =
+        (&[][..], &["rule make".to_owned()][..], &["rule make".to_owned(), "hook x".to_owned()][..]);
     let cases = [
-        ("s", "/elsewhere", "make", 1, true),
-        ("other", "/elsewhere", "make", 1, false),
-        ("s", "/elsewhere", "make install", 1, false),
-        ("other", "/work/shop", "make test", 99, true),
-        ("other", "/work/shop", "make test", 100, false),
-        ("other", "/work/shop/sub", "make test", 99, false),
+        ("s", "/elsewhere", "make", 1, none, true),
+        ("s", "/elsewhere", "make", 1, known, true),
+        ("s", "/elsewhere", "make", 1, new, false),
+        ("other", "/elsewhere", "make", 1, none, false),
+        ("s", "/elsewhere", "make install", 1, none, false),
+        ("other", "/work/shop", "make test", 99, none, true),
+        ("other", "/work/shop", "make test", 100, none, false),
+        ("other", "/work/shop/sub", "make test", 99, none, false),
     ];
-    for (session, project_path, subject, second, expected) in cases {
-        let call = RememberedCall { session_id: Some(session), project_path, tool: "Bash", subject };
+    for (session, project_path, subject, second, asked_by, expected) in cases {
+        let call = RememberedCall { session_id: Some(session), project_path, tool: "Bash", subject, asked_by };
         let found = kept.store.find_remembered_answer(&call, make_timestamp(second)).unwrap();
         assert_eq!(found.is_some(), expected, "{session} {project_path} {subject} {second}");
     }

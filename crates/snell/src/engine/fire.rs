@@ -281,7 +281,8 @@ impl EventFiring<'_> {
     }
 
     fn record_not_run(&mut self, hook: &Arc<Hook>, status: HookRunStatus, why: String) {
-        self.fold.record_run(HookRun { hook: Arc::clone(hook), status, outcome: None, why: Some(why) });
+        let decision = Decision::None;
+        self.fold.record_run(HookRun { hook: Arc::clone(hook), status, decision, outcome: None, why: Some(why) });
     }
 
     /// Reads a hook's answer, adds it to the verdict, and updates the event and the lane.

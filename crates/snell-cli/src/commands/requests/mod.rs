@@ -1,5 +1,6 @@
 //! `snell requests`: what agents ask their user.
 
+mod remembered;
 mod request_text;
 
 use std::collections::BTreeSet;
@@ -12,6 +13,7 @@ use super::{DONE, repeat_until_signal};
 use crate::output::time::format_elapsed;
 use crate::output::{self, CommandError, TableColumn, TextTable};
 use crate::record::open_store::StoreHandle;
+pub(crate) use remembered::forget_answer;
 pub(crate) use request_text::{describe_end, print_request};
 
 /// How often `--watch` looks for new requests.
@@ -31,12 +33,13 @@ const NO_REQUESTS: &str = "No open requests. To answer agents from here: snell d
 /// `snell requests --watch` runs, a page of `snell serve` is open, or notices have buttons.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell requests\n  snell requests --watch\n  snell requests 5f3a2b\n  \
+    snell requests --remembered\n  \
     snell requests --all --json | jq '.[] | select(.status == \"answered\")'")]
 pub(crate) struct Args {
     /// Show this request in full
     ///
     /// The beginning of its id is enough.
-    #[arg(value_name = "ID", conflicts_with_all = ["watch", "all"])]
+    #[arg(value_name = "ID", conflicts_with_all = ["watch", "all", "remembered"])]
     id: Option<String>,
     /// Show requests in full as they come, until Ctrl-C; hooks wait meanwhile
     #[arg(long, conflicts_with = "all")]
@@ -44,6 +47,9 @@ pub(crate) struct Args {
     /// Include closed requests
     #[arg(long)]
     all: bool,
+    /// Show the remembered answers instead, which `snell answer --forget` ends
+    #[arg(long, conflicts_with_all = ["watch", "all", "limit"])]
+    remembered: bool,
     /// Show at most this many
     #[arg(long, value_name = "NUMBER", default_value_t = DEFAULT_LIMIT, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
@@ -54,6 +60,15 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut store_handle = StoreHandle::open()?;
+    if args.remembered {
+        let answers = remembered::load_answers(&mut store_handle)?;
+        if args.json {
+            output::print_json(&answers)?;
+        } else {
+            remembered::print_answers(&answers);
+        }
+        return Ok(DONE);
+    }
     if let Some(id) = &args.id {
         let request = find_request(&mut store_handle, id)?;
         if args.json {

@@ -1,6 +1,7 @@
 //! Answers from elsewhere: a hook waits, `snell answer` answers, and the agent gets it.
 
 mod crashes;
+mod remembered;
 mod shown;
 mod waiting;
 

@@ -2,12 +2,13 @@
 
 use maud::{Markup, html};
 use snell::Timestamp;
-use snell_store::requests::{RequestFilter, RequestStatus, RequestView};
+use snell_store::requests::{RememberedAnswer, RequestFilter, RequestStatus, RequestView};
 use snell_store::{AgentView, Result, Store};
 
 use super::card::render_card;
 use super::form::FormAccess;
 use super::history::render_history;
+use super::remembered::{MAX_REMEMBERED, render_remembered};
 use crate::web::agents::find_agent;
 
 /// The maximum number of open requests with a card.
@@ -41,6 +42,8 @@ pub(super) struct RequestsOverview {
     pub(super) hidden: usize,
     /// The latest first.
     pub(super) closed: Vec<RequestView>,
+    /// The latest first.
+    pub(super) remembered: Vec<RememberedAnswer>,
 }
 
 impl RequestsOverview {
@@ -55,7 +58,8 @@ impl RequestsOverview {
         closed.retain(|request| request.status != RequestStatus::Open);
         closed.sort_by_key(|request| std::cmp::Reverse((request.closed_at, request.request_id)));
         closed.truncate(MAX_CLOSED);
-        Ok(Self { open: open?, hidden, closed })
+        let remembered = store.list_remembered_answers(Timestamp::now(), MAX_REMEMBERED)?;
+        Ok(Self { open: open?, hidden, closed, remembered })
     }
 
     /// All requests, as a region that follows the stream.
@@ -69,6 +73,7 @@ impl RequestsOverview {
                     @if self.hidden > 0 { p #more-requests.quiet { (self.hidden) " more open requests are not shown." } }
                 }
                 (render_history(&self.closed, now))
+                (render_remembered(&self.remembered, access, now))
             }
         }
     }
@@ -92,7 +97,7 @@ impl RequestsOverview {
     pub(super) fn with_text(text: &str, now: Timestamp) -> Self {
         use serde_json::json;
         use snell_store::requests::{
-            AnswerChannel, AnswerChoice, AnswerOrigin, RequestAnswer, RequestKind, RequestOrigin,
+            AnswerChannel, AnswerChoice, AnswerOrigin, RememberScope, RequestAnswer, RequestKind, RequestOrigin,
         };
 
         let some = || Some(text.to_owned());
@@ -161,6 +166,17 @@ impl RequestsOverview {
             ..request("f", RequestKind::Permission, json!(null))
         };
         let open = open.map(|request| OpenRequestEntry { request, agent: None });
-        Self { open: open.into(), hidden: 1, closed: vec![answered, withdrawn] }
+        let remembered = RememberedAnswer {
+            request_uid: "e".to_owned(),
+            scope: RememberScope::Project,
+            scope_key: text.to_owned(),
+            tool: text.to_owned(),
+            subject: text.to_owned(),
+            title: text.to_owned(),
+            asked_by: vec![text.to_owned()],
+            created_at: now,
+            until: Some(now),
+        };
+        Self { open: open.into(), hidden: 1, closed: vec![answered, withdrawn], remembered: vec![remembered] }
     }
 }

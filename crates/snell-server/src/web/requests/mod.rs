@@ -6,6 +6,7 @@ mod detail;
 mod form;
 mod history;
 mod link;
+mod remembered;
 
 use axum::Extension;
 use axum::body::{Body, to_bytes};
@@ -20,7 +21,7 @@ use snell_store::requests::{AnswerAuthor, AnswerOrigin};
 use super::layout::{NavTab, PageContent, render_page};
 use super::login::redirect_to;
 use super::{PageResult, html_response, load_with_frame};
-use crate::answers::{AnswerRight, find_request, submit_answer, unknown_request_error};
+use crate::answers::{AnswerRight, find_request, submit_answer, unknown_remembered_error, unknown_request_error};
 use crate::app_state::{AppState, SharedAppState};
 use crate::http::errors::HttpError;
 use crate::http::gate::RequestTransport;
@@ -66,12 +67,7 @@ pub(crate) async fn answer_by_form(
     uri: Uri,
     body: Body,
 ) -> PageResult {
-    let fields = read_form(&app, body).await?;
-    let is_ours = app.answer_key.get()?.accepts_form_value(right.form_client(), fields.form_value());
-    if !right.is_granted() || !is_ours {
-        let message = UserMessage::new("this form is not valid any more");
-        return Err(HttpError::Forbidden(message.with_hint("open the page of requests again")));
-    }
+    let fields = read_form(&app, right, body).await?;
     let uid = uri.path().split('/').nth(2).unwrap_or_default().to_owned();
     let wanted = uid.clone();
     let request = app.store_pool.with_store(move |store| find_request(store, &wanted)).await?;
@@ -82,11 +78,33 @@ pub(crate) async fn answer_by_form(
     Ok(redirect_to(&format!("/requests#closed-{}", answered.uid)))
 }
 
-async fn read_form(app: &AppState, body: Body) -> Result<AnswerFields, HttpError> {
+/// `POST /remembered/{id}/forget`
+pub(crate) async fn forget_by_form(
+    State(app): State<SharedAppState>,
+    Extension(right): Extension<AnswerRight>,
+    uri: Uri,
+    body: Body,
+) -> PageResult {
+    read_form(&app, right, body).await?;
+    let uid = uri.path().split('/').nth(2).unwrap_or_default().to_owned();
+    let wanted = uid.clone();
+    let forgotten = app.store_pool.with_store(move |store| store.forget_answer(&wanted, Timestamp::now())).await?;
+    forgotten.ok_or_else(|| unknown_remembered_error(&uid))?;
+    Ok(redirect_to("/requests#remembered-answers"))
+}
+
+/// The fields of a form that this server has made for a client with the right to answer.
+async fn read_form(app: &AppState, right: AnswerRight, body: Body) -> Result<AnswerFields, HttpError> {
     let body = tokio::time::timeout(app.settings.body_timeout, to_bytes(body, MAX_FORM_BYTES)).await;
     let body = body.map_err(|_| HttpError::BodyTimeout)?;
     let body = body.map_err(|_| HttpError::BodyTooLarge { most: MAX_FORM_BYTES })?;
-    Ok(AnswerFields::parse(&body))
+    let fields = AnswerFields::parse(&body);
+    let is_ours = app.answer_key.get()?.accepts_form_value(right.form_client(), fields.form_value());
+    if !right.is_granted() || !is_ours {
+        let message = UserMessage::new("this form is not valid any more");
+        return Err(HttpError::Forbidden(message.with_hint("open the page of requests again")));
+    }
+    Ok(fields)
 }
 
 /// Every part that shows a request, for tests.

@@ -10,7 +10,7 @@ use snell_store::requests::{AnswerChoice, RequestAnswer, RequestKind};
 use snell_test_support::http::HttpResponse;
 
 use super::{get_page, slice_between};
-use crate::support::{OpenRequest, TestApp};
+use crate::support::{OpenRequest, TestApp, remember_call};
 
 /// A server, and the number of an agent that it knows.
 fn start(change: impl FnOnce(&mut ServeSettings)) -> (TestApp, i64) {
@@ -244,4 +244,32 @@ fn a_link_of_an_ended_request_says_so() {
     let link = sign(&app, &request, AnswerChoice::Allow, 60);
     assert!(app.get(&link).body.contains("no answer came in time"));
     assert_eq!(app.request("POST", &link).send().status, 410);
+}
+
+#[test]
+fn remembered_answers_are_listed_and_only_those_who_may_answer_forget_them() {
+    let app = TestApp::with_settings(|settings| {
+        settings.token = Some(AccessToken::new("reader"));
+        settings.answer_token = Some(AccessToken::new("answerer"));
+    });
+    remember_call(&app, "abcdef012345");
+    let get = |token: &str| {
+        let page = app.request("GET", "/requests").header(&format!("Authorization: Bearer {token}")).send();
+        slice_between(&page.body, "id=\"remembered-abcdef012345\"", "</li>").to_owned()
+    };
+    assert!(get("reader").contains("Bash: make") && !get("reader").contains("<form"), "{}", get("reader"));
+    let listed = get("answerer");
+    let value =
+        slice_between(&listed, "name=\"form\" value=\"", "\">").trim_start_matches("name=\"form\" value=\"").to_owned();
+    let forget = |path: &str, token: &str, body: &str| {
+        let post = app.request("POST", path).header(&format!("Authorization: Bearer {token}"));
+        post.header("Accept: text/html").body(body.as_bytes()).send().status
+    };
+    let (form, api) = ("/remembered/abcdef012345/forget", "/api/remembered/abcdef012345/forget");
+    assert_eq!(forget(form, "reader", &format!("form={value}")), 403);
+    assert_eq!(forget(api, "reader", ""), 403);
+    assert_eq!(forget(form, "answerer", "form=no"), 403);
+    assert_eq!(forget("/remembered/ffff/forget", "answerer", &format!("form={value}")), 404);
+    assert_eq!(forget(form, "answerer", &format!("form={value}")), 303);
+    assert_eq!(forget(api, "answerer", ""), 404);
 }

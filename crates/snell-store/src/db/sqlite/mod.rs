@@ -61,6 +61,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/011-telemetry.sql"),
     include_str!("migrations/012-open-calls.sql"),
     include_str!("migrations/013-background.sql"),
+    include_str!("migrations/014-remembered-answers.sql"),
 ];
 
 /// How often a process asks for the lock before it gives up: about half a second in all.

@@ -45,7 +45,7 @@ const DELETE_DETAILS: &[&str] = &[
     "DELETE FROM requests WHERE request_id IN \
      (SELECT request_id FROM requests WHERE opened_at < ?1 AND status <> 'open' LIMIT ?2)",
     "DELETE FROM remembered_answers WHERE remembered_id IN \
-     (SELECT remembered_id FROM remembered_answers WHERE until < ?1 LIMIT ?2)",
+     (SELECT remembered_id FROM remembered_answers WHERE until < ?1 OR scope = 'session' AND created_at < ?1 LIMIT ?2)",
     // The newest stays, so that its id is not used again.
     "DELETE FROM changes WHERE change_id IN (SELECT change_id FROM changes WHERE at < ?1 \
      AND change_id < (SELECT max(change_id) FROM changes) ORDER BY change_id LIMIT ?2)",

@@ -29,8 +29,12 @@ columns! {
 
 columns! {
     RememberedAnswer from "remembered_answers" {
-        scope, scope_key, tool, subject, request_uid, created_at, until,
+        request_uid, scope, scope_key, tool, subject, title, asked_by: "asked_by" => parse_names, created_at, until,
     }
+}
+
+fn parse_names(text: String) -> Vec<String> {
+    serde_json::from_str(&text).unwrap_or_default()
 }
 
 fn parse_answer(text: Option<String>) -> Option<RequestAnswer> {
@@ -115,20 +119,19 @@ impl RequestRows for SqliteTransaction<'_, '_> {
     }
 
     fn save_remembered_answer(&mut self, remembered: &RememberedAnswer) -> Result<()> {
-        let insert = "INSERT OR REPLACE INTO remembered_answers (scope, scope_key, tool, subject, request_uid, \
-                      created_at, until) VALUES (?, ?, ?, ?, ?, ?, ?)";
-        self.transaction.run(
-            insert,
-            [
-                &ColumnParam(&remembered.scope) as &dyn rusqlite::ToSql,
-                &ColumnParam(&remembered.scope_key),
-                &ColumnParam(&remembered.tool),
-                &ColumnParam(&remembered.subject),
-                &ColumnParam(&remembered.request_uid),
-                &ColumnParam(&remembered.created_at),
-                &ColumnParam(&remembered.until),
-            ],
+        let asked_by = serde_json::to_string(&remembered.asked_by).unwrap_or_default();
+        insert_row!(
+            self.transaction,
+            "INSERT OR REPLACE INTO remembered_answers",
+            remembered { scope, scope_key, tool, subject, title, asked_by: asked_by, request_uid, created_at, until }
         )
+        .map(drop)
+    }
+
+    fn delete_remembered_answer(&mut self, request_uid: &str) -> Result<Option<RememberedAnswer>> {
+        let found = self.transaction.select_one("WHERE request_uid = ?1", [request_uid])?;
+        self.transaction.run("DELETE FROM remembered_answers WHERE request_uid = ?1", [request_uid])?;
+        Ok(found)
     }
 }
 
@@ -169,8 +172,14 @@ impl RequestQueries for SqliteDatabase {
         now: Timestamp,
     ) -> Result<Option<RememberedAnswer>> {
         let which = "WHERE tool = ?1 AND subject = ?2 AND (until IS NULL OR until > ?3) \
-                     AND (scope = 'session' AND scope_key = ?4 OR scope = 'project' AND scope_key = ?5) LIMIT 1";
+                     AND (scope = 'session' AND scope_key = ?4 OR scope = 'project' AND scope_key = ?5)";
         let values = params![call.tool, call.subject, now.as_microsecond(), call.session_id, call.project_path];
-        self.connection.select_one(which, values)
+        let found: Vec<RememberedAnswer> = self.connection.select_all(which, values)?;
+        Ok(found.into_iter().find(|answer| answer.covers(call.asked_by)))
+    }
+
+    fn list_remembered_answers(&mut self, now: Timestamp, limit: u32) -> Result<Vec<RememberedAnswer>> {
+        let which = "WHERE until IS NULL OR until > ?1 ORDER BY created_at DESC, remembered_id DESC LIMIT ?2";
+        self.connection.select_all(which, params![now.as_microsecond(), limit])
     }
 }

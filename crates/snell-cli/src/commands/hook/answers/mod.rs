@@ -106,6 +106,7 @@ impl HookPipeline<'_> {
             project_path: &project,
             tool: &subject.tool,
             subject: &subject.text,
+            asked_by: &self.list_asking_sources(),
         };
         let mut store = open_store(self)?;
         store.find_remembered_answer(&remembered, Timestamp::now()).ok().flatten()
@@ -117,21 +118,36 @@ impl HookPipeline<'_> {
         // The agent is asking now, whatever comes after.
         let decision = self.build_decision(&snell::AgentReply::default(), started);
         self.record.set_decision(decision);
-        if let RequestPlan::Ask = plan {
+        if matches!(plan, RequestPlan::Ask) {
             self.record.mark_attended();
         }
         let pending = self.pending.take();
         self.recorder.record_at_once(self.record.clone(), pending);
-        let given = match plan {
-            RequestPlan::Remembered(remembered) => Some(GivenAnswer::from_remembered(&remembered)),
+        let given = match &plan {
+            RequestPlan::Remembered(remembered) => Some(GivenAnswer::from_remembered(remembered)),
             RequestPlan::Ask => self.wait_for_answer(started),
         };
+        if given.is_some() {
+            self.retract_questions(&plan);
+        }
         let code = self.reply_to_request(given.as_ref());
         replied.set(Some(code));
         if let Some(given) = given {
             self.record_answer(&given);
         }
         code
+    }
+
+    /// The agent shows no question that has its answer. If the answer is an old one, it says so in its place.
+    fn retract_questions(&mut self, plan: &RequestPlan) {
+        let was_asked = self.guard_run.as_ref().is_some_and(|run| run.retract_questions(&mut self.verdict));
+        if let (true, RequestPlan::Remembered(remembered)) = (was_asked, plan) {
+            let uid = &remembered.request_uid;
+            let text = format!(
+                "Snell: allowed, as you remembered with request {uid}; to end that: snell answer --forget {uid}"
+            );
+            self.verdict.add_message(text);
+        }
     }
 
     /// Opens a request and waits for its answer; nothing if the agent must go on by itself.
@@ -187,9 +203,19 @@ impl HookPipeline<'_> {
             .map(Some)
     }
 
+    /// The rules of the guard and the hooks that ask about the call.
+    fn list_asking_sources(&self) -> Vec<String> {
+        let rules = self.guard_run.iter().flat_map(GuardRun::list_asking_rules).map(|rule| format!("rule {rule}"));
+        let asking_runs = self.verdict.hooks.iter().filter(|run| run.decision == Decision::Ask);
+        let mut sources: Vec<_> = rules.chain(asking_runs.map(|run| format!("hook {}", run.hook.origin))).collect();
+        if sources.is_empty() && self.verdict.decision == Decision::Ask {
+            sources.push("Snell".to_owned());
+        }
+        sources
+    }
+
     fn find_origin(&self) -> RequestOrigin {
-        let guard = self.guard_run.as_ref().map(GuardRun::to_records).unwrap_or_default();
-        if guard.iter().any(|record| record.decision == Decision::Ask) {
+        if self.guard_run.as_ref().is_some_and(|run| run.list_asking_rules().next().is_some()) {
             RequestOrigin::Guard
         } else if self.verdict.decision == Decision::Ask {
             RequestOrigin::Hook
@@ -215,6 +241,8 @@ impl HookPipeline<'_> {
             scope_key,
             tool: subject.tool,
             subject: subject.text,
+            title: request.title.clone(),
+            asked_by: self.list_asking_sources(),
             request_uid: request.uid.clone(),
             created_at: Timestamp::now(),
             until: term.until,
