@@ -84,29 +84,40 @@ fn bench_connections(server: &ServerProcess, home: &Path) {
 /// Events in a second, beside a handler that does nothing. They take turns.
 fn bench_event_rate(server: &ServerProcess) {
     let empty = ServerProcess::start_empty_handler();
-    let mut rates = [Vec::new(), Vec::new()];
+    let contenders = [(&empty, CallStyle::WithId), (server, CallStyle::WithId), (server, CallStyle::WithoutId)];
+    let mut rates = [const { Vec::new() }; 3];
     for _ in 0..TURNS {
-        for (rates, served) in rates.iter_mut().zip([&empty, server]) {
-            rates.push(measure_load(served.address));
+        for (rates, (served, style)) in rates.iter_mut().zip(contenders) {
+            rates.push(measure_load(served.address, style));
         }
     }
-    let [empty, snell] = rates.map(|mut rates| {
+    let [empty, with_id, without_id] = rates.map(|mut rates| {
         rates.sort_by(f64::total_cmp);
         rates[TURNS / 2]
     });
     print_figure("empty axum handler, 64 connections", &format!("{empty:.0} requests/s"));
-    print_figure(
-        "events stored and acknowledged, 64 connections",
-        &format!("{snell:.0} requests/s   {:.2} of the empty handler; budget 0.30", snell / empty),
-    );
+    for (name, rate) in [("with ids", with_id), ("without ids", without_id)] {
+        print_figure(
+            &format!("calls {name} stored and acknowledged, 64 connections"),
+            &format!("{rate:.0} requests/s   {:.2} of the empty handler; budget 0.40", rate / empty),
+        );
+    }
+}
+
+/// Whether an agent gives its tool calls ids.
+#[derive(Clone, Copy)]
+enum CallStyle {
+    WithId,
+    /// The end of a call is recognised by its input.
+    WithoutId,
 }
 
 /// Sends events over many connections for a while; answers how many were acknowledged in a second.
-fn measure_load(address: SocketAddr) -> f64 {
+fn measure_load(address: SocketAddr, style: CallStyle) -> f64 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let started = Instant::now();
     let answered = runtime.block_on(async {
-        let senders = (0..CONNECTIONS).map(|number| tokio::spawn(send_until(address, number, started + TURN)));
+        let senders = (0..CONNECTIONS).map(|number| tokio::spawn(send_until(address, number, started + TURN, style)));
         let senders: Vec<_> = senders.collect();
         let mut answered = 0;
         for sender in senders {
@@ -117,20 +128,35 @@ fn measure_load(address: SocketAddr) -> f64 {
     answered as f64 / started.elapsed().as_secs_f64()
 }
 
-async fn send_until(address: SocketAddr, connection: usize, end: Instant) -> u64 {
+async fn send_until(address: SocketAddr, connection: usize, end: Instant, style: CallStyle) -> u64 {
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
     stream.set_nodelay(true).unwrap();
     let mut answer = vec![0; 4096];
     let mut answered = 0;
     while Instant::now() < end {
         let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
-        let request = build_event_request(&format!("load-{connection}"), "pre-tool-use", number);
+        let request = build_call_request(connection, answered, number, style);
         stream.write_all(request.as_bytes()).await.unwrap();
         let length = stream.read(&mut answer).await.unwrap();
         assert!(answer[..length].starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer[..length]));
         answered += 1;
     }
     answered
+}
+
+/// The start of a call, then its end.
+fn build_call_request(connection: usize, sent: u64, number: u64, style: CallStyle) -> String {
+    let (route, event) =
+        if sent.is_multiple_of(2) { ("pre-tool-use", "PreToolUse") } else { ("post-tool-use", "PostToolUse") };
+    let call = sent / 2;
+    let id = match style {
+        CallStyle::WithId => format!(r#","tool_use_id":"toolu_{connection}_{call}""#),
+        CallStyle::WithoutId => String::new(),
+    };
+    let body = format!(
+        r#"{{"session_id":"load-{connection}","cwd":"/tmp","hook_event_name":"{event}","tool_name":"Bash","tool_input":{{"command":"git status --short {call}","description":"Show what changed"}}{id},"prompt":"number {number}."}}"#
+    );
+    frame_request(route, &body)
 }
 
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -140,6 +166,10 @@ fn build_event_request(session: &str, route: &str, number: u64) -> String {
     let body = format!(
         r#"{{"session_id":"{session}","cwd":"/tmp","hook_event_name":"PreToolUse","permission_mode":"default","tool_name":"Bash","tool_input":{{"command":"git status --short","description":"Show what changed"}},"tool_use_id":"toolu_{number}","prompt":"number {number}."}}"#
     );
+    frame_request(route, &body)
+}
+
+fn frame_request(route: &str, body: &str) -> String {
     let length = body.len();
     format!(
         "POST /hook/{route} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"

@@ -62,6 +62,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/012-open-calls.sql"),
     include_str!("migrations/013-background.sql"),
     include_str!("migrations/014-remembered-answers.sql"),
+    include_str!("migrations/015-calls-without-ids.sql"),
 ];
 
 /// How often a process asks for the lock before it gives up: about half a second in all.

@@ -226,6 +226,7 @@ impl Rows for SqliteTransaction<'_, '_> {
             }
         )?;
         self.transaction.run("INSERT INTO payloads (id, payload) VALUES (?1, ?2)", params![row, event.payload])?;
+        self.follow_call_without_id(row, event)?;
         Ok(row)
     }
 

@@ -4,27 +4,20 @@ use rusqlite::params;
 
 use super::columns::{ConnectionExt, SelectedRow, columns};
 use super::rows::SqliteTransaction;
-use crate::db::rows::OpenToolCall;
+use crate::db::rows::{EventRow, OpenToolCall};
 use crate::error::Result;
 
-/// How many of an agent's newest events are searched for the start of a call.
+/// How many of an agent's newest events are searched for its last call.
 const MAX_SCANNED_EVENTS: i64 = 200;
 
+/// How many open calls of a tool are compared with an end, the newest first.
+const MAX_COMPARED_CALLS: i64 = 64;
+
 columns! {
-    OpenToolCall from "newest JOIN events e USING (id) JOIN payloads d USING (id)" {
+    OpenToolCall from "calls_without_ids c JOIN events e USING (id) JOIN payloads d USING (id)" {
         event_row: "e.id", began: "e.at", payload: "d.payload", changed_input: "e.changed_input",
     }
 }
-
-/// The newest events of an agent.
-const NEWEST_EVENTS: &str =
-    "WITH newest AS MATERIALIZED (SELECT id, name FROM events WHERE agent_id = ?1 ORDER BY id DESC LIMIT ?4)";
-
-/// Only events after the last start or end of a turn: an unfinished call of an earlier turn was interrupted.
-const IS_OPEN_CALL: &str = "newest.name = 'PreToolUse' AND e.tool = ?3 AND e.conversation_id = ?2 \
-    AND e.tool_use_id IS NULL AND e.decision IS NOT 'block' \
-    AND e.id > coalesce((SELECT max(id) FROM newest WHERE name IN ('UserPromptSubmit', 'Stop', 'SessionStart')), 0) \
-    AND NOT EXISTS (SELECT 1 FROM events z WHERE z.ends = e.id)";
 
 /// The newest call of a tool among those events.
 const LAST_CALL_SQL: &str = "SELECT e.tool_summary FROM \
@@ -38,7 +31,31 @@ impl SqliteTransaction<'_, '_> {
     }
 
     pub(super) fn read_open_calls(&self, agent_id: i64, conversation_id: i64, tool: &str) -> Result<Vec<OpenToolCall>> {
-        let sql = format!("{NEWEST_EVENTS} {} WHERE {IS_OPEN_CALL} ORDER BY e.id", OpenToolCall::SELECT);
-        self.transaction.query_all(&sql, params![agent_id, conversation_id, tool, MAX_SCANNED_EVENTS])
+        let sql = format!(
+            "{} WHERE c.agent_id = ?1 AND c.tool = ?3 AND e.conversation_id = ?2 ORDER BY c.id DESC LIMIT ?4",
+            OpenToolCall::SELECT
+        );
+        let mut calls =
+            self.transaction.query_all(&sql, params![agent_id, conversation_id, tool, MAX_COMPARED_CALLS])?;
+        calls.reverse();
+        Ok(calls)
+    }
+
+    /// Keeps the list of open calls without ids up to date with a new event.
+    pub(super) fn follow_call_without_id(&self, row: i64, event: &EventRow<'_>) -> Result<()> {
+        match (event.name, event.tool) {
+            ("PreToolUse", Some(tool)) if event.tool_use_id.is_none() && event.decision != Some("block") => {
+                let sql = "INSERT INTO calls_without_ids (id, agent_id, tool) VALUES (?1, ?2, ?3)";
+                self.transaction.run(sql, params![row, event.agent_id, tool])
+            }
+            // An unfinished call of an earlier turn was interrupted.
+            ("UserPromptSubmit" | "Stop" | "SessionStart", _) => {
+                self.transaction.run("DELETE FROM calls_without_ids WHERE agent_id = ?1", [event.agent_id])
+            }
+            _ => match event.ends {
+                Some(began) => self.transaction.run("DELETE FROM calls_without_ids WHERE id = ?1", [began]),
+                None => Ok(()),
+            },
+        }
     }
 }
