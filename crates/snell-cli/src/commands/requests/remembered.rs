@@ -52,7 +52,7 @@ pub(super) fn load_answers(store_handle: &mut StoreHandle) -> anyhow::Result<Vec
     if store_handle.has_no_records() {
         return Ok(Vec::new());
     }
-    Ok(store_handle.query(|store| store.list_remembered_answers(Timestamp::now(), LIMIT))?)
+    store_handle.query(|store| store.list_remembered_answers(Timestamp::now(), LIMIT))
 }
 
 fn build_table(answers: &[RememberedAnswer], now: Timestamp) -> TextTable<5> {
