@@ -118,7 +118,7 @@ fn input_that_makes_no_sense_is_asked_about_and_breaks_nothing() {
         (json!([]), "ask guard.unread"),
         (json!({}), "ask guard.unread"),
         (json!({"command": {"nested": ["rm -rf /"]}}), "ask guard.unread"),
-        (json!({"command": "\u{0}\u{202e}\u{feff}"}), ""),
+        (json!({"command": "\u{0}\u{202e}\u{feff}"}), "deny guard.zero-byte"),
         (json!({"command": ""}), ""),
         (json!("rm -rf /"), "deny files.delete-root"),
         (json!({"command": ["rm", "-rf", "/"]}), "deny files.delete-root"),
