@@ -1,12 +1,18 @@
 //! Which hooks an agent sent during a recording, and when the recording shows a change of its state.
+//!
+//! People write what they expect; a recording does not always show it. These have no evidence, and are counted apart:
+//! a transcript that was cut off before the end of the turn, turns of another take of the scene, and without hooks a
+//! permission dialog that leaves no line and holds up no call.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use snell::{AgentProduct, Event, Timestamp};
 use snell_store::EventRecord;
 
-use crate::recording::{FileGrowth, RecordedHook, Recording, ShownState, TimedState};
+use crate::player::PlayMode;
+use crate::recording::{FileGrowth, RecordedHook, Recording, ShownState};
 use crate::session_steps::{PlacedStep, SessionStep, read_steps};
 
 /// A step, and its time.
@@ -35,20 +41,49 @@ fn find_tool(payload: &Value) -> String {
     payload["tool_name"].as_str().unwrap_or_default().to_owned()
 }
 
-/// The times at which a recording shows that the agent's state may have changed.
-pub fn list_evidence(steps: &[TimedStep]) -> Vec<TimedState> {
-    let mut evidence = Vec::new();
-    for TimedStep { at, step } in steps {
+/// The states that a recording shows at a time; of several, it does not tell which.
+#[derive(Clone, Debug)]
+pub struct StateEvidence {
+    pub at: Timestamp,
+    pub states: &'static [ShownState],
+}
+
+/// A call that is open for this long may ask the user.
+const ASKING_CALL: Duration = Duration::from_secs(1);
+
+/// The times at which a recording shows that the agent's state may have changed. Steps of hooks count only if hooks are
+/// played.
+pub fn list_evidence(steps: &[TimedStep], mode: PlayMode) -> Vec<StateEvidence> {
+    let mut evidence: Vec<StateEvidence> = Vec::new();
+    for (index, TimedStep { at, step }) in steps.iter().enumerate() {
         let states: &[ShownState] = match step {
-            SessionStep::Prompt(_) | SessionStep::Result(..) => &[ShownState::Working],
-            SessionStep::Call(..) => &[ShownState::Working, ShownState::Waiting],
+            SessionStep::Prompt(_) | SessionStep::Result(..) | SessionStep::Activity => &[ShownState::Working],
+            SessionStep::Call(id, ..) if is_open_for_long(&steps[index..], id) => {
+                &[ShownState::Working, ShownState::Waiting]
+            }
+            SessionStep::Call(..) => &[ShownState::Working],
+            SessionStep::Permission(_) if mode == PlayMode::TranscriptOnly => continue,
             SessionStep::Permission(_) => &[ShownState::Waiting],
+            // A last message may ask the user for something.
             SessionStep::TurnEnd(_) => &[ShownState::Ready, ShownState::Waiting],
             SessionStep::Interruption => &[ShownState::Ready],
         };
-        evidence.extend(states.iter().map(|state| TimedState { at: *at, state: *state }));
+        evidence.push(StateEvidence { at: *at, states });
     }
     evidence
+}
+
+/// Whether the call that is the first of these steps has no result soon.
+fn is_open_for_long(steps: &[TimedStep], id: &str) -> bool {
+    let is_result = |one: &&TimedStep| matches!(&one.step, SessionStep::Result(ended, _) if ended == id);
+    let ended = steps.iter().find(is_result);
+    ended.is_none_or(|ended| ended.at.duration_since(steps[0].at).unsigned_abs() >= ASKING_CALL)
+}
+
+/// The first expected state that the recording does not show, each after the one before it.
+pub fn find_unshown(expected: &[ShownState], evidence: &[StateEvidence]) -> Option<ShownState> {
+    let mut evidence = evidence.iter();
+    expected.iter().copied().find(|state| !evidence.any(|one| one.states.contains(state)))
 }
 
 /// The records of the hooks that ran: those of the recording if it has their payloads, else those that follow from its
@@ -132,6 +167,7 @@ impl DerivedHooks {
                 let words = Some(words).filter(|words| !words.is_empty());
                 ("Stop", json!({"last_assistant_message": words}))
             }
+            SessionStep::Activity => return None,
             SessionStep::Interruption => {
                 self.open.clear();
                 return None;

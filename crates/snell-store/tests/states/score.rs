@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use snell::Timestamp;
 
-use crate::evidence::{self, TimedStep};
+use crate::evidence::{self, StateEvidence, TimedStep};
 use crate::player::{PlayMode, play_recording};
 use crate::recording::{Recording, ShownState, TimedState};
 
@@ -21,6 +21,8 @@ pub struct ScoredRecording {
     recorder: Vec<TimedState>,
     steps: Vec<TimedStep>,
     started_at: Timestamp,
+    /// An expected state that the recording does not show.
+    pub unshown: Option<ShownState>,
     pub in_order: bool,
     pub final_state: bool,
     waits_expected: usize,
@@ -47,6 +49,7 @@ impl ScoredRecording {
             }
         }
         let steps = evidence::list_timed_steps(recording);
+        let evidence = evidence::list_evidence(&steps, mode);
         let states: Vec<_> = shown.iter().map(|one| one.state).collect();
         let places = align(&expected, &states);
         let aligned = places.iter().flatten().count();
@@ -54,11 +57,13 @@ impl ScoredRecording {
         let is_complete = recorder == recording.expected;
         let count_waits = |states: &[ShownState]| states.iter().filter(|state| **state == ShownState::Waiting).count();
         let waits_expected = count_waits(&expected);
-        let in_order = aligned == expected.len() && (!is_complete || states == expected);
+        let has_flicker = has_unexplained_state(&shown, &places, &evidence);
         Self {
             agent: recording.agent.clone(),
             name: recording.name.clone(),
-            in_order,
+            // The agent is at its prompt before the first line.
+            unshown: evidence::find_unshown(&expected[usize::from(is_start_known)..], &evidence),
+            in_order: aligned == expected.len() && !(is_complete && has_flicker),
             final_state: states.last() == expected.last(),
             waits_expected,
             waits_seen: expected
@@ -67,7 +72,7 @@ impl ScoredRecording {
                 .filter(|(state, place)| **state == ShownState::Waiting && place.is_some())
                 .count(),
             waits_too_many: count_waits(&states).saturating_sub(waits_expected),
-            delays: measure_delays(&shown, &places, &steps),
+            delays: measure_delays(&shown, &places, &evidence),
             wrong: measure_wrong_time(&shown, recording),
             recorder: recording.recorder.clone(),
             started_at: recording.started_at,
@@ -119,21 +124,35 @@ fn align(expected: &[ShownState], shown: &[ShownState]) -> Vec<Option<usize>> {
     expected.iter().map(find).collect()
 }
 
+/// Whether a state is shown that is not expected, and that nothing in the recording explains.
+fn has_unexplained_state(shown: &[TimedState], places: &[Option<usize>], evidence: &[StateEvidence]) -> bool {
+    let is_expected = |place: usize| places.contains(&Some(place));
+    (0..shown.len()).any(|place| !is_expected(place) && find_cause(shown, place, evidence).is_none())
+}
+
+/// The evidence of a shown state that came after the state before it. A turn that ends when the next one begins is no
+/// reason to show an agent at its prompt.
+fn find_cause<'a>(shown: &[TimedState], place: usize, evidence: &'a [StateEvidence]) -> Option<&'a StateEvidence> {
+    let change = shown[place];
+    let earliest = place.checked_sub(1).map(|before| shown[before].at);
+    let is_over_at_once =
+        |index: usize| evidence.get(index + 1).is_some_and(|next| next.at == evidence[index].at && index > 0);
+    let is_cause = |(index, one): &(usize, &StateEvidence)| {
+        one.states.contains(&change.state)
+            && one.at <= change.at
+            && earliest.is_none_or(|earliest| one.at >= earliest)
+            && (change.state != ShownState::Ready || !is_over_at_once(*index))
+    };
+    evidence.iter().enumerate().find(is_cause).map(|(_, one)| one)
+}
+
 /// The time between the evidence of each aligned change and the change.
-fn measure_delays(shown: &[TimedState], places: &[Option<usize>], steps: &[TimedStep]) -> Vec<Duration> {
-    let evidence = evidence::list_evidence(steps);
-    let mut delays = Vec::new();
-    for place in places.iter().flatten() {
-        let change = shown[*place];
-        let earliest = place.checked_sub(1).map(|before| shown[before].at);
-        let is_about = |one: &&TimedState| {
-            one.state == change.state && one.at <= change.at && earliest.is_none_or(|earliest| one.at >= earliest)
-        };
-        if let Some(first) = evidence.iter().find(is_about) {
-            delays.push(change.at.duration_since(first.at).unsigned_abs());
-        }
-    }
-    delays
+fn measure_delays(shown: &[TimedState], places: &[Option<usize>], evidence: &[StateEvidence]) -> Vec<Duration> {
+    let measure = |place: &usize| {
+        let cause = find_cause(shown, *place, evidence)?;
+        Some(shown[*place].at.duration_since(cause.at).unsigned_abs())
+    };
+    places.iter().flatten().filter_map(measure).collect()
 }
 
 /// How long another state was shown than the recorder showed.
@@ -159,7 +178,7 @@ impl AgentScore {
         agents.sort_unstable();
         agents.dedup();
         let mut text = format!(
-            "{}\n{:14} {:>10} {:>8} {:>8} {:>10} {:>10} {:>9}\n",
+            "{}\n{:14} {:>10} {:>8} {:>8} {:>10} {:>10} {:>9} {:>11}\n",
             mode.title(),
             "agent",
             "order",
@@ -167,37 +186,46 @@ impl AgentScore {
             "waiting",
             "false wait",
             "wrong s",
-            "<= 1 s"
+            "<= 1 s",
+            "no evidence"
         );
         for agent in agents {
             let own: Vec<_> = scored.iter().filter(|one| one.agent == agent).collect();
             text.push_str(&Self::format_row(agent, &own));
         }
         text.push_str(&Self::format_row("all", &scored.iter().collect::<Vec<_>>()));
-        for one in scored.iter().filter(|one| !one.is_right()) {
+        for one in scored.iter().filter(|one| one.unshown.is_none() && !one.is_right()) {
             let states =
                 |states: Vec<ShownState>| states.iter().map(|one| &one.as_str()[..2]).collect::<Vec<_>>().join(" ");
             let shown = states(one.shown.iter().map(|one| one.state).collect());
             text.push_str(&format!("  {}: expected {}; shown {shown}\n", one.name, states(one.expected.clone())));
         }
+        for one in scored {
+            if let Some(state) = one.unshown {
+                text.push_str(&format!("  no evidence of {}: {}\n", state.as_str(), one.name));
+            }
+        }
         text
     }
 
     fn format_row(agent: &str, own: &[&ScoredRecording]) -> String {
-        let count = |is: fn(&ScoredRecording) -> bool| own.iter().filter(|one| is(one)).count();
-        let sum = |of: fn(&ScoredRecording) -> usize| own.iter().map(|one| of(one)).sum::<usize>();
+        let evident: Vec<_> = own.iter().filter(|one| one.unshown.is_none()).collect();
+        let count = |is: fn(&ScoredRecording) -> bool| evident.iter().filter(|one| is(one)).count();
+        let sum = |of: fn(&ScoredRecording) -> usize| evident.iter().map(|one| of(one)).sum::<usize>();
+        let false_waits: usize = own.iter().map(|one| one.waits_too_many).sum();
         let delays: Vec<_> = own.iter().flat_map(|one| &one.delays).collect();
         let in_time = delays.iter().filter(|delay| ***delay <= IN_TIME).count();
         let wrong: Duration = own.iter().map(|one| one.wrong).sum();
-        let total = own.len();
+        let total = evident.len();
         format!(
-            "{agent:14} {:>10} {:>8} {:>8} {:>10} {:>10.1} {:>9}\n",
+            "{agent:14} {:>10} {:>8} {:>8} {:>10} {:>10.1} {:>9} {:>11}\n",
             format!("{}/{total}", count(|one| one.in_order)),
             format!("{}/{total}", count(|one| one.final_state)),
             format!("{}/{}", sum(|one| one.waits_seen), sum(|one| one.waits_expected)),
-            sum(|one| one.waits_too_many),
+            false_waits,
             wrong.as_secs_f64(),
             format!("{in_time}/{}", delays.len()),
+            own.len() - total,
         )
     }
 }

@@ -14,7 +14,9 @@ pub enum SessionStep {
     Permission(String),
     /// The turn ended, with the last message.
     TurnEnd(String),
-    /// No hook reports it.
+    /// It works, as at the start of a compaction. No hook reports it.
+    Activity,
+    /// It waits for a prompt again, after an interruption or a compaction. No hook reports it.
     Interruption,
 }
 
@@ -66,12 +68,13 @@ pub fn read_steps(agent: &str, transcript: &[u8]) -> Vec<PlacedStep> {
 /// A message that looks like the end of a turn is none if the agent goes on without a prompt: Gemini CLI writes the text
 /// first, and then the same message with its calls.
 fn remove_early_ends(steps: &mut Vec<PlacedStep>) {
-    let goes_on = |step: &SessionStep| !matches!(step, SessionStep::Prompt(_) | SessionStep::Interruption);
+    let begins_anew =
+        |step: &SessionStep| matches!(step, SessionStep::Prompt(_) | SessionStep::Activity | SessionStep::Interruption);
     let is_end = |step: &SessionStep| matches!(step, SessionStep::TurnEnd(_));
     let kept: Vec<_> = (0..steps.len())
         .map(|index| {
             let next = steps.get(index + 1).map(|next| &next.step);
-            !(is_end(&steps[index].step) && next.is_some_and(|next| goes_on(next) && !is_end(next)))
+            !(is_end(&steps[index].step) && next.is_some_and(|next| !begins_anew(next) && !is_end(next)))
         })
         .collect();
     let mut kept = kept.into_iter();
@@ -129,11 +132,19 @@ impl StepReader {
     }
 
     fn read_claude(&mut self, line: &Value) {
-        if line["isSidechain"] == true || line["isMeta"] == true || line["isApiErrorMessage"] == true {
+        if line["isSidechain"] == true || line["isApiErrorMessage"] == true || line["isCompactSummary"] == true {
             return;
         }
         let content = &line["message"]["content"];
         let text = join_parts(content);
+        let is_own_prompt = |text: &str| !text.is_empty() && !text.starts_with('<') && !text.starts_with("Caveat:");
+        if line["isMeta"] == true {
+            // The text that a command such as `/goal` stands for.
+            if line["type"] == "user" && is_own_prompt(&text) {
+                self.steps.push(SessionStep::Activity);
+            }
+            return;
+        }
         match line["type"].as_str() {
             Some("user") if text.starts_with("[Request interrupted") => self.steps.push(SessionStep::Interruption),
             Some("user") if text.starts_with("<task-notification>") => self.prompt(text),
@@ -142,9 +153,7 @@ impl StepReader {
                     self.result(text_at(part, "/tool_use_id"));
                 }
             }
-            Some("user") if !text.is_empty() && !text.starts_with('<') && !text.starts_with("Caveat:") => {
-                self.prompt(text);
-            }
+            Some("user") if is_own_prompt(&text) => self.prompt(text),
             Some("assistant") => {
                 self.speak(text);
                 for part in list_at(line, "/message/content").iter().filter(|part| part["type"] == "tool_use") {
@@ -178,6 +187,7 @@ impl StepReader {
                 self.speak(text_at(payload, "/last_agent_message"));
                 self.end_turn();
             }
+            "task_started" => self.steps.push(SessionStep::Activity),
             "turn_aborted" => self.steps.push(SessionStep::Interruption),
             _ => {}
         }
@@ -200,7 +210,8 @@ impl StepReader {
             "tool.execution_complete" => self.result(text_at(data, "/toolCallId")),
             "permission.requested" => self.steps.push(SessionStep::Permission("permission".into())),
             "assistant.turn_end" if self.seen.is_empty() => self.end_turn(),
-            "abort" => self.steps.push(SessionStep::Interruption),
+            "session.compaction_start" => self.steps.push(SessionStep::Activity),
+            "session.compaction_complete" | "abort" => self.steps.push(SessionStep::Interruption),
             _ => {}
         }
     }
@@ -295,6 +306,7 @@ impl StepReader {
                 self.call(text_at(line, "/callID"), text_at(line, "/tool"), &line["state"]["input"]);
                 self.result(text_at(line, "/callID"));
             }
+            Some("step-start") => self.steps.push(SessionStep::Activity),
             Some("step-finish") if line["reason"] == "stop" => self.end_turn(),
             _ => {}
         }
@@ -316,6 +328,7 @@ impl StepReader {
                 }
             }
             (Some("message"), Some("toolResult")) => self.result(text_at(message, "/toolCallId")),
+            (Some("compaction"), _) => self.steps.extend([SessionStep::Activity, SessionStep::Interruption]),
             _ => {}
         }
     }
