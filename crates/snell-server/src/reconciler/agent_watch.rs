@@ -27,7 +27,7 @@ const MIN_RELOAD_INTERVAL: Duration = Duration::from_millis(500);
 /// After a change, the agent is checked again at these times: the end of a turn counts later than its line, if a hook may
 /// report it, and silence after a call may mean that the agent asks its user.
 const LATER_CHECKS: [Duration; 3] =
-    [Duration::from_millis(700), Duration::from_millis(3_500), Duration::from_millis(31_000)];
+    [Duration::from_millis(500), Duration::from_millis(3_500), Duration::from_millis(31_000)];
 
 /// The watched agents.
 #[derive(Debug)]

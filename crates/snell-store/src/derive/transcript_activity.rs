@@ -23,6 +23,16 @@ pub(super) struct TranscriptNews<'a> {
 }
 
 impl TranscriptNews<'_> {
+    /// Whether the state after this activity is shown although a later activity changes it: the start of a turn that is over,
+    /// and the end of a turn before a prompt that was not queued.
+    fn shows_state_after(&self, index: usize, state: AgentState) -> bool {
+        let Some(next) = self.activities.get(index + 1) else {
+            return false;
+        };
+        let is_over = || next.kind == ActivityKind::Prompted && !next.follows_at_once(&self.activities[index]);
+        (state == AgentState::Processing || is_over()) && self.shows_turn_from(index)
+    }
+
     /// Whether the turn of this activity is shown although it is over: all new ones are, but of a transcript that is read
     /// for the first time only the last one, if it ended just now.
     fn shows_turn_from(&self, index: usize) -> bool {
@@ -49,9 +59,7 @@ pub(super) fn apply_activities(
             && agent.state != AgentState::Ended;
         let mut update = ActivityUpdate { rows, agent, open: &mut open, applies, now: news.now };
         update.apply(&activity.kind)?;
-        // A turn that began and ended since the last read is shown as well.
-        let is_last = index + 1 == news.activities.len();
-        if news.shows_turn_from(index) && !is_last && agent.state == AgentState::Processing && before != agent.state {
+        if before != agent.state && news.shows_state_after(index, agent.state) {
             rows.save_agent(agent)?;
         }
     }

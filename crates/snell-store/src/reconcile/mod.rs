@@ -28,7 +28,7 @@ pub use watch_targets::{FileFingerprint, WatchTarget};
 
 /// A line that ends a turn is read before the `Stop` event arrives, and a `Stop` hook may make the agent continue. Without
 /// hooks, a queued prompt or the call of the same message may follow. So the end counts only after this time.
-const STOP_EVENT_GRACE: Duration = Duration::from_millis(600);
+const STOP_EVENT_GRACE: Duration = Duration::from_millis(450);
 
 /// Hooks of a `Stop` event run at most this long.
 const MAX_STOP_HOOKS: Duration = Duration::from_secs(10 * 60);

@@ -2,11 +2,11 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use snell::{AgentProduct, Timestamp};
-use snell_store::{ReconcileScope, TranscriptDirectory};
+use snell_store::{ChangeKind, ReconcileScope, TranscriptDirectory};
 
 use crate::support::{TestStore, make_timestamp};
 
@@ -58,6 +58,14 @@ impl SilentSession {
     }
 }
 
+/// The states on the change feed since the session was found.
+fn list_shown(session: &mut SilentSession) -> Vec<String> {
+    let changes = session.kept.store.list_changes_after(0, u32::MAX).unwrap();
+    let states = changes.iter().filter(|change| change.kind == ChangeKind::StateChanged);
+    let data = states.map(|change| serde_json::from_str::<Value>(&change.data).unwrap());
+    data.map(|data| data["state"].as_str().unwrap().to_owned()).collect()
+}
+
 fn state(state: &str, tool: Option<&str>) -> (String, Option<String>) {
     (state.to_owned(), tool.map(str::to_owned))
 }
@@ -87,6 +95,23 @@ fn only_the_answer_to_a_question_ends_the_wait_for_it() {
     assert_eq!(session.add(&[claude_text("assistant", "Done.")]), state("idle", None));
     assert_eq!(session.add(&[claude_text("user", "Again.")]), state("processing", None));
     assert_eq!(session.add(&[claude_text("assistant", "Shall I delete it?")]), state("awaiting_input", None));
+}
+
+#[test]
+fn the_end_of_a_turn_shows_before_the_next_prompt_unless_that_was_queued() {
+    let both = ["processing", "idle", "processing", "idle"];
+    for (pause_ms, shown) in [(900, both.as_slice()), (70, &["processing", "idle"])] {
+        let at = |ms: i64, mut line: Value| {
+            let time = make_timestamp(0).checked_add(Duration::from_millis(ms.unsigned_abs())).unwrap();
+            line["timestamp"] = time.to_string().into();
+            line
+        };
+        let mut session = SilentSession::find("claude", "project/s1.jsonl", &[at(0, claude_text("user", "One."))]);
+        let end = at(1_000, claude_text("assistant", "Done."));
+        let next = [at(1_000 + pause_ms, claude_text("user", "Two.")), at(3_000, claude_text("assistant", "Done."))];
+        session.add(&[end, next[0].clone(), next[1].clone()]);
+        assert_eq!(list_shown(&mut session), shown, "{pause_ms} ms");
+    }
 }
 
 #[test]

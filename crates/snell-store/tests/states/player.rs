@@ -45,7 +45,7 @@ impl PlayMode {
 
 /// As `snell serve` does it.
 const WATCH_INTERVAL: Duration = Duration::from_millis(250);
-const SECOND_CHECK_DELAY: Duration = Duration::from_millis(700);
+const SECOND_CHECK_DELAY: Duration = Duration::from_millis(500);
 const POLL_ACTIVE: Duration = Duration::from_secs(60);
 const POLL_SILENT: Duration = Duration::from_secs(2);
 const DISCOVERY_INTERVAL: Duration = Duration::from_secs(1);

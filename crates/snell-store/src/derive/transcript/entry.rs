@@ -1,5 +1,6 @@
 //! The content of one line of a transcript.
 
+use jiff::SignedDuration;
 use serde_json::Value;
 use snell::Timestamp;
 
@@ -77,6 +78,20 @@ pub struct TranscriptActivity {
     pub kind: ActivityKind,
     /// The time of the line, else of the last write to the file.
     pub at: Option<Timestamp>,
+    /// Whether it is the time of the line.
+    pub(super) has_own_time: bool,
+}
+
+/// A prompt that was queued follows the end of the turn before within this time.
+const QUEUE_DELAY: SignedDuration = SignedDuration::from_millis(250);
+
+impl TranscriptActivity {
+    /// Whether it follows this one without a pause, so that a prompt must have been queued.
+    pub(crate) fn follows_at_once(&self, earlier: &Self) -> bool {
+        let has_times = self.has_own_time && earlier.has_own_time;
+        let times = self.at.zip(earlier.at).filter(|_| has_times);
+        times.is_some_and(|(at, before)| at.duration_since(before) < QUEUE_DELAY)
+    }
 }
 
 /// The size of the context.

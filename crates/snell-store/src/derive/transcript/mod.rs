@@ -125,7 +125,9 @@ impl TranscriptChunk {
         let counted = self.usage.take().filter(|_| !found.compacted);
         self.usage = found.usage.or(counted);
         let at = found.at.or(written);
-        self.activities.extend(found.activities.into_iter().map(|kind| TranscriptActivity { kind, at }));
+        let has_own_time = found.at.is_some();
+        let time = |kind| TranscriptActivity { kind, at, has_own_time };
+        self.activities.extend(found.activities.into_iter().map(time));
         self.cwd = found.cwd.or(self.cwd.take());
         self.model = found.model.or(self.model.take());
     }
