@@ -261,6 +261,7 @@ mod tests {
             // A liveness check, the views, the login and the assets.
             ("GET", "/api/requests/{id}", RouteAccess::Answering),
             ("POST", "/api/requests/{id}", RouteAccess::Answering),
+            ("POST", "/api/remembered/{id}/forget", RouteAccess::Answering),
             ("GET", "/healthz", RouteAccess::Public),
             ("GET", "/", RouteAccess::AuthenticatedNavigation),
             ("GET", "/agents/{id}", RouteAccess::AuthenticatedNavigation),
@@ -270,6 +271,7 @@ mod tests {
             ("GET", "/guard", RouteAccess::AuthenticatedNavigation),
             ("GET", "/requests", RouteAccess::AuthenticatedNavigation),
             ("POST", "/requests/{id}/answer", RouteAccess::Answering),
+            ("POST", "/remembered/{id}/forget", RouteAccess::Answering),
             ("GET", "/answer/{link}", RouteAccess::SignedLink),
             ("POST", "/answer/{link}", RouteAccess::SignedLink),
             ("GET", "/usage", RouteAccess::AuthenticatedNavigation),
