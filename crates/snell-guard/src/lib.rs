@@ -9,6 +9,7 @@
 pub mod effects;
 pub mod explain;
 pub mod file_system;
+pub mod git_index;
 mod git_repository;
 mod guard;
 pub mod interpret;

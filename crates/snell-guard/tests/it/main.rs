@@ -8,6 +8,7 @@ mod corpus;
 mod docs_page;
 mod flips;
 mod fuzz;
+mod git_index;
 mod hostile;
 mod judge;
 mod presets;
