@@ -17,6 +17,9 @@ pub(super) struct OpenCall {
     /// Whether the user has to answer it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_awaited: bool,
+    /// Whether it is a sub-agent that runs on after the end of the turn.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_subagent: bool,
 }
 
 /// The calls without a result, the oldest first.
@@ -47,13 +50,32 @@ impl OpenCalls {
         self.0.clear();
     }
 
+    /// Forgets the calls of a turn that is over, and returns how many sub-agents run on.
+    pub(super) fn end_turn(&mut self) -> u32 {
+        self.0.retain(|open| open.is_subagent);
+        u32::try_from(self.0.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn begin_subagents(&mut self, ids: &[String]) {
+        for id in ids.iter().take(MAX_OPEN_CALLS.saturating_sub(self.0.len())) {
+            self.0.push(OpenCall { id: id.clone(), tool: String::new(), is_awaited: false, is_subagent: true });
+        }
+    }
+
+    /// Removes sub-agents that reported. Returns whether one of them was known.
+    pub(super) fn end_subagents(&mut self, ids: &[String]) -> bool {
+        let before = self.0.len();
+        self.0.retain(|open| !(open.is_subagent && ids.contains(&open.id)));
+        self.0.len() < before
+    }
+
     /// Adds a call, and returns the canonical name of its tool.
     pub(super) fn begin(&mut self, product: &AgentProduct, call: &TranscriptCall) -> String {
         let tool = product.canonical_tool_name(call.tool.as_deref().unwrap_or("a tool"));
         let id = call.id.clone().unwrap_or_default();
         // A line may be written again when it grows.
         if !self.0.iter().any(|open| open.id == id) && self.0.len() < MAX_OPEN_CALLS {
-            self.0.push(OpenCall { id, tool: tool.clone(), is_awaited: false });
+            self.0.push(OpenCall { id, tool: tool.clone(), is_awaited: false, is_subagent: false });
         }
         tool
     }

@@ -57,7 +57,8 @@ pub(super) fn apply_activities(
         let before = agent.state;
         let applies = is_newer_than_hook(activity.at, agent.state_reported_at, news.is_appended)
             && agent.state != AgentState::Ended;
-        let mut update = ActivityUpdate { rows, agent, open: &mut open, applies, now: news.now };
+        let is_shown = news.shown_since.is_none_or(|since| activity.at.is_some_and(|at| at >= since));
+        let mut update = ActivityUpdate { rows, agent, open: &mut open, applies, is_shown, now: news.now };
         update.apply(&activity.kind)?;
         if before != agent.state && news.shows_state_after(index, agent.state) {
             rows.save_agent(agent)?;
@@ -74,6 +75,8 @@ struct ActivityUpdate<'a> {
     open: &'a mut OpenCalls,
     /// Whether it may change the agent's state.
     applies: bool,
+    /// Whether it is not too old to be shown although it is over.
+    is_shown: bool,
     now: Timestamp,
 }
 
@@ -111,12 +114,22 @@ impl ActivityUpdate<'_> {
                 }
             }
             ActivityKind::EndedTurn => {
-                self.open.clear();
+                let subagents = self.open.end_turn();
                 if self.applies && is_in_turn(self.agent) {
                     self.end_turn()?;
                 }
+                if subagents > 0 {
+                    self.set_background(subagents);
+                }
             }
             ActivityKind::LeftSubagents(count) => self.set_background(*count),
+            ActivityKind::StartedSubagents(ids) => self.open.begin_subagents(ids),
+            ActivityKind::HeardSubagents(ids) => {
+                if self.open.end_subagents(ids) {
+                    self.set_working(None, "its transcript shows the report of a sub-agent");
+                }
+            }
+            ActivityKind::Compacted => self.show_compaction()?,
             ActivityKind::Works | ActivityKind::Speaks => {}
         }
         Ok(())
@@ -148,6 +161,16 @@ impl ActivityUpdate<'_> {
             let why = format!("its turn ended; its transcript shows {subagents} sub-agents that run on");
             self.agent.set_background_work(work, StateSource::Transcript, why, self.now);
         }
+    }
+
+    /// A line shows the end of a compaction. The user started it if the agent waited for a prompt; else its turn goes on.
+    fn show_compaction(&mut self) -> Result<()> {
+        if self.agent.state == AgentState::Idle && self.applies && self.is_shown {
+            self.set_working(None, "its transcript shows a compaction");
+            self.rows.save_agent(self.agent)?;
+            self.agent.set_state(AgentState::Idle, StateSource::Transcript, "it compacted its conversation", self.now);
+        }
+        Ok(())
     }
 
     fn end_turn(&mut self) -> Result<()> {

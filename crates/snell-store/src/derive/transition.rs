@@ -85,7 +85,7 @@ pub(crate) fn compute_transition(event: &Event, before: TransitionInput<'_>) -> 
         EventName::Stop if before.blocked => {
             Some(build_transition(AgentState::Processing, ToolChange::Clear, "a hook made it continue"))
         }
-        EventName::Stop => Some(handle_stop(event, before.last_words)),
+        EventName::Stop => handle_stop(event, before),
         EventName::SubagentStop if before.in_background && !before.blocked => {
             background_work::list_background_work(event).map(|list| end_turn_beside(&list))
         }
@@ -262,13 +262,16 @@ fn handle_notification(event: &Event, before: TransitionInput<'_>) -> Option<Sta
 }
 
 /// The end of a turn; the last message may be a question, and background tasks may still run.
-fn handle_stop(event: &Event, last_words: Option<&str>) -> StateTransition {
+fn handle_stop(event: &Event, before: TransitionInput<'_>) -> Option<StateTransition> {
+    let last_words = before.last_words;
     if last_words.map(intent::classify_last_words) == Some(TurnIntent::Question) {
-        return build_transition(AgentState::AwaitingInput, ToolChange::Clear, explain_question(last_words));
+        return Some(build_transition(AgentState::AwaitingInput, ToolChange::Clear, explain_question(last_words)));
     }
     match background_work::list_background_work(event) {
-        Some(list) if !list.counts.is_empty() => end_turn_beside(&list),
-        _ => build_transition(AgentState::Idle, ToolChange::Clear, "it ended its turn"),
+        Some(list) if !list.counts.is_empty() => Some(end_turn_beside(&list)),
+        // The event has no such list, and the transcript shows sub-agents that run on.
+        None if before.in_background => None,
+        _ => Some(build_transition(AgentState::Idle, ToolChange::Clear, "it ended its turn")),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::derive::is_question_tool;
 use crate::error::Result;
 
 /// A turn that only the transcript reports has ended if nothing was written for this long.
-const QUIET_TURN: Duration = Duration::from_secs(60);
+const QUIET_TURN: Duration = Duration::from_secs(120);
 
 /// A prompt that nothing followed for this long was taken back, unless the agent's session file shows that it works.
 const QUIET_PROMPT: Duration = Duration::from_secs(10 * 60);
@@ -25,10 +25,10 @@ const QUIET_AGENT: Duration = Duration::from_secs(30 * 60);
 /// A question tool waits from its call on.
 const QUIET_QUESTION: Duration = Duration::from_secs(3);
 
-/// A call of these classes that is open for this long waits for permission, as far as only the transcript is known. Files
-/// are written at once, commands may run for a while.
+/// A call of these classes that is open for this long waits for permission, if no event of the agent would report that. Files
+/// are written at once, and the line of a result comes up to three seconds later. Commands may run for a while.
 const ASKING_CLASSES: &[(ToolClass, Duration)] = &[
-    (ToolClass::FileWrite, Duration::from_secs(3)),
+    (ToolClass::FileWrite, Duration::from_secs(5)),
     (ToolClass::Shell, Duration::from_secs(30)),
     (ToolClass::Web, Duration::from_secs(30)),
     (ToolClass::Mcp, Duration::from_secs(30)),
@@ -93,9 +93,8 @@ impl TranscriptSilence<'_> {
             return None;
         }
         if let Some(tool) = &agent.current_tool {
-            let asks = is_unreported && self.asks_after(tool).is_some_and(|delay| since > delay);
             let runs = || agent.process.is_some_and(|process| process.has_child_younger_than(since + QUIET_QUESTION));
-            return (asks && !runs()).then_some(QuietConclusion::AsksUser);
+            return (self.may_ask(tool, since) && !runs()).then_some(QuietConclusion::AsksUser);
         }
         if agent.state_source == StateSource::Transcript {
             return (since > QUIET_TURN).then_some(QuietConclusion::TurnIsOver);
@@ -105,13 +104,29 @@ impl TranscriptSilence<'_> {
         (is_silent && self.status == SessionFileStatus::Unknown).then_some(QuietConclusion::PromptIsTakenBack)
     }
 
-    /// After which time an open call of a tool waits for the user; nothing for tools that do not ask.
-    fn asks_after(&self, tool: &str) -> Option<Duration> {
-        let product = AgentProduct::for_recorded_name(self.agent.product.as_deref());
-        if is_question_tool(product, tool) {
-            return Some(QUIET_QUESTION);
+    /// Whether the open call of a tool may wait for the user, after this silence of the transcript.
+    fn may_ask(&self, tool: &str, silence: Duration) -> bool {
+        let agent = self.agent;
+        let product = AgentProduct::for_recorded_name(agent.product.as_deref());
+        let reported = agent.state_reported_at.map(|at| self.now.duration_since(at).unsigned_abs());
+        if reported.is_some() && product.reports_permissions() {
+            return false;
         }
-        ASKING_CLASSES.iter().find(|(class, _)| class.contains(tool)).map(|(_, delay)| *delay)
+        if is_question_tool(product, tool) {
+            return reported.is_none() && silence > QUIET_QUESTION;
+        }
+        let class = ASKING_CLASSES.iter().find(|(class, _)| class.contains(tool));
+        let Some((class, delay)) = class.filter(|_| product.asks_permission) else {
+            return false;
+        };
+        let delay = match (agent.process, reported) {
+            _ if *class == ToolClass::FileWrite => *delay,
+            (Some(_), _) => *delay,
+            // Nothing shows whether a command runs.
+            (None, Some(_)) => return false,
+            (None, None) => delay.saturating_mul(2),
+        };
+        silence.min(reported.unwrap_or(silence)) > delay
     }
 
     /// The last sign of life of an agent that works, if that was long ago.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use snell::{AgentProduct, Timestamp};
 use snell_store::{ChangeKind, ReconcileScope, TranscriptDirectory};
 
-use crate::support::{TestStore, make_timestamp};
+use crate::support::{TestStore, build_event, make_timestamp};
 
 /// A session of an agent that sends no events.
 struct SilentSession {
@@ -133,6 +133,160 @@ fn sub_agents_that_run_on_are_work_in_the_background() {
     assert_eq!(view.why, "its turn ended; its transcript shows 2 sub-agents that run on");
     assert_eq!(session.add(&[claude_text("user", "And?")]), state("processing", None));
     assert_eq!(session.add(&[claude_text("assistant", "Done.")]), state("idle", None));
+}
+
+#[test]
+fn groups_of_sub_agents_count_as_well() {
+    let mut session = SilentSession::find("claude", "project/s1.jsonl", &[claude_text("user", "Start them.")]);
+    let left = json!({"type": "system", "subtype": "turn_duration", "sessionId": "s1", "pendingWorkflowCount": 1});
+    assert_eq!(session.add(&[claude_text("assistant", "It runs."), left]), state("processing", None));
+}
+
+#[test]
+fn an_agent_whose_sub_agents_report_later_works_until_the_last_report() {
+    let line = |kind: &str, source: &str, content: &str| json!({"type": kind, "source": source, "content": content});
+    let ids = "Created:\n{\"conversationId\":  \"4b33-1\"}\n{\"conversationId\":  \"6435-2\"}";
+    let report = |id: &str| line("SYSTEM_MESSAGE", "SYSTEM", &format!("[Message] sender={id} content=Done."));
+    let call = json!({"type": "PLANNER_RESPONSE", "source": "MODEL", "tool_calls": [{"name": "invoke_subagent"}], "content": ""});
+    let said = || line("PLANNER_RESPONSE", "MODEL", "They run.");
+    let path = "019e568a/.system_generated/logs/transcript.jsonl";
+    let prompt = || line("USER_INPUT", "USER_EXPLICIT", "Start two.");
+    let mut session = SilentSession::find("antigravity", path, &[prompt()]);
+    assert_eq!(session.add(&[call, line("INVOKE_SUBAGENT", "MODEL", ids)]), state("processing", None));
+    assert_eq!(session.add(&[said()]), state("processing", None));
+    let count = |session: &mut SilentSession| session.kept.expect_single_agent().background.map(|work| work.subagents);
+    assert_eq!(count(&mut session), Some(2));
+    assert_eq!(session.add(&[report("other")]), state("processing", None));
+    assert_eq!(count(&mut session), Some(2), "a message of another sender");
+    session.add(&[report("6435-2")]);
+    assert_eq!(count(&mut session), None, "it reads the report");
+    session.add(&[said()]);
+    assert_eq!(count(&mut session), Some(1));
+    assert_eq!(session.add(&[report("4b33-1"), said()]), state("idle", None));
+    // A sub-agent that never reports does not outlive the next prompt.
+    session.add(&[prompt(), line("INVOKE_SUBAGENT", "MODEL", ids), said()]);
+    assert_eq!(session.read().0, "processing");
+    assert_eq!(session.add(&[prompt(), said()]), state("idle", None));
+}
+
+#[test]
+fn a_turn_that_the_user_cancels_is_over() {
+    let id = "019e568a-c68d-7801-99f9-1267eccf8793";
+    let kiro = |kind: &str, content: Value| json!({"version": "v1", "kind": kind, "data": {"content": [content]}});
+    let text = |text: &str| json!({"kind": "text", "data": text});
+    let kiro_call =
+        || kiro("AssistantMessage", json!({"kind": "toolUse", "data": {"toolUseId": "c1", "name": "shell"}}));
+    let gemini_call = json!({"id": "g1", "type": "gemini", "content": "",
+        "toolCalls": [{"id": "c1", "name": "shell", "status": "cancelled", "result": [{"functionResponse": {"id": "c1"}}]}]});
+    let vibe_call = json!({"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "bash"}}]});
+    let skipped = "<user_cancellation>Tool execution skipped by user.</user_cancellation>";
+    let pi = |message: Value| json!({"type": "message", "message": message});
+    let rows = [
+        (
+            "kiro",
+            format!("{id}.jsonl"),
+            kiro("Prompt", text("Go.")),
+            vec![json!({"version": "v1", "kind": "CancelledPrompt"})],
+        ),
+        (
+            "kiro",
+            format!("{id}.jsonl"),
+            kiro("Prompt", text("Go.")),
+            vec![
+                kiro_call(),
+                kiro("AssistantMessage", text("Tool uses were interrupted, waiting for the next user prompt")),
+            ],
+        ),
+        (
+            "gemini",
+            "project/chats/session-2026.jsonl".to_owned(),
+            json!({"sessionId": id, "type": "user", "content": [{"text": "Go."}]}),
+            vec![gemini_call, json!({"id": "i1", "type": "info", "content": "Request cancelled."})],
+        ),
+        (
+            "vibe",
+            format!("{id}/messages.jsonl"),
+            json!({"role": "user", "content": "Go."}),
+            vec![vibe_call, json!({"role": "tool", "tool_call_id": "c1", "content": skipped})],
+        ),
+        (
+            "pi",
+            format!("project/2026_{id}.jsonl"),
+            pi(json!({"role": "user", "content": "Go."})),
+            vec![pi(json!({"role": "assistant", "content": [], "stopReason": "aborted"}))],
+        ),
+    ];
+    for (product, path, prompt, lines) in rows {
+        let mut session = SilentSession::find(product, &path, &[prompt]);
+        assert_eq!(session.read(), state("processing", None), "{product}");
+        assert_eq!(session.add(&lines), state("idle", None), "{product}");
+    }
+}
+
+#[test]
+fn a_compaction_that_the_user_starts_is_work() {
+    let id = "019e568a-c68d-7801-99f9-1267eccf8793";
+    let prompt = json!({"type": "message", "message": {"role": "user", "content": "Go."}});
+    let end =
+        json!({"type": "message", "message": {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}});
+    let compaction = json!({"type": "compaction", "summary": "x"});
+    let mut session = SilentSession::find("pi", &format!("project/2026_{id}.jsonl"), std::slice::from_ref(&prompt));
+    session.add(std::slice::from_ref(&end));
+    assert_eq!(session.add(std::slice::from_ref(&compaction)), state("idle", None));
+    assert_eq!(list_shown(&mut session), ["processing", "idle", "processing", "idle"]);
+    // In a turn, the turn goes on.
+    assert_eq!(session.add(&[prompt, compaction]), state("processing", None));
+}
+
+#[test]
+fn an_open_call_of_a_kind_that_asks_may_wait_for_the_user() {
+    let id = "019e568a-c68d-7801-99f9-1267eccf8793";
+    let codex = |kind: &str, mut payload: Value| {
+        payload["type"] = kind.into();
+        json!({"type": "event_msg", "payload": payload})
+    };
+    let codex_path = format!("2026/11/12/rollout-2026-11-12T09-46-11-{id}.jsonl");
+    let pi_path = format!("project/2026_{id}.jsonl");
+    let codex_call = |tool: &str| codex("function_call", json!({"call_id": "c1", "name": tool}));
+    let pi_call = |tool: &str| {
+        let call = json!({"type": "toolCall", "id": "c1", "name": tool});
+        json!({"type": "message", "message": {"role": "assistant", "content": [call]}})
+    };
+    let codex_prompt = codex("user_message", json!({"message": "Go."}));
+    let pi_prompt = json!({"type": "message", "message": {"role": "user", "content": "Go."}});
+    let rows = [
+        ("codex", &codex_path, &codex_prompt, codex_call("apply_patch"), 4, "processing"),
+        ("codex", &codex_path, &codex_prompt, codex_call("apply_patch"), 6, "awaiting_input"),
+        ("codex", &codex_path, &codex_prompt, codex_call("exec_command"), 59, "processing"),
+        ("codex", &codex_path, &codex_prompt, codex_call("exec_command"), 61, "awaiting_input"),
+        ("codex", &codex_path, &codex_prompt, codex_call("update_plan"), 500, "processing"),
+        // Pi never asks.
+        ("pi", &pi_path, &pi_prompt, pi_call("write"), 500, "processing"),
+        ("pi", &pi_path, &pi_prompt, pi_call("bash"), 500, "processing"),
+    ];
+    for (product, path, prompt, call, silence, expected) in rows {
+        let mut session = SilentSession::find(product, path, std::slice::from_ref(prompt));
+        assert_eq!(session.add(std::slice::from_ref(&call)).0, "processing", "{call}");
+        session.seconds += silence - 1;
+        session.kept.store.reconcile_agents(ReconcileScope::All, session.now()).unwrap();
+        assert_eq!(session.read().0, expected, "{silence} s after {call}");
+    }
+}
+
+#[test]
+fn an_open_call_may_wait_if_no_event_of_the_agent_tells_that() {
+    let id = "019e568a-c68d-7801-99f9-1267eccf8793";
+    let prompt = json!({"kind": "Prompt", "data": {"content": [{"kind": "text", "data": "Go."}]}});
+    for (tool, silence, expected) in
+        [("Write", 4, "processing"), ("Write", 8, "awaiting_input"), ("Bash", 500, "processing")]
+    {
+        let mut session = SilentSession::find("kiro", &format!("{id}.jsonl"), std::slice::from_ref(&prompt));
+        let call = build_event("PreToolUse", id).with_field("tool_name", tool).with_field("platform", "kiro");
+        session.kept.ingest_event(call.at_second(1));
+        session.seconds = 1 + silence;
+        session.kept.store.reconcile_agents(ReconcileScope::All, session.now()).unwrap();
+        assert_eq!(session.read().0, expected, "{silence} s after {tool}");
+    }
 }
 
 #[test]

@@ -98,11 +98,12 @@ impl ScoredRecording {
         };
         let expected: Vec<_> = self.expected.iter().map(|state| state.as_str()).collect();
         let mut text = format!(
-            "{}\n  expected  {}\n  shown     {}\n  recorder  {}\n  {}\n",
+            "{}\n  expected  {}\n  shown     {}\n  recorder  {}\n  wrong for {:.1} s\n  {}\n",
             self.name,
             expected.join(", "),
             list(&self.shown),
             list(&self.recorder),
+            self.wrong.as_secs_f64(),
             if self.is_right() { "right" } else { "WRONG" }
         );
         for step in &self.steps {

@@ -219,6 +219,7 @@ impl StepReader {
     fn read_gemini(&mut self, line: &Value) {
         let id = text_at(line, "/id");
         match line["type"].as_str() {
+            Some("info") if line["content"] == "Request cancelled." => self.steps.push(SessionStep::Interruption),
             Some("user") => {
                 let parts = list_at(line, "/content");
                 let results = parts.iter().filter_map(|part| part["functionResponse"]["id"].as_str());
@@ -272,6 +273,8 @@ impl StepReader {
                     self.result(text_at(part, "/data/toolUseId"));
                 }
             }
+            Some("Compaction") => self.steps.extend([SessionStep::Activity, SessionStep::Interruption]),
+            Some("CancelledPrompt") => self.steps.push(SessionStep::Interruption),
             _ => {}
         }
     }
@@ -291,6 +294,9 @@ impl StepReader {
                 if calls.is_empty() {
                     self.end_turn();
                 }
+            }
+            Some("tool") if text_at(line, "/content").starts_with("<user_cancellation>") => {
+                self.steps.push(SessionStep::Interruption);
             }
             Some("tool") => self.result(text_at(line, "/tool_call_id")),
             _ => {}
@@ -347,6 +353,10 @@ impl StepReader {
                 if calls.is_empty() && !self.last_words.is_empty() {
                     self.end_turn();
                 }
+            }
+            // A sub-agent reports.
+            Some("SYSTEM_MESSAGE") if text_at(line, "/content").contains("sender=") => {
+                self.steps.push(SessionStep::Activity);
             }
             Some("USER_REQUEST" | "CHECKPOINT" | "EPHEMERAL_MESSAGE" | "CONVERSATION_HISTORY" | "SYSTEM_MESSAGE") => {}
             Some(_) if line["source"] == "MODEL" => {

@@ -67,7 +67,21 @@ static TRANSCRIPT: TranscriptLines = TranscriptLines::new(
             calls: Some(&TranscriptCallPlaces { list: "/tool_calls", id: "/name", tool: "/name", ..BASE_CALL_PLACES }),
             ..BASE_LINE_ROW
         },
-        TranscriptLineRow { marks: &[("/source", "MODEL")], ..BASE_LINE_ROW },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::SubagentStart,
+            marks: &[("/type", "INVOKE_SUBAGENT")],
+            text: "/content",
+            subagent_mark: "\"conversationId\":",
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::SubagentReport,
+            marks: &[("/type", "SYSTEM_MESSAGE")],
+            text: "/content",
+            subagent_mark: "sender=",
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow { kind: TranscriptLineKind::CallResults, marks: &[("/source", "MODEL")], ..BASE_LINE_ROW },
     ],
 );
 

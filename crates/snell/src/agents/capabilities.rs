@@ -218,6 +218,12 @@ impl AgentProduct {
         names.filter(|event| self.fires_event(event)).collect()
     }
 
+    /// Whether an event or a notification tells that it asks for permission.
+    pub fn reports_permissions(&self) -> bool {
+        let notifies = self.fires_event("Notification") && !self.notifications.needs_input.is_empty();
+        notifies || self.fires_event("PermissionRequest")
+    }
+
     /// Whether it has an event of this canonical name.
     pub fn fires_event(&self, canonical: &str) -> bool {
         self.events.iter().any(|native| {

@@ -132,6 +132,12 @@ static TRANSCRIPT: TranscriptLines = TranscriptLines::new(
             }),
             ..BASE_LINE_ROW
         },
+        // Esc, or a denied permission.
+        TranscriptLineRow {
+            kind: TranscriptLineKind::Interruption,
+            marks: &[("/type", "info"), ("/content", "Request cancelled.")],
+            ..BASE_LINE_ROW
+        },
         TranscriptLineRow {
             kind: TranscriptLineKind::ApiError,
             marks: &[("/type", "error")],

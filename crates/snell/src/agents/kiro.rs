@@ -95,6 +95,12 @@ static TRANSCRIPT: TranscriptLines = TranscriptLines::new(
             }),
             ..BASE_LINE_ROW
         },
+        TranscriptLineRow {
+            kind: TranscriptLineKind::Interruption,
+            marks: &[("/kind", "CancelledPrompt")],
+            ..BASE_LINE_ROW
+        },
+        TranscriptLineRow { kind: TranscriptLineKind::Compaction, marks: &[("/kind", "Compaction")], ..BASE_LINE_ROW },
     ],
 );
 

@@ -143,6 +143,8 @@ pub struct AgentProduct {
     pub headless_args: &'static [&'static str],
     /// Notifications that change its state.
     pub notifications: NotificationKinds,
+    /// Whether it may ask for permission to make a call.
+    pub asks_permission: bool,
     /// Tools with which it asks its user something.
     pub question_tools: &'static [QuestionTool],
     /// The format of the file that `transcript_path` names.

@@ -43,6 +43,7 @@ pub(super) static PI: AgentProduct = AgentProduct {
     tools: &TOOLS,
     adapt,
     reply: &PLUGIN_REPLIES,
+    asks_permission: false,
     transcript: TranscriptFormat::JsonLines(&TRANSCRIPT),
     transcript_files: Some(TranscriptFiles::new(INSTALL.directory, "sessions").with_search(
         1,
@@ -112,6 +113,7 @@ static TRANSCRIPT: TranscriptLines = TranscriptLines::new(
             }),
             ..BASE_LINE_ROW
         },
+        TranscriptLineRow { kind: TranscriptLineKind::Compaction, marks: &[("/type", "compaction")], ..BASE_LINE_ROW },
     ],
 )
 .with_cwd(&["/cwd"]);

@@ -74,12 +74,16 @@ pub struct TranscriptLineRow {
     pub kind: TranscriptLineKind,
     /// Values that it has.
     pub marks: &'static [(&'static str, &'static str)],
+    /// Texts that begin so.
+    pub beginnings: &'static [(&'static str, &'static str)],
     /// Places that are missing, null or false, such as the id of a sub-agent.
     pub empty: &'static [&'static str],
     /// The place of its text: a string, or a list of parts; empty if it has none.
     pub text: &'static str,
     /// The places of its tool calls, or of their results.
     pub calls: Option<&'static TranscriptCallPlaces>,
+    /// The words in its text before the id of a sub-agent.
+    pub subagent_mark: &'static str,
 }
 
 /// The places of the tool calls in a line, or of their results.
@@ -113,8 +117,14 @@ pub enum TranscriptLineKind {
     ApiError,
     /// The agent works.
     Activity,
-    /// The results of calls.
+    /// The results of calls. Without places of calls, it is the result of any.
     CallResults,
+    /// The result of a call that started sub-agents, which run on.
+    SubagentStart,
+    /// A sub-agent reports to the agent, which works again.
+    SubagentReport,
+    /// The conversation was compacted.
+    Compaction,
     /// The agent asks for permission to make a call.
     PermissionRequest,
     /// The turn ended.
@@ -122,8 +132,15 @@ pub enum TranscriptLineKind {
 }
 
 /// The usual values.
-pub(super) const BASE_LINE_ROW: TranscriptLineRow =
-    TranscriptLineRow { kind: TranscriptLineKind::Activity, marks: &[], empty: &[], text: "", calls: None };
+pub(super) const BASE_LINE_ROW: TranscriptLineRow = TranscriptLineRow {
+    kind: TranscriptLineKind::Activity,
+    marks: &[],
+    beginnings: &[],
+    empty: &[],
+    text: "",
+    calls: None,
+    subagent_mark: "",
+};
 
 /// The usual values.
 pub(super) const BASE_CALL_PLACES: TranscriptCallPlaces =

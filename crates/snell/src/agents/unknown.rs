@@ -46,6 +46,7 @@ pub(super) const BASE_PRODUCT: AgentProduct = AgentProduct {
     headless_args: &[],
     // Scripts send these types to a receiver for any product.
     notifications: NotificationKinds::CLAUDE_LIKE,
+    asks_permission: true,
     question_tools: QuestionTool::CANONICAL,
     transcript: TranscriptFormat::Unsupported,
     transcript_files: None,

@@ -113,6 +113,14 @@ static TRANSCRIPT: TranscriptLines = TranscriptLines::new(
                 tool: "/function/name",
                 ..BASE_CALL_PLACES
             }),
+            ..BASE_LINE_ROW
+        },
+        // Esc, or a denied permission: the turn is over.
+        TranscriptLineRow {
+            kind: TranscriptLineKind::Interruption,
+            marks: &[("/role", "tool")],
+            beginnings: &[("/content", "<user_cancellation>")],
+            ..BASE_LINE_ROW
         },
         TranscriptLineRow {
             kind: TranscriptLineKind::CallResults,

@@ -44,6 +44,9 @@ const TOOL_CLASS_ROWS: [ToolClassRow; 7] = [
             "execute_command",
             "run_terminal_command",
             "file_system.bash",
+            "exec",
+            "exec_command",
+            "local_shell",
         ],
     },
     ToolClassRow {

@@ -60,6 +60,12 @@ pub enum ActivityKind {
     EndedTurn,
     /// It has ended its turn, and this many of its sub-agents run.
     LeftSubagents(u32),
+    /// It has started sub-agents with these ids, which run on.
+    StartedSubagents(Vec<String>),
+    /// Sub-agents with these ids report to it.
+    HeardSubagents(Vec<String>),
+    /// Its conversation was compacted.
+    Compacted,
 }
 
 /// A tool call, as far as a line names it.
@@ -139,6 +145,9 @@ const NON_PROMPT_PREFIXES: [&str; 11] = [
     "This session is being continued from a previous conversation",
 ];
 
+/// The start of a command whose text is a prompt. Commands that the agent runs itself begin with their name.
+const PROMPT_COMMAND_PREFIX: &str = "<command-message>";
+
 /// Flags of lines that neither the user nor the agent wrote: a sub-agent's, an insertion of the agent, a summary for
 /// the model.
 const IGNORED_LINE_FLAGS: [&str; 4] = ["isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"];
@@ -199,7 +208,8 @@ fn detect_activities(line: &Value, entry: Option<&TranscriptEntry>) -> Vec<Activ
         Some(TranscriptEntry::Prompt { .. }) => return vec![ActivityKind::Prompted],
         Some(TranscriptEntry::AgentText { .. }) | None => {}
     }
-    if is_system_prompt(line) {
+    let is_command = || extract_texts(&message["content"]).iter().any(|text| text.starts_with(PROMPT_COMMAND_PREFIX));
+    if is_system_prompt(line) || (line["type"] == "user" && is_command()) {
         return vec![ActivityKind::Prompted];
     }
     if line["type"] == "user" {
@@ -211,14 +221,18 @@ fn detect_activities(line: &Value, entry: Option<&TranscriptEntry>) -> Vec<Activ
         _ if !calls.is_empty() => calls.into_iter().map(ActivityKind::UsesTool).collect(),
         _ if ended => vec![ActivityKind::EndedTurn],
         Some(_) => vec![ActivityKind::Speaks],
+        None if blocks.iter().any(|block| block["type"] == "thinking") => vec![ActivityKind::Works],
         None => Vec::new(),
     }
 }
 
-/// The number of sub-agents that run on after the end of a turn.
+/// The numbers of sub-agents, and of groups of them, that run on after the end of a turn.
+const LEFT_COUNTS: [&str; 2] = ["pendingBackgroundAgentCount", "pendingWorkflowCount"];
+
+/// How many run on after the end of a turn.
 fn count_left_subagents(line: &Value) -> Option<u32> {
-    let count = line["pendingBackgroundAgentCount"].as_u64().filter(|count| *count > 0)?;
-    u32::try_from(count).ok()
+    let count = LEFT_COUNTS.iter().filter_map(|key| line[*key].as_u64()).fold(0, u64::saturating_add);
+    u32::try_from(count).ok().filter(|count| *count > 0)
 }
 
 fn is_flag_set(line: &Value, flag: &str) -> bool {

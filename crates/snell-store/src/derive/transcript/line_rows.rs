@@ -21,7 +21,10 @@ pub(super) fn parse_line(line: &[u8], lines: &TranscriptLines) -> ParsedLine {
 
 fn fits(row: &TranscriptLineRow, line: &Value) -> bool {
     let is_empty = |place: &&str| matches!(line.pointer(place), None | Some(Value::Null | Value::Bool(false)));
-    has_marks(row.marks, line) && row.empty.iter().all(is_empty)
+    let begins = |(place, words): &(&str, &str)| {
+        line.pointer(place).and_then(Value::as_str).is_some_and(|text| text.starts_with(words))
+    };
+    has_marks(row.marks, line) && row.beginnings.iter().all(begins) && row.empty.iter().all(is_empty)
 }
 
 fn has_marks(marks: &[(&str, &str)], value: &Value) -> bool {
@@ -34,7 +37,7 @@ fn build_entry(row: &TranscriptLineRow, line: &Value) -> Option<TranscriptEntry>
     match row.kind {
         TranscriptLineKind::Interruption => Some(TranscriptEntry::Interrupted { at }),
         TranscriptLineKind::ApiError => Some(TranscriptEntry::ApiError { text: text().unwrap_or_default(), at }),
-        _ if row.text.is_empty() => None,
+        _ if row.text.is_empty() || !row.subagent_mark.is_empty() => None,
         TranscriptLineKind::Prompt => Some(TranscriptEntry::Prompt { text: text()?, at, id: None }),
         _ => Some(TranscriptEntry::AgentText { text: text()?, at, id: None }),
     }
@@ -48,7 +51,18 @@ fn list_activities(row: &TranscriptLineRow, line: &Value, has_entry: bool) -> Ve
     match row.kind {
         // A prompt may be an image, or come from the agent itself.
         TranscriptLineKind::Prompt if has_entry || calls.is_empty() => vec![ActivityKind::Prompted],
+        TranscriptLineKind::CallResults if row.calls.is_none() => {
+            vec![ActivityKind::EndedTool(TranscriptCall::default())]
+        }
         TranscriptLineKind::Prompt | TranscriptLineKind::CallResults => ended().collect(),
+        TranscriptLineKind::SubagentStart => {
+            vec![
+                ActivityKind::EndedTool(TranscriptCall::default()),
+                ActivityKind::StartedSubagents(list_subagents(row, line)),
+            ]
+        }
+        TranscriptLineKind::SubagentReport => vec![ActivityKind::HeardSubagents(list_subagents(row, line))],
+        TranscriptLineKind::Compaction => vec![ActivityKind::Compacted],
         TranscriptLineKind::AgentText | TranscriptLineKind::LastAgentText if !calls.is_empty() => {
             let with_results = calls.iter().filter(|(_, has_result)| *has_result);
             begun().chain(with_results.map(|(call, _)| ActivityKind::EndedTool(call.clone()))).collect()
@@ -85,12 +99,24 @@ fn list_calls(places: &TranscriptCallPlaces, line: &Value) -> Vec<(TranscriptCal
     }
 }
 
-/// Keys of a line's time.
-const TIME_KEYS: [&str; 2] = ["timestamp", "created_at"];
+/// How many sub-agents of a line count.
+const MAX_SUBAGENTS: usize = 32;
 
-/// The time of a line: a text, or milliseconds.
+/// The ids of the sub-agents that a line names.
+fn list_subagents(row: &TranscriptLineRow, line: &Value) -> Vec<String> {
+    let text = line.pointer(row.text).and_then(Value::as_str).unwrap_or_default();
+    let parts = text.split(row.subagent_mark).skip(1).take(MAX_SUBAGENTS);
+    let is_id = |char: char| char.is_ascii_alphanumeric() || char == '-';
+    let read = |part: &str| {
+        let rest = part.trim_start_matches([' ', '"']);
+        rest[..rest.find(|char| !is_id(char)).unwrap_or(rest.len())].to_owned()
+    };
+    parts.map(read).filter(|id| !id.is_empty()).collect()
+}
+
+/// The time of a line: a text, or milliseconds. Antigravity's `created_at` is when a step began.
 fn parse_time(line: &Value) -> Option<Timestamp> {
-    let from_text = || TIME_KEYS.iter().find_map(|key| line[key].as_str())?.parse().ok();
+    let from_text = || line["timestamp"].as_str()?.parse().ok();
     from_text().or_else(|| Timestamp::from_millisecond(line["time"].as_i64()?).ok())
 }
 

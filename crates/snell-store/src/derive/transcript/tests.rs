@@ -160,6 +160,28 @@ fn an_agent_that_gets_the_result_of_a_background_task_works() {
 }
 
 #[test]
+fn a_command_that_is_a_prompt_and_a_thought_show_work() {
+    let user = |content: &str| json!({"type": "user", "message": {"content": content}});
+    let thought = |stop: &str| {
+        let content = json!([{"type": "thinking", "thinking": "Hm."}]);
+        json!({"type": "assistant", "message": {"content": content, "stop_reason": stop}})
+    };
+    let cases = [
+        (
+            user("<command-message>init</command-message>\n<command-name>/init</command-name>"),
+            Some(ActivityKind::Prompted),
+        ),
+        (user("<command-name>/clear</command-name>\n<command-message>clear</command-message>"), None),
+        (thought("tool_use"), Some(ActivityKind::Works)),
+        (thought("end_turn"), Some(ActivityKind::EndedTurn)),
+    ];
+    for (line, expected) in cases {
+        let read = TestTranscript::with_content(to_line(&line)).read();
+        assert_eq!(read.last_activity().map(|activity| activity.kind.clone()), expected, "{line}");
+    }
+}
+
+#[test]
 fn the_usage_is_that_of_the_last_own_message_with_counts() {
     let message = |session: &str, usage: Value| {
         let message = json!({"content": "x", "model": "m", "usage": usage});
