@@ -72,6 +72,8 @@ pub(crate) struct ShellInterpreter<'t> {
     pub(super) calls: Vec<FunctionFrame>,
     /// How often a function has called itself.
     pub(super) recursive_calls: usize,
+    /// How many temporary files were made.
+    pub(super) temporary_files: usize,
     /// The previous values of local variables, to restore.
     pub(super) locals: Vec<(String, Option<ShellVariable>)>,
     /// Scopes that leave a loop or a function early.
@@ -109,6 +111,7 @@ impl<'t> ShellInterpreter<'t> {
             placeholders: Vec::new(),
             calls: Vec::new(),
             recursive_calls: 0,
+            temporary_files: 0,
             locals: Vec::new(),
             early_exits: ScopeMerge::default(),
             readers: Vec::new(),

@@ -167,12 +167,12 @@ fn classify_path(shape: &PartialPath, context: &JudgeContext) -> PathClasses {
     if rooted {
         classes = classes.union(classify_by_location(&names, context)).union(classify_self_paths(&all, context));
     }
-    if classes.contains(PathClass::Temp)
-        && matches_any_pattern(patterns::ENVIRONMENT, &names)
-        && is_literal_path(&names)
-    {
+    if classes.contains(PathClass::Temp) && is_literal_path(&names) {
         // A test made it; a copy of a real one is judged when it is made.
-        classes = classes.difference([PathClass::Secret].into());
+        classes = classes.difference([PathClass::Hook].into());
+        if matches_any_pattern(patterns::ENVIRONMENT, &names) {
+            classes = classes.difference([PathClass::Secret].into());
+        }
     }
     if shape.root_if_empty && is_grave_if_empty(&all, context) {
         classes = classes.with(PathClass::RootIfEmpty);

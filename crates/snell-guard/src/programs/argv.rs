@@ -134,6 +134,7 @@ impl<'a> ParsedArgs<'a> {
                     Some(FlagValue { argument, from: end })
                 }
                 (false, true) => take_next_value(rest),
+                (false, false) if has_short_flag(program.attached_flags, name) => take_separate_suffix(rest),
                 _ => None,
             };
             let ends = value.is_some();
@@ -244,6 +245,17 @@ fn split_flag<'a>(argument: &'a SymbolicText, dashes: &str) -> (&'a str, Option<
     }
 }
 
+/// The next argument, if it is the suffix of backups that BSD's `sed -i` takes: `sed -i '' …`, `sed -i .bak …`.
+fn take_separate_suffix<'a>(rest: &mut RemainingArgs<'a>) -> Option<FlagValue<'a>> {
+    let next = rest.as_slice().first().and_then(SymbolicText::as_text);
+    next.filter(|text| is_backup_suffix(text)).and_then(|_| take_next_value(rest))
+}
+
+/// Whether a word can only be the suffix of backups, not a script or a file to edit.
+pub(crate) fn is_backup_suffix(word: &str) -> bool {
+    matches!(word, "" | "~" | ".bak" | ".backup" | ".old" | ".orig" | ".tmp")
+}
+
 fn take_next_value<'a>(rest: &mut RemainingArgs<'a>) -> Option<FlagValue<'a>> {
     rest.next().map(|argument| FlagValue { argument, from: 0 })
 }
@@ -297,6 +309,8 @@ mod tests {
             ("curl -sSo file u", "-s -S -o=file u"),
             ("sed -i.bak s/a/b/ f", "-i=.bak s/a/b/ f"),
             ("sed -i s/a/b/ f", "-i s/a/b/ f"),
+            ("sed -i .bak s/a/b/ f", "-i=.bak s/a/b/ f"),
+            ("sed -i  s/a/b/ f", "-i= s/a/b/ f"),
             ("sed --in-place=.bak s f", "--in-place=.bak s f"),
             ("tar xvfC a.tar /etc", "-x -v -f=a.tar -C=/etc"),
             ("tar -xvf a.tar -C /etc b", "-x -v -f=a.tar -C=/etc b"),

@@ -2,6 +2,7 @@
 
 use super::table::{WrapperMode, WrapperSpec};
 use crate::invocation::SymbolicText;
+use crate::programs::argv::is_backup_suffix;
 
 /// The arguments of a wrapper.
 #[derive(Debug, Default)]
@@ -103,11 +104,19 @@ impl WrapperArgs {
                 return;
             }
             if has(wrapper.attached_flags) {
-                self.flags.push((name, glued.then(|| argument.skip_leading_bytes(end))));
+                let value =
+                    if glued { Some(argument.skip_leading_bytes(end)) } else { self.take_separate_suffix(argv) };
+                self.flags.push((name, value));
                 return;
             }
             self.flags.push((name, None));
         }
+    }
+
+    /// The next argument, if it is a suffix of backups: `sed -i '' script`.
+    fn take_separate_suffix(&mut self, argv: &[SymbolicText]) -> Option<SymbolicText> {
+        let next = argv.get(self.operands_start).and_then(SymbolicText::as_text);
+        if next.is_some_and(is_backup_suffix) { self.take_next(argv) } else { None }
     }
 
     fn take_next(&mut self, argv: &[SymbolicText]) -> Option<SymbolicText> {

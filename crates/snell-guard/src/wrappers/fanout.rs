@@ -9,12 +9,17 @@ use crate::invocation::{FileOpenMode, OpenedFile, StdinSource, SymbolicPart, Sym
 /// How many items are analysed; all others are assumed to be similar.
 pub(crate) const MAX_FANOUT_ITEMS: usize = 64;
 
-/// The items within the limit; records it if there are more.
-fn limit_items<'a, T>(interpreter: &mut ShellInterpreter<'_>, all: &'a [T]) -> &'a [T] {
-    if all.len() > MAX_FANOUT_ITEMS {
+/// The items within the limit; records it if there are more, unless all of those are numbers.
+fn limit_items<'a, T>(interpreter: &mut ShellInterpreter<'_>, all: &'a [T], is_number: impl Fn(&T) -> bool) -> &'a [T] {
+    let (kept, further) = all.split_at(all.len().min(MAX_FANOUT_ITEMS));
+    if !further.iter().all(is_number) {
         interpreter.mark_partial(CoverageGap::Limit("things"));
     }
-    all.get(..MAX_FANOUT_ITEMS).unwrap_or(all)
+    kept
+}
+
+fn is_number(item: &SymbolicText) -> bool {
+    item.as_text().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The items that xargs gets, or one of unknown content.
@@ -159,7 +164,7 @@ pub(super) fn follow_xargs(interpreter: &mut ShellInterpreter<'_>, job: &Wrapper
     }
     with_inherited_stdin(interpreter, |walker| match mark {
         Some(mark) => {
-            for thing in limit_items(walker, &things) {
+            for thing in limit_items(walker, &things, is_number) {
                 let words = substitute_placeholder(walker, &words, &mark, thing);
                 job.run_words(walker, words, Vec::new());
             }
@@ -169,7 +174,7 @@ pub(super) fn follow_xargs(interpreter: &mut ShellInterpreter<'_>, job: &Wrapper
             let count = count.and_then(|count| count.as_text()?.parse::<usize>().ok()).unwrap_or(things.len()).max(1);
             let groups: Vec<&[SymbolicText]> =
                 if things.is_empty() { vec![&[]] } else { things.chunks(count).collect() };
-            for group in limit_items(walker, &groups) {
+            for group in limit_items(walker, &groups, |group| group.iter().all(is_number)) {
                 walker.spend_steps(group.len());
                 let all = words.iter().chain(*group).cloned().collect();
                 job.run_words(walker, all, Vec::new());
@@ -203,7 +208,7 @@ pub(super) fn follow_parallel(interpreter: &mut ShellInterpreter<'_>, job: &Wrap
     // If an item is the command, it is code; elsewhere it is a word.
     let is_code = words.first().is_none_or(|word| word.as_text().is_some_and(|word| marks.contains(&word)));
     with_inherited_stdin(interpreter, |walker| {
-        for thing in limit_items(walker, &things) {
+        for thing in limit_items(walker, &things, is_number) {
             let thing = if is_code { thing.clone() } else { walker.quote_words(std::slice::from_ref(thing)) };
             let mut words = words.to_vec();
             for mark in &marks {
@@ -259,7 +264,7 @@ pub(super) fn follow_find(interpreter: &mut ShellInterpreter<'_>, job: &WrapperC
         let words = command.get(..end).unwrap_or_default();
         let found = || list_find_output(arguments, interpreter.scope.cwd(), interpreter.world);
         let things: &[SymbolicText] = things.get_or_insert_with(found);
-        for thing in limit_items(interpreter, things) {
+        for thing in limit_items(interpreter, things, is_number) {
             let words = substitute_placeholder(interpreter, words, "{}", thing);
             if !words.is_empty() {
                 job.run_words(interpreter, words, Vec::new());

@@ -15,7 +15,7 @@ use crate::interpret::assignment::AssignMode;
 use crate::interpret::known_output::filters::FilterArgs;
 use crate::programs::words::shell as words;
 
-use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind, base_name};
+use crate::invocation::{SymbolicText, UnknownKind, base_name};
 use crate::judge::context::SelfFile;
 use crate::paths::locate_path;
 
@@ -168,9 +168,9 @@ impl<'t> ShellInterpreter<'t> {
                 if in_temp { format!("{temp}/{before}") } else { before.to_owned() }
             }
         };
-        let mut value = SymbolicText::from_text(start);
-        value.push(SymbolicPart::Unknown(UnknownKind::Name));
-        value
+        // A made-up name, so that the directory can be entered; each is another one.
+        self.temporary_files += 1;
+        SymbolicText::from_text(format!("{start}XXXXXX{}", self.temporary_files))
     }
 
     fn predict_git(&mut self, arguments: &[SymbolicText]) -> Option<SymbolicText> {

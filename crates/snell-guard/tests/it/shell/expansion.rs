@@ -86,7 +86,7 @@ fn substitutions_of_constant_commands_are_known() {
         ("p $(which rm) $(command -v rm)", "which rm ; command -v rm ; p rm rm"),
         ("p $(pwd) $(whoami)", "pwd ; whoami ; p /home/ann/work/app ann"),
         ("p $(git rev-parse --show-toplevel)", "git rev-parse --show-toplevel ; p /home/ann/work/app"),
-        ("p \"$(mktemp -d)/x\"", "mktemp -d ; p /tmp/tmp.‹?›/x"),
+        ("p \"$(mktemp -d)/x\"", "mktemp -d ; p /tmp/tmp.XXXXXX1/x"),
         ("p $(seq 3)", "seq 3 ; p 1 2 3"),
         (
             "p $(perl -e 'print \"a\\cb\"')$(perl -e 'print \"a$b\"')",
