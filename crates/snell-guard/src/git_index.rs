@@ -93,8 +93,8 @@ impl GitIndex {
 }
 
 impl GitIndexEntry {
-    /// Whether git has this very file: a regular file with this size and time of change, and an index that was written later. A
-    /// file that changed in the moment in which the index was written is not certain.
+    /// Whether git has this very file: a regular file with this size and time of change, and an index that was written later. A file
+    /// does not count as unchanged if it changed in the moment in which the index was written.
     pub fn is_unchanged(&self, size: u64, modified: FileTime, index_written: FileTime) -> bool {
         // Some programs write whole seconds.
         let (modified, index_written) = match self.modified.nanoseconds {

@@ -12,6 +12,7 @@ use crate::explain::{GuardExplanation, explain_call};
 use crate::file_system::FileSystem;
 use crate::git_repository::read_push_branches;
 use crate::judge::context::{JudgeContext, SelfFile};
+use crate::judge::review::{CallReview, review_call};
 use crate::judge::{GuardJudgement, GuardToolCall, judge_with_affected_paths, matches_only_entry};
 use crate::paths::normalize_path;
 use crate::policy::{GuardPolicy, PolicyEntry};
@@ -71,6 +72,13 @@ impl Guard {
         let (_, resolved) = self.judge_resolved(call, cwd);
         let call = GuardToolCall { input: resolved.input.as_ref().unwrap_or(call.input), ..*call };
         explain_call(&call, &resolved.policy, &resolved.context)
+    }
+
+    /// The same, with the programs and their effects.
+    pub fn review(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> CallReview {
+        let (judgement, resolved) = self.judge_resolved(call, cwd);
+        let call = GuardToolCall { input: resolved.input.as_ref().unwrap_or(call.input), ..*call };
+        CallReview { judgement, ..review_call(&call, &resolved.policy, &resolved.context) }
     }
 
     /// Whether a call matches an entry, by its text alone.

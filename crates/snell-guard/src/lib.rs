@@ -32,6 +32,7 @@ pub use file_system::{FileKind, FileStatus, FileSystem, NoFileSystem};
 pub use guard::Guard;
 pub use interpret::{CoverageGap, GuardCoverage};
 pub use judge::context::{JudgeContext, SelfFile, SelfPath};
+pub use judge::review::CallReview;
 pub use judge::{AffectedPath, GuardJudgement, GuardToolCall, judge_call, judge_with_affected_paths};
 pub use policy::hosts::find_address_host;
 pub use policy::{

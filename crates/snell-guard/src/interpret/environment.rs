@@ -34,7 +34,7 @@ impl ShellInterpreter<'_> {
 
     /// The variables changed for all programs that matter to this one: `export HOME=x`.
     pub(super) fn list_changed_variables(&mut self, command: &ExpandedCommand) -> Vec<String> {
-        let Some((_, program)) = command.name().and_then(programs::find_program) else {
+        let Some(program) = programs::resolve_program_call(&command.argv).map(|called| called.program) else {
             return Vec::new();
         };
         let wanted = || program.uses.iter().flat_map(|usage| usage.variable);

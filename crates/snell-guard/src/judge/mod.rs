@@ -2,6 +2,7 @@
 
 pub mod context;
 mod entries;
+pub(crate) mod review;
 
 use std::cmp::Reverse;
 

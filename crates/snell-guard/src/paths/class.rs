@@ -64,7 +64,7 @@ pub enum PathClass {
     Cache = 1 << 27,
     /// In a home directory, where people keep their own files.
     Personal = 1 << 28,
-    /// Git runs it by itself during other commands.
+    /// Git or an agent runs it by itself.
     Hook = 1 << 29,
     /// Defines hooks of Snell in the project.
     OwnHooks = 1 << 30,
@@ -91,7 +91,7 @@ pub(crate) const CLASS_PHRASES: &[(PathClass, &str)] = &[
     (PathClass::SecretDir, "directory with secrets"),
     (PathClass::StartUp, "runs at login or when a program starts"),
     (PathClass::ProjectRoot, "the whole project, or a directory that contains it"),
-    (PathClass::Hook, "run by git"),
+    (PathClass::Hook, "run by git or an agent"),
     (PathClass::ProjectGit, "the project's history"),
     (PathClass::HomeProject, "in the project, which is a home directory"),
     (PathClass::Project, "in the project"),

@@ -199,7 +199,7 @@ fn classify_by_name(names: &PathComponents<'_>) -> PathClasses {
     if matches_any_pattern(patterns::START_UP, names) {
         classes = classes.with(PathClass::StartUp);
     }
-    if matches_any_pattern(patterns::HOOK, names) {
+    if matches_any_pattern(patterns::HOOK, names) && !is_public_exception(names) {
         classes = classes.with(PathClass::Hook);
     }
     classes

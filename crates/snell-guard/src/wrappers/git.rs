@@ -10,14 +10,19 @@ pub(super) fn follow_git(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCa
     job.report_program(interpreter);
     let argv = &job.call.argv;
     let mut at = 1;
-    let mut settings: Vec<SymbolicText> = Vec::new();
+    let mut settings = list_environment_settings(interpreter, job);
     while let Some(text) = argv.get(at).and_then(SymbolicText::as_text).filter(|text| text.starts_with('-')) {
         at += 1;
         if words::VALUE_FLAGS.contains(&text) {
             if text == "-c" {
                 settings.extend(argv.get(at).cloned());
             }
+            if text == "--config-env" {
+                settings.extend(argv.get(at).and_then(|setting| read_config_env(interpreter, job, setting)));
+            }
             at += 1;
+        } else if let Some(setting) = text.strip_prefix("--config-env=") {
+            settings.extend(read_config_env(interpreter, job, &SymbolicText::from_text(setting)));
         }
     }
     let Some(subcommand) = argv.get(at).and_then(SymbolicText::as_text) else {
@@ -27,7 +32,95 @@ pub(super) fn follow_git(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCa
     for setting in &settings {
         follow_setting(interpreter, job, setting, subcommand, arguments);
     }
+    if subcommand == "config" {
+        follow_stored_setting(interpreter, job, arguments);
+    }
     follow_subcommand(interpreter, job, subcommand, arguments);
+}
+
+/// The settings in variables: `GIT_CONFIG_KEY_0` and `GIT_CONFIG_VALUE_0`, and `GIT_CONFIG_PARAMETERS`.
+fn list_environment_settings(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) -> Vec<SymbolicText> {
+    const MAX_SETTINGS: usize = 16;
+    let mut settings = Vec::new();
+    let count = read_call_variable(interpreter, job, "GIT_CONFIG_COUNT");
+    let count = count.map_or(0, |count| count.as_text().map_or(MAX_SETTINGS, |text| text.parse().unwrap_or(0)));
+    for number in 0..count.min(MAX_SETTINGS) {
+        let Some(mut setting) = read_call_variable(interpreter, job, &format!("GIT_CONFIG_KEY_{number}")) else {
+            continue;
+        };
+        setting.push_text("=");
+        if let Some(value) = read_call_variable(interpreter, job, &format!("GIT_CONFIG_VALUE_{number}")) {
+            setting.append(&value);
+        }
+        settings.push(setting);
+    }
+    if let Some(text) =
+        read_call_variable(interpreter, job, "GIT_CONFIG_PARAMETERS").as_ref().and_then(SymbolicText::as_text)
+    {
+        // `'key'='value' 'key=value'`
+        let quoted = text.replace("'='", "=");
+        settings.extend(
+            quoted.split('\'').filter(|part| part.contains('=')).take(MAX_SETTINGS).map(SymbolicText::from_text),
+        );
+    }
+    settings
+}
+
+/// `--config-env=key=NAME`: the setting has the value of the variable.
+fn read_config_env(
+    interpreter: &mut ShellInterpreter<'_>,
+    job: &WrapperCall<'_>,
+    setting: &SymbolicText,
+) -> Option<SymbolicText> {
+    let (key, variable) = setting.as_text()?.rsplit_once('=')?;
+    let mut setting = SymbolicText::from_text(format!("{key}="));
+    setting.append(&read_call_variable(interpreter, job, variable)?);
+    Some(setting)
+}
+
+/// The value of a variable that git would see, if this text sets it.
+fn read_call_variable(
+    interpreter: &mut ShellInterpreter<'_>,
+    job: &WrapperCall<'_>,
+    name: &str,
+) -> Option<SymbolicText> {
+    let own = job.call.variables.iter().rev().find(|(set, _)| set == name);
+    own.map(|(_, value)| value.clone()).or_else(|| interpreter.scope.single_value(name).cloned())
+}
+
+/// `git config key value`: the command in the value runs later.
+fn follow_stored_setting(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>, arguments: &[SymbolicText]) {
+    let words: Vec<&SymbolicText> = arguments
+        .iter()
+        .filter(|word| !word.leading_text().starts_with('-'))
+        .skip_while(|word| word.as_text() == Some("set"))
+        .collect();
+    let [key, value, ..] = words.as_slice() else {
+        return;
+    };
+    let key = key.leading_text();
+    if is_code_key(&key.to_ascii_lowercase()) {
+        run_setting(interpreter, job, value);
+    } else if key.to_ascii_lowercase().starts_with("alias.") {
+        follow_alias(interpreter, job, value, &[]);
+    }
+}
+
+fn is_code_key(key: &str) -> bool {
+    words::CODE_KEYS.contains(&key)
+        || words::CODE_KEY_PATTERNS
+            .iter()
+            .any(|(start, ends)| key.starts_with(start) && ends.iter().any(|end| key.ends_with(end)))
+}
+
+/// Analyses the value of a setting as shell code.
+fn run_setting(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>, value: &SymbolicText) {
+    let is_word = value.as_text().is_some_and(|text| matches!(text, "" | "true" | "false" | "cat" | "store" | "cache"));
+    if !is_word {
+        let is_shell = value.leading_text().starts_with('!');
+        let code = if is_shell { value.skip_leading_bytes(1) } else { value.clone() };
+        job.run_code(interpreter, &code);
+    }
 }
 
 /// `-c key=value`
@@ -49,15 +142,12 @@ fn follow_setting(
         }
         return;
     }
-    let runs = words::CODE_KEYS.contains(&lower.as_str())
-        || words::CODE_KEY_PATTERNS
-            .iter()
-            .any(|(start, ends)| lower.starts_with(start) && ends.iter().any(|end| lower.ends_with(end)));
-    let is_word = value.as_text().is_some_and(|text| matches!(text, "" | "true" | "false" | "cat" | "store" | "cache"));
-    if runs && !is_word {
-        let code = if value.leading_text().starts_with('!') { value.skip_leading_bytes(1) } else { value };
-        job.run_code(interpreter, &code);
+    if is_code_key(&lower) {
+        return run_setting(interpreter, job, &value);
     }
+    // Any other setting is judged as if it were stored.
+    let words = ["git", "config", key].map(SymbolicText::from_text).into_iter().chain([value.clone()]).collect();
+    interpreter.report_command(job.call.with_argv(words));
 }
 
 /// An alias: shell code after `!`, or another subcommand.

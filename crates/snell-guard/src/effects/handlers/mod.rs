@@ -32,6 +32,9 @@ pub(super) fn apply_handler(collector: &mut EffectCollector<'_>, program: &'stat
     }
 }
 
+/// How many names that `find` selects are judged as files.
+const MAX_NAME_TESTS: usize = 16;
+
 /// An unknown program with `-rf` is assumed to delete.
 pub(super) fn apply_unknown_program(collector: &mut EffectCollector<'_>) {
     let Some((_, program)) = programs::find_program("rm") else {
@@ -193,6 +196,15 @@ fn apply_find(collector: &mut EffectCollector<'_>) {
             if picks { narrow_to_contents(place) } else { place },
             EffectDepth::Recursive,
         );
+        for name in tests.names.iter().take(MAX_NAME_TESTS) {
+            let mut named = start.clone();
+            named.push_text("/");
+            named.append_globs(name);
+            let place = collector.locate_path(&named);
+            if place.classes.contains(PathClass::Secret) {
+                collector.push_path_effect(PathAction::Delete, place, EffectDepth::Single);
+            }
+        }
     }
     for own in find_own_files(&tests, collector.cwd.as_deref(), collector.context) {
         let place = collector.locate_path(&own);

@@ -1,0 +1,28 @@
+//! A judgement with the programs and effects that it is about.
+
+use crate::effects::Effect;
+use crate::invocation::Invocation;
+use crate::judge::context::JudgeContext;
+use crate::judge::{GuardJudgement, GuardToolCall, analyze_call, judge_analysis};
+use crate::policy::GuardPolicy;
+
+/// A judgement with the programs and effects that it is about. It costs as much as a judgement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallReview {
+    /// The decision and its reason.
+    pub judgement: GuardJudgement,
+    /// The programs that would run, in order.
+    pub invocations: Vec<Invocation>,
+    /// The effects of these programs and of the tool itself; `Effect::by` is an index of `invocations`.
+    pub effects: Vec<Effect>,
+}
+
+/// Judges a call by its text alone, and keeps the analysis.
+pub(crate) fn review_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, context: &JudgeContext) -> CallReview {
+    let analysis = analyze_call(call, policy, context);
+    CallReview {
+        judgement: judge_analysis(&analysis, policy),
+        invocations: analysis.invocations,
+        effects: analysis.effects,
+    }
+}
