@@ -19,7 +19,7 @@ fn hostile_text_stays_behind_its_bar() {
         let shown = bench.sandbox.run_snell(&arguments, "").stdout;
         let is_seen = |letter: char| letter == '\n' || !(letter.is_control() || "\u{202e}\u{200b}".contains(letter));
         assert!(shown.chars().all(is_seen), "{arguments:?}: {shown}");
-        let is_faked = |line: &&str| line.starts_with("Answer: snell answer 0") || line.starts_with("Request 1:");
+        let is_faked = |line: &&str| line.starts_with("Answer: snell answer 0 ") || line.starts_with("Request 1:");
         assert_eq!(shown.lines().find(is_faked), None, "{arguments:?}: {shown}");
     }
     let shown = bench.sandbox.run_snell(&["requests", &uid], "").stdout;
