@@ -19,7 +19,7 @@ pub const CHECKS: &[AgentCheck] = &[
 /// Answers that Snell types at the prompt: an agent could complete, collapse or run parts of them.
 const TYPED_ANSWERS: &[&str] = &[
     "yes, push it",
-    "1",
+    "1 of them",
     "as in @README.md",
     "first look at /etc and !important",
     "; $(touch run) `touch run` #{pane_id} \"x\" 'y'",
