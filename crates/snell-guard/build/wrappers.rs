@@ -14,8 +14,30 @@ use crate::{BuildError, format_alternatives, format_list, format_split, format_v
 struct WrapperFile {
     wrapper: Vec<WrapperEntry>,
     variables: Vec<String>,
+    load_variables: Vec<String>,
+    option_variable: Vec<OptionVariableEntry>,
+    config_file: Vec<ConfigFileEntry>,
     search: Vec<SearchEntry>,
     words: WordSections,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OptionVariableEntry {
+    names: Vec<String>,
+    program: String,
+    #[serde(default)]
+    before: Vec<String>,
+    #[serde(default)]
+    whole: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConfigFileEntry {
+    names: Vec<String>,
+    flags: Vec<String>,
+    option: String,
 }
 
 #[derive(Default, Deserialize)]
@@ -72,6 +94,22 @@ pub(crate) fn generate_wrapper_table(path: &Path) -> Result<String, BuildError> 
     let mut variables = file.variables;
     variables.sort_unstable();
     writeln!(out, "];\npub(crate) static CODE_VARIABLES: &[&str] = {};", format_list(&variables))?;
+    let mut loading = file.load_variables;
+    loading.sort_unstable();
+    writeln!(out, "pub(super) static LOAD_VARIABLES: &[&str] = {};", format_list(&loading))?;
+    writeln!(out, "pub(super) static OPTION_VARIABLES: &[OptionVariable] = &[")?;
+    for entry in &file.option_variable {
+        let names = format_list(&entry.names);
+        let before = format_list(&entry.before);
+        let (program, whole) = (&entry.program, entry.whole);
+        writeln!(out, "    OptionVariable {{ names: {names}, program: {program:?}, before: {before}, whole: {whole} }},")?;
+    }
+    writeln!(out, "];\npub(super) static CONFIG_FILES: &[ConfigFileSpec] = &[")?;
+    for entry in &file.config_file {
+        let (names, flags) = (format_list(&entry.names), format_list(&entry.flags));
+        writeln!(out, "    ConfigFileSpec {{ names: {names}, flags: {flags}, option: {:?} }},", entry.option)?;
+    }
+    writeln!(out, "];")?;
     writeln!(out, "pub(super) static SEARCH_PROGRAMS: &[SearchProgram] = &[")?;
     for search in &file.search {
         let compiled = compile_search(search).map_err(|fault| format!("{}: search: {fault}", path.display()))?;

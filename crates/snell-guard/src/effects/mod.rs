@@ -131,6 +131,8 @@ pub enum PathAction {
     Copy = 1 << 20,
     /// Files of unknown names are written into the directory.
     Unpack = 1 << 21,
+    /// A program loads its code.
+    Load = 1 << 22,
 }
 
 /// A set of actions.

@@ -29,6 +29,7 @@ pub(super) fn describe_action(kind: PathAction) -> &'static str {
         PathAction::Lock => "makes inaccessible",
         PathAction::Copy => "copies",
         PathAction::Unpack => "unpacks into",
+        PathAction::Load => "loads code from",
     }
 }
 

@@ -129,4 +129,6 @@ pub enum CodeLanguage {
     Tcl,
     /// PowerShell.
     PowerShell,
+    /// A language without a parser: only its strings and names are read.
+    Other,
 }

@@ -9,6 +9,7 @@ mod eval;
 mod fork_bomb;
 mod languages;
 mod lexer;
+mod literals;
 mod lower;
 mod parser;
 mod powershell;
@@ -80,6 +81,9 @@ fn analyze_nested_code(
     }
     if inline.language == CodeLanguage::PowerShell {
         return powershell::lower_powershell(&text, new_lowering("PowerShell"));
+    }
+    if inline.language == CodeLanguage::Other {
+        return literals::lower_literals(&text, new_lowering("The code"));
     }
     let Some(language) = languages::find_language(inline.language) else {
         return Vec::new();

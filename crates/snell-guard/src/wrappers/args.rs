@@ -19,7 +19,7 @@ pub(super) struct WrapperArgs {
 
 impl WrapperArgs {
     /// Parses flags and words; `None` if the arguments are another use of the program.
-    pub(super) fn parse(wrapper: &WrapperSpec, argv: &[SymbolicText]) -> Option<Self> {
+    pub(super) fn parse(wrapper: &'static WrapperSpec, argv: &[SymbolicText]) -> Option<Self> {
         let mut given = Self { operands_start: 1, ..Self::default() };
         given.parse_flags(wrapper, argv);
         for wanted in wrapper.words {
@@ -57,7 +57,7 @@ impl WrapperArgs {
         Some(given)
     }
 
-    fn parse_flags(&mut self, wrapper: &WrapperSpec, argv: &[SymbolicText]) {
+    fn parse_flags(&mut self, wrapper: &'static WrapperSpec, argv: &[SymbolicText]) {
         while let Some(argument) = argv.get(self.operands_start) {
             let text = argument.leading_text();
             if argument.as_text() == Some("--") {
@@ -66,11 +66,16 @@ impl WrapperArgs {
                 }
                 return;
             }
+            // `env -` is `env -i`.
+            if wrapper.runs == WrapperMode::Env && argument.as_text() == Some("-") {
+                self.operands_start += 1;
+                continue;
+            }
             if text.len() < 2 || !text.starts_with('-') {
                 return;
             }
             self.operands_start += 1;
-            if text.starts_with("--") || wrapper.value_flags.contains(&text) {
+            if text.starts_with("--") || is_long_flag(wrapper, text) {
                 self.parse_long_flag(wrapper, argument, argv);
             } else {
                 self.parse_short_flags(wrapper, argument, argv);
@@ -79,12 +84,13 @@ impl WrapperArgs {
     }
 
     /// `--flag`, `--flag=value`, `-flag value`
-    fn parse_long_flag(&mut self, wrapper: &WrapperSpec, argument: &SymbolicText, argv: &[SymbolicText]) {
+    fn parse_long_flag(&mut self, wrapper: &'static WrapperSpec, argument: &SymbolicText, argv: &[SymbolicText]) {
         let text = argument.leading_text();
         let (name, value) = match text.find('=') {
             Some(at) => (text.get(..at).unwrap_or(text), Some(argument.skip_leading_bytes(at + 1))),
             None => (text, None),
         };
+        let name = complete_long_flag(wrapper, name);
         let takes_next = value.is_none() && wrapper.value_flags.contains(&name);
         let value = value.or_else(|| if takes_next { self.take_next(argv) } else { None });
         self.flags.push((name.to_owned(), value));
@@ -134,5 +140,24 @@ impl WrapperArgs {
     pub(super) fn flag_values<'a>(&'a self, spellings: &'a [&str]) -> impl Iterator<Item = &'a SymbolicText> {
         let found = self.flags.iter().filter(|(name, _)| spellings.contains(&name.as_str()));
         found.filter_map(|(_, value)| value.as_ref())
+    }
+}
+
+/// `-toolexec command`, `-toolexec=command`: one dash and a long name.
+fn is_long_flag(wrapper: &WrapperSpec, text: &str) -> bool {
+    let name = text.split_once('=').map_or(text, |(name, _)| name);
+    wrapper.value_flags.contains(&text) || name.len() > 2 && wrapper.value_flags.contains(&name)
+}
+
+/// The flag that an abbreviation stands for: `--comm` is `--command`. One that could stand for several is left alone.
+fn complete_long_flag<'a>(wrapper: &'static WrapperSpec, name: &'a str) -> &'a str {
+    const SHORTEST: usize = "--xx".len();
+    if name.len() < SHORTEST || wrapper.value_flags.contains(&name) {
+        return name;
+    }
+    let mut fitting = wrapper.value_flags.iter().filter(|flag| flag.starts_with(name));
+    match (fitting.next(), fitting.next()) {
+        (Some(flag), None) => flag,
+        _ => name,
     }
 }

@@ -11,6 +11,7 @@ mod file_lists;
 mod file_search;
 mod git;
 mod interpreter_code;
+mod options;
 mod shells;
 mod table;
 
@@ -21,7 +22,8 @@ pub(crate) use fanout::MAX_FANOUT_ITEMS;
 use args::WrapperArgs;
 pub(crate) use file_lists::{FindTests, find_listed_files};
 pub(crate) use file_search::find_own_files;
-use table::{CODE_VARIABLES, WRAPPERS, WrapperMode, WrapperSpec};
+pub(crate) use options::follow_code_variables;
+use table::{WRAPPERS, WrapperMode, WrapperSpec};
 
 use crate::interpret::{ExpandedCommand, ShellFlow, ShellInterpreter, join_words};
 use crate::invocation::{OpenedFile, StdinSource, SymbolicText, UnknownKind, base_name};
@@ -59,20 +61,12 @@ fn find_use(name: &str, argv: &[SymbolicText]) -> Option<(&'static WrapperSpec, 
     entries.find_map(|wrapper| Some((wrapper, WrapperArgs::parse(wrapper, argv)?)))
 }
 
-/// Analyses the commands that some variables make a program run.
-pub(crate) fn follow_code_variables(interpreter: &mut ShellInterpreter<'_>, command: &ExpandedCommand) {
-    for (name, value) in &command.variables {
-        if CODE_VARIABLES.binary_search(&name.as_str()).is_ok() && !value.is_empty() {
-            interpreter.run_code_via(name, value, &command.span);
-        }
-    }
-}
-
 /// Analyses the command of a wrapper; `None` if the program is not one.
 pub(crate) fn follow_wrapper<'t>(
     interpreter: &mut ShellInterpreter<'t>,
     command: &mut ExpandedCommand,
 ) -> Option<ShellFlow> {
+    options::add_outer_options(interpreter, command);
     let name = command.name()?;
     if name.contains('/') && shells::follow_written_script(interpreter, command) {
         return Some(ShellFlow::Next);
@@ -258,6 +252,15 @@ impl<'t> WrapperCall<'_> {
         if self.wrapper.runs == WrapperMode::Words && words.first().and_then(SymbolicText::as_text) == Some("--") {
             words.remove(0);
         }
+        // A single word with blanks is a text for a shell: `hatch run 'pytest -q'`.
+        let tries_shell = matches!(self.wrapper.runs, WrapperMode::AfterDashes | WrapperMode::Package);
+        if let [code] = words.as_slice()
+            && tries_shell
+            && code.leading_text().contains(' ')
+        {
+            let code = code.clone();
+            return self.run_code(interpreter, &code);
+        }
         if words.is_empty() {
             return;
         }
@@ -321,15 +324,28 @@ fn find_dashes(words: &[SymbolicText]) -> Option<usize> {
     words.iter().position(|word| word.as_text() == Some("--"))
 }
 
-/// The rest after one of some prefixes, in any case.
+/// The rest after one of some prefixes, in any case. After a `*`, the prefix may be anywhere.
 fn strip_code_prefix(value: &SymbolicText, prefixes: &[&str]) -> Option<SymbolicText> {
     let text = value.leading_text();
-    let starts = |prefix: &&&str| text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
-    prefixes.iter().find(starts).map(|prefix| value.skip_leading_bytes(prefix.len()))
+    let end_of = |prefix: &&str| match prefix.strip_prefix('*') {
+        Some(mark) => text.find(mark).map(|at| at + mark.len()),
+        None => text
+            .get(..prefix.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+            .then_some(prefix.len()),
+    };
+    let (prefix, end) = prefixes.iter().find_map(|prefix| Some((prefix, end_of(prefix)?)))?;
+    let code = value.skip_leading_bytes(end);
+    match code.as_text().and_then(|text| text.strip_suffix(')')).filter(|_| prefix.ends_with('(')) {
+        Some(text) => Some(SymbolicText::from_text(text)),
+        None => Some(code),
+    }
 }
 
 /// `NAME=value`
 fn parse_assignment(value: &SymbolicText) -> Option<(String, SymbolicText)> {
     let (name, _) = value.leading_text().split_once('=')?;
-    is_variable_name(name).then(|| (name.to_owned(), value.skip_leading_bytes(name.len() + 1)))
+    // Bash exports functions under names that are no variables.
+    let is_name = is_variable_name(name) || name.strip_suffix("%%").is_some_and(is_variable_name);
+    is_name.then(|| (name.to_owned(), value.skip_leading_bytes(name.len() + 1)))
 }

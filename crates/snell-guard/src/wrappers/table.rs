@@ -59,6 +59,27 @@ pub(crate) enum WrapperMode {
     Crontab,
 }
 
+/// Variables with options or code for a program.
+#[derive(Debug)]
+pub(super) struct OptionVariable {
+    pub(super) names: &'static [&'static str],
+    pub(super) program: &'static str,
+    /// Words between the program and the value.
+    pub(super) before: &'static [&'static str],
+    /// Whether the value is one word.
+    pub(super) whole: bool,
+}
+
+/// A configuration file with options of the command line.
+#[derive(Debug)]
+pub(super) struct ConfigFileSpec {
+    pub(super) names: &'static [&'static str],
+    /// Flags whose value is the file.
+    pub(super) flags: &'static [&'static str],
+    /// How a line becomes an option: `--NAME VALUE`, or `-o NAME=VALUE`.
+    pub(super) option: &'static str,
+}
+
 /// A program that prints the names of files that it finds.
 #[derive(Debug)]
 pub(crate) struct SearchProgram {
