@@ -98,6 +98,7 @@ fn every_rule_that_the_code_speaks_of_exists() {
         "secret.send-private",
         "network.reverse-shell",
         "network.run-unseen",
+        "network.run-copied",
         "network.run-fetched",
         "process.kill-everything",
         "process.kill-found",

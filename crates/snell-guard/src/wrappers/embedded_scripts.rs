@@ -1,6 +1,7 @@
 //! Commands in scripts of other programs: awk, sed, make, crontab, keys for a terminal.
 
 use super::WrapperCall;
+use super::build_files::list_make_recipes;
 use super::table::words::scripts as words;
 use crate::interpret::{CodeLanguage, CoverageGap, ShellInterpreter, expand_awk_template, parse_awk_string};
 use crate::invocation::{FileOpenMode, OpenedFile, SymbolicText};
@@ -242,40 +243,10 @@ pub(super) fn follow_make(interpreter: &mut ShellInterpreter<'_>, job: &WrapperC
         }
     }
     for text in texts {
-        for code in parse_make_recipes(&text.flatten_patterns().to_string()) {
+        for code in list_make_recipes(&text.flatten_patterns().to_string(), arguments) {
             job.run_code(interpreter, &SymbolicText::from_text(code));
         }
     }
-}
-
-/// The lines that make passes to a shell.
-fn parse_make_recipes(text: &str) -> Vec<String> {
-    let mut codes = Vec::new();
-    let mut rest = text;
-    while let Some((_, after)) = rest.split_once("$(shell ") {
-        let mut depth = 1;
-        let end = after.find(|c| {
-            depth += match c {
-                '(' => 1,
-                ')' => -1,
-                _ => 0,
-            };
-            depth == 0
-        });
-        let (code, left) = after.split_at(end.unwrap_or(after.len()));
-        codes.push(code.to_owned());
-        rest = left;
-    }
-    for line in text.lines() {
-        let recipe = line.strip_prefix('\t').or_else(|| {
-            let (target, recipe) = line.split_once(';')?;
-            target.contains(':').then_some(recipe)
-        });
-        if let Some(recipe) = recipe {
-            codes.push(recipe.trim_start_matches(['@', '-', '+', ' ']).replace("$$", "$"));
-        }
-    }
-    codes
 }
 
 /// Keys that are sent to a terminal, where a shell reads them.

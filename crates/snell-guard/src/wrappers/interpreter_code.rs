@@ -2,7 +2,7 @@
 
 use super::WrapperCall;
 use crate::interpret::{CodeLanguage, ShellInterpreter};
-use crate::invocation::SymbolicText;
+use crate::invocation::{SymbolicText, UnknownKind};
 
 /// Names of standard input.
 const STDIN_NAMES: &[&str] = &["-", "/dev/stdin", "/dev/fd/0"];
@@ -55,6 +55,9 @@ pub(super) fn report_interpreter_code(
         operand.and_then(|path| interpreter.find_written_content(path))
     };
     if let Some(text) = text {
+        if !from_stdin && text.contains_unknown(UnknownKind::Unseen) {
+            interpreter.report_unseen_script(job.call, &text);
+        }
         interpreter.report_inline_code(language, text, at);
         found = true;
     }

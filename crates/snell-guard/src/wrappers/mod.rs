@@ -3,6 +3,7 @@
 //! The wrappers are data (`data/wrappers.toml`); the modules here have what no table can express.
 
 mod args;
+mod build_files;
 mod containers;
 mod editors;
 mod embedded_scripts;
@@ -17,6 +18,7 @@ mod table;
 
 use std::rc::Rc;
 
+pub(crate) use build_files::{follow_build_files, reads_build_file};
 pub(crate) use fanout::MAX_FANOUT_ITEMS;
 
 use args::WrapperArgs;

@@ -1,103 +1,149 @@
-//! Files that are downloaded and run in the same call, so that they are not reviewed.
-
-use crate::programs::words::downloads as words;
-use std::borrow::Cow;
+//! Files that are downloaded or copied from elsewhere and run in the same call, so that they are not reviewed.
 
 use crate::effects::remote::is_fresh_container;
-use crate::effects::{Effect, build_rule_effect, classify_output};
-use crate::invocation::{Invocation, StdinSource, SymbolicText, UnknownKind};
+use crate::effects::sequences::fetched_files::{FetchedFiles, FileOrigin};
+use crate::effects::{Effect, build_rule_effect};
+use crate::invocation::{Invocation, StdinSource, StdoutTarget, SymbolicText, UnknownKind};
 use crate::judge::context::JudgeContext;
-use crate::paths::{PathClass, locate_path};
+use crate::paths::locate_path;
 use crate::programs::argv::ParsedArgs;
-use crate::programs::{self, ProgramHandler};
+use crate::programs::words::downloads as words;
+use crate::programs::{self, ProgramHandler, ProgramSpec};
+use crate::wrappers::reads_build_file;
 
 /// Adds an effect for each program that runs a downloaded file.
 pub(crate) fn add_download_exec_effects(invocations: &[Invocation], context: &JudgeContext, list: &mut Vec<Effect>) {
-    let mut files: Vec<String> = Vec::new();
-    let mut directories: Vec<String> = Vec::new();
+    let mut files = FetchedFiles::default();
     for (number, invocation) in invocations.iter().enumerate() {
-        let Some(name) = invocation.argv.first() else {
-            continue;
-        };
-        if is_fresh_container(invocation) {
+        if invocation.argv.is_empty() && invocation.files.is_empty() || is_fresh_container(invocation) {
             continue;
         }
-        let is_fetched = |path: String| {
-            let below =
-                |directory: &String| path.strip_prefix(directory.as_str()).is_some_and(|rest| rest.starts_with('/'));
-            files.contains(&path) || directories.iter().any(below)
-        };
-        let nothing = files.is_empty() && directories.is_empty();
-        if !nothing && find_executed_file(invocation, name, context).is_some_and(is_fetched) {
-            let place = Some(locate_path(name, invocation.cwd.as_deref(), context));
-            let run = build_rule_effect("network.run-fetched", "the shell", invocation.span.clone());
-            list.push(Effect { place, by: Some(number), ..run });
+        if !files.is_empty() {
+            let before = invocations.get(..number).unwrap_or_default();
+            if let Some((file, origin)) = find_fetched_code(invocation, before, &files, context) {
+                let rule = match origin {
+                    FileOrigin::Downloaded => "network.run-fetched",
+                    FileOrigin::Copied | FileOrigin::Cloned => "network.run-copied",
+                };
+                let place = Some(locate_path(&file, invocation.cwd.as_deref(), context));
+                let run = build_rule_effect(rule, "the shell", invocation.span.clone());
+                list.push(Effect { place, by: Some(number), ..run });
+            }
         }
-        directories.extend(find_unpack_directory(invocation, name, &files, context));
-        files.extend(find_downloaded_files(invocation, name, context));
+        files.add_from_invocation(invocation, context);
     }
 }
 
-/// The directory into which a program unpacks a download. A project, a home or the root is not returned: it holds other
-/// programs too.
-fn find_unpack_directory(
+/// The fetched file whose code an invocation runs.
+fn find_fetched_code(
     invocation: &Invocation,
-    name: &SymbolicText,
-    files: &[String],
+    before: &[Invocation],
+    files: &FetchedFiles,
     context: &JudgeContext,
-) -> Option<String> {
-    let (known, program) = name.as_text().and_then(programs::find_program)?;
-    let (_, into) = words::UNPACKERS.iter().find(|(unpacker, _)| *unpacker == known)?;
-    let line = ParsedArgs::parse(program, invocation.argv.get(1..)?);
-    let cwd = invocation.cwd.as_deref();
-    let archives =
-        line.flag_values(words::ARCHIVE_FLAGS).chain(line.operands.iter().map(|value| Cow::Borrowed(*value)));
-    let named = archives.filter_map(|value| locate_path(&value, cwd, context).path).any(|path| files.contains(&path));
-    let piped = match &invocation.stdin {
-        StdinSource::Pipe(left) => classify_output(left, context) == UnknownKind::Unseen,
-        StdinSource::Text(text) => text.contains_unknown(UnknownKind::Unseen),
-        StdinSource::Inherited | StdinSource::File(_) => false,
-    };
-    let place = line.flag_values(into).last().map(|directory| locate_path(&directory, cwd, context))?;
-    let of_its_own = !place.classes.intersects([PathClass::ProjectRoot, PathClass::HomeRoot, PathClass::Root].into());
-    place.path.filter(|_| (named || piped) && of_its_own)
+) -> Option<(SymbolicText, FileOrigin)> {
+    let executed = list_executed_files(invocation);
+    let fetched = executed.into_iter().find_map(|file| {
+        let path = locate_path(&file, invocation.cwd.as_deref(), context).path?;
+        let origin = files.find_origin(&path)?;
+        (origin != FileOrigin::Cloned || FetchedFiles::is_installer(&path)).then_some((file, origin))
+    });
+    fetched.or_else(|| find_read_code(invocation, before, files, context)).or_else(|| {
+        let path = files.iter_beside(invocation.cwd.as_deref()).find(|path| reads_build_file(&invocation.argv, path))?;
+        Some((SymbolicText::from_text(path), FileOrigin::Downloaded))
+    })
 }
 
-/// The file that a program runs: itself, or the script of an interpreter.
-fn find_executed_file(invocation: &Invocation, name: &SymbolicText, context: &JudgeContext) -> Option<String> {
-    let known = name.as_text().and_then(programs::find_program);
-    let script = match known {
+/// The files that a program runs: itself, the script of an interpreter, or a file that it loads.
+fn list_executed_files(invocation: &Invocation) -> Vec<SymbolicText> {
+    let mut found: Vec<SymbolicText> = Vec::new();
+    let loads = |name: &str| words::LOADING_VARIABLES.contains(&name);
+    for (_, value) in invocation.variables.iter().filter(|(name, _)| loads(name)) {
+        found.push(value.clone());
+        found.extend(value.as_text().and_then(|text| text.split_whitespace().last()).map(SymbolicText::from_text));
+    }
+    let Some(name) = invocation.argv.first() else { return found };
+    match name.as_text().and_then(programs::find_program) {
         Some((_, program)) if program.handler == Some(ProgramHandler::Interpreter) => {
-            *ParsedArgs::parse(program, invocation.argv.get(1..)?).operands.first()?
+            let line = ParsedArgs::parse(program, invocation.arguments());
+            found.extend(find_scripts(&line).cloned());
+            if line.operands.is_empty()
+                && let StdinSource::File(path) = &invocation.stdin
+            {
+                found.push(path.clone());
+            }
         }
-        _ if name.leading_text().contains('/') => name,
-        _ => return None,
-    };
-    locate_path(script, invocation.cwd.as_deref(), context).path
+        _ if name.leading_text().contains('/') => found.push(name.clone()),
+        _ => {}
+    }
+    let loader = words::LOADERS.iter().find(|(loader, _)| *loader == invocation.base_name());
+    if let Some((_, flags)) = loader {
+        found.extend(list_loaded_files(invocation, flags));
+    }
+    found
 }
 
-/// The files that a program downloads.
-fn find_downloaded_files(invocation: &Invocation, name: &SymbolicText, context: &JudgeContext) -> Vec<String> {
-    let Some((known, program)) = name.as_text().and_then(programs::find_program) else {
-        return Vec::new();
-    };
-    let Some((_, flags)) = words::FETCHERS.iter().find(|(fetcher, _)| *fetcher == known) else {
-        return Vec::new();
-    };
-    let line = ParsedArgs::parse(program, invocation.arguments());
-    let mut files: Vec<SymbolicText> = line.flag_values(flags).map(|value| value.into_owned()).collect();
-    let mut cwd = invocation.cwd.clone();
-    if files.is_empty() {
-        files.extend(line.operands.iter().filter_map(|url| file_name_from_url(url)));
-        if let Some(directory) = line.flag_values(words::DIRECTORY_FLAGS).last() {
-            cwd = locate_path(&directory, cwd.as_deref(), context).path;
+/// The first operand, after words such as `run`.
+fn find_scripts<'a>(line: &ParsedArgs<'a>) -> impl Iterator<Item = &'a SymbolicText> {
+    let is_word = |operand: &&&SymbolicText| matches!(operand.as_text(), Some("run" | "exec" | "-"));
+    let skipped = line.operands.iter().take_while(is_word).count();
+    line.operands.clone().into_iter().skip(skipped).take(1)
+}
+
+/// The values of the flags, or all operands.
+fn list_loaded_files(invocation: &Invocation, flags: &[&str]) -> Vec<SymbolicText> {
+    let arguments = invocation.arguments();
+    if flags.contains(&"operands") {
+        return arguments.iter().filter(|word| !word.leading_text().starts_with('-')).cloned().collect();
+    }
+    let mut found = Vec::new();
+    for (at, word) in arguments.iter().enumerate() {
+        let text = word.leading_text();
+        for flag in flags {
+            if text == *flag {
+                found.extend(arguments.get(at + 1).cloned());
+            } else if let Some(value) = text.strip_prefix(flag) {
+                found.push(SymbolicText::from_text(value.trim_start_matches('=')));
+            }
         }
     }
-    files.iter().filter_map(|file| locate_path(file, cwd.as_deref(), context).path).collect()
+    found
 }
 
-fn file_name_from_url(url: &SymbolicText) -> Option<SymbolicText> {
-    let text = url.as_text()?;
-    let path = text.split(['?', '#']).next()?;
-    path.rsplit('/').next().filter(|name| !name.is_empty()).map(SymbolicText::from_text)
+/// `sh -c "$(cat file)"`, `cat file | sh`: the code comes from programs that read a fetched file.
+fn find_read_code(
+    invocation: &Invocation,
+    before: &[Invocation],
+    files: &FetchedFiles,
+    context: &JudgeContext,
+) -> Option<(SymbolicText, FileOrigin)> {
+    let (name, program) = invocation.name().and_then(programs::find_program)?;
+    if program.handler != Some(ProgramHandler::Interpreter) {
+        return None;
+    }
+    let readers: Vec<&Invocation> = match &invocation.stdin {
+        StdinSource::Pipe(left) if !has_code(invocation, program) => left.iter().collect(),
+        _ if runs_unknown_code(invocation, name, program) => {
+            let captured = before.iter().rev().take_while(|other| other.stdout == StdoutTarget::Captured);
+            captured.collect()
+        }
+        _ => Vec::new(),
+    };
+    readers.into_iter().find_map(|reader| files.find_input(reader, context))
+}
+
+/// Whether an interpreter has a script or code in its arguments.
+fn has_code(invocation: &Invocation, program: &'static ProgramSpec) -> bool {
+    let line = ParsedArgs::parse(program, invocation.arguments());
+    let is_stdin = |operand: &&SymbolicText| matches!(operand.as_text(), Some("-" | "/dev/stdin"));
+    let named = line.operands.first().is_some_and(|first| !is_stdin(first));
+    let by_flag = program.code_flags.iter().any(|flags| line.has_any_flag(flags));
+    (named && !line.has_flag("-s")) || by_flag || line.has_flag("-m")
+}
+
+/// Whether the code in the arguments of an interpreter is partly unknown.
+fn runs_unknown_code(invocation: &Invocation, name: &str, program: &'static ProgramSpec) -> bool {
+    let line = ParsedArgs::parse(program, invocation.arguments());
+    let is_unknown = |value: &SymbolicText| value.contains_unknown(UnknownKind::Anything) || value.contains_unknown(UnknownKind::FromInput);
+    let by_flag = program.code_flags.iter().any(|flags| line.flag_values(flags).any(|value| is_unknown(&value)));
+    by_flag || (name == "eval" && line.operands.iter().any(|value| is_unknown(value)))
 }

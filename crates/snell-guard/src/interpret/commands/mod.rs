@@ -97,6 +97,7 @@ impl<'t> ShellInterpreter<'t> {
             return flow;
         }
         wrappers::follow_code_variables(self, &command);
+        wrappers::follow_build_files(self, &command);
         match wrappers::follow_wrapper(self, &mut command) {
             Some(flow) => flow,
             None => {
