@@ -11,7 +11,6 @@ mod languages;
 mod lexer;
 mod lower;
 mod parser;
-mod powershell;
 mod reverse_shell;
 mod secret_probe;
 
@@ -77,9 +76,6 @@ fn analyze_nested_code(
     };
     if inline.language == CodeLanguage::Tcl {
         return lower::lower_tcl(&text, new_lowering("Tcl"));
-    }
-    if inline.language == CodeLanguage::PowerShell {
-        return powershell::lower_powershell(&text, new_lowering("PowerShell"));
     }
     let Some(language) = languages::find_language(inline.language) else {
         return Vec::new();

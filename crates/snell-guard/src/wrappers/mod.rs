@@ -13,6 +13,7 @@ mod git;
 mod interpreter_code;
 mod shells;
 mod table;
+mod windows_shells;
 
 use std::rc::Rc;
 
@@ -86,6 +87,8 @@ pub(crate) fn follow_wrapper<'t>(
     let job = WrapperCall { wrapper, args, via, call: command };
     match wrapper.runs {
         WrapperMode::Shell => return shells::follow_shell(interpreter, &job),
+        WrapperMode::PowerShell => return windows_shells::follow_powershell(interpreter, &job),
+        WrapperMode::Batch => return windows_shells::follow_batch(interpreter, &job),
         WrapperMode::Env => return job.follow_env(interpreter),
         WrapperMode::Xargs => fanout::follow_xargs(interpreter, &job),
         WrapperMode::Parallel => fanout::follow_parallel(interpreter, &job),
