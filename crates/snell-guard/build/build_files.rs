@@ -47,7 +47,8 @@ pub(crate) fn generate_build_file_table(path: &Path) -> Result<String, BuildErro
         if entry.names.is_empty() || (entry.files.is_empty() && !entry.operands) {
             return Err(format!("{}: entry {at} has no names or no files", path.display()).into());
         }
-        let reads = entry.reads.as_deref().map_or_else(|| "None".to_owned(), |word| format!("Some({})", format_kind(word)));
+        let reads =
+            entry.reads.as_deref().map_or_else(|| "None".to_owned(), |word| format!("Some({})", format_kind(word)));
         let files = format_list(&entry.files);
         let list = |written: &Option<String>| written.as_deref().map_or_else(|| "&[]".to_owned(), format_split);
         let (words, unless) = (list(&entry.words), list(&entry.unless));

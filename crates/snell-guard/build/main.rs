@@ -32,6 +32,8 @@ fn main() -> Result<(), BuildError> {
     fs::write(out.join("rules.rs"), rules::generate_rule_table(&rules)?)?;
     let builtin_tools = words::generate_plain_words(Path::new("data/builtin_tools.toml"))?;
     fs::write(out.join("builtin_tools.rs"), builtin_tools)?;
+    let windows_shells = words::generate_plain_words(Path::new("data/windows_shells.toml"))?;
+    fs::write(out.join("windows_shells.rs"), windows_shells)?;
     fs::write(out.join("code_words.rs"), words::generate_plain_words(Path::new("data/code_words.toml"))?)?;
     fs::write(out.join("mcp_words.rs"), words::generate_mcp_words(Path::new("data/mcp_words.toml"))?)?;
     fs::write(out.join("wrappers.rs"), wrappers::generate_wrapper_table(Path::new("data/wrappers.toml"))?)?;

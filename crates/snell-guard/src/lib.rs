@@ -25,6 +25,7 @@ mod symlinks;
 #[cfg(test)]
 mod test_support;
 mod tools;
+mod windows;
 mod wrappers;
 
 pub use explain::{GuardExplanation, explain_call};

@@ -68,6 +68,8 @@ pub enum CoverageGap {
     UnknownProgram,
     /// A shell runs partly unknown code: `eval "$x"`.
     UnknownCode,
+    /// A part of a text for PowerShell or cmd was not understood.
+    Dialect,
     /// The call, or a field of it, cannot be read.
     Unread,
     /// The guard itself failed.
@@ -81,6 +83,7 @@ impl fmt::Display for CoverageGap {
             Self::Syntax => f.write_str("the text is not valid shell"),
             Self::UnknownProgram => f.write_str("a program name is unknown until the command runs"),
             Self::UnknownCode => f.write_str("shell code is unknown until the command runs"),
+            Self::Dialect => f.write_str("a part of the PowerShell or cmd text is not understood"),
             Self::Unread => f.write_str("a part of the call cannot be read"),
             Self::Failure => f.write_str("the guard failed"),
         }
@@ -127,8 +130,6 @@ pub enum CodeLanguage {
     Awk,
     /// Tcl and Expect.
     Tcl,
-    /// PowerShell.
-    PowerShell,
     /// A language without a parser: only its strings and names are read.
     Other,
 }

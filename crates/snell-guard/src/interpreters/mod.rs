@@ -12,7 +12,6 @@ mod lexer;
 mod literals;
 mod lower;
 mod parser;
-mod powershell;
 mod reverse_shell;
 mod secret_probe;
 
@@ -78,9 +77,6 @@ fn analyze_nested_code(
     };
     if inline.language == CodeLanguage::Tcl {
         return lower::lower_tcl(&text, new_lowering("Tcl"));
-    }
-    if inline.language == CodeLanguage::PowerShell {
-        return powershell::lower_powershell(&text, new_lowering("PowerShell"));
     }
     if inline.language == CodeLanguage::Other {
         return literals::lower_literals(&text, new_lowering("The code"));

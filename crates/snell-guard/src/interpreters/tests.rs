@@ -74,7 +74,6 @@ fn judge_code(language: &str, text: &str) -> Option<&'static str> {
         "r" => CodeLanguage::R,
         "julia" => CodeLanguage::Julia,
         "elixir" => CodeLanguage::Elixir,
-        "powershell" => CodeLanguage::PowerShell,
         "applescript" => CodeLanguage::AppleScript,
         "tcl" => CodeLanguage::Tcl,
         other => panic!("no such language: {other}"),

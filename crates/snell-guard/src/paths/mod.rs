@@ -222,6 +222,10 @@ fn classify_by_location(names: &PathComponents<'_>, context: &JudgeContext) -> P
     match all {
         [] => return [PathClass::Root].into(),
         [only] if glob::is_match_all(only) => return [PathClass::Root].into(),
+        // A whole drive of Windows.
+        ["mnt", drive] | ["mnt", drive, "*"] if is_drive_letter(drive) => return [PathClass::Root].into(),
+        ["mnt", drive, only] if is_drive_letter(drive) && glob::is_match_all(only) => return [PathClass::Root].into(),
+        ["c"] => return [PathClass::Root].into(),
         _ => {}
     }
     if is_home_root(names, context) {
@@ -317,6 +321,10 @@ fn classify_in_temp(all: &[&str], context: &JudgeContext) -> Option<PathClass> {
     Some(if rest == 0 { PathClass::TempRoot } else { PathClass::Temp })
 }
 
+fn is_drive_letter(name: &str) -> bool {
+    matches!(name.as_bytes(), [letter] if letter.is_ascii_lowercase())
+}
+
 /// A home directory, the directory of all homes, or everything in a home.
 fn is_home_root(names: &PathComponents<'_>, context: &JudgeContext) -> bool {
     let whole = match names.home {
@@ -325,7 +333,12 @@ fn is_home_root(names: &PathComponents<'_>, context: &JudgeContext) -> bool {
         _ => false,
     };
     let home = partial_path::split_names(&context.home);
-    let holds_homes = matches!(names.all, [only] if glob::can_match(only, "home") || glob::can_match(only, "Users"));
+    let holds_homes = match names.all {
+        [only] => glob::can_match(only, "home") || glob::can_match(only, "Users"),
+        ["c" | "C", "Users" | "users"] => true,
+        ["mnt", drive, "Users" | "users"] => is_drive_letter(drive),
+        _ => false,
+    };
     whole || holds_homes || (!home.is_empty() && can_hold_directory(names.all, &home))
 }
 
@@ -339,6 +352,8 @@ fn strip_home<'a>(all: &'a [&'a str], context: &JudgeContext) -> Option<&'a [&'a
     }
     match all {
         ["home" | "Users", _, rest @ ..] | ["root", rest @ ..] => Some(rest),
+        ["c" | "C", "Users" | "users", _, rest @ ..] => Some(rest),
+        ["mnt", drive, "Users" | "users", _, rest @ ..] if is_drive_letter(drive) => Some(rest),
         [homes, _, rest @ ..] if !glob::is_literal(homes) && glob::can_match(homes, "home") => Some(rest),
         _ => None,
     }

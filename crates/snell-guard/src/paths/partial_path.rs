@@ -60,6 +60,9 @@ impl PartialPath {
                 }
             }
         }
+        if let Some((drive, rest)) = windows_drive(&raw) {
+            raw = format!("/mnt/{drive}{rest}");
+        }
         shape.set_start(value, &raw, cwd);
         for name in raw.split('/') {
             shape.push_name(name);
@@ -105,6 +108,15 @@ impl PartialPath {
             None => self.may_escape |= self.start == PathStart::Unknown,
         }
     }
+}
+
+/// `C:\Users` and `C:/Users`, as WSL mounts the drive: its letter, and the rest with slashes.
+fn windows_drive(raw: &str) -> Option<(char, String)> {
+    let bytes = raw.as_bytes();
+    let is_drive = bytes.get(1) == Some(&b':') && bytes.first().is_some_and(u8::is_ascii_alphabetic);
+    let starts_path = matches!(bytes.get(2), Some(b'/' | b'\\'));
+    (is_drive && starts_path)
+        .then(|| (char::from(bytes[0]).to_ascii_lowercase(), raw.get(2..).unwrap_or_default().replace('\\', "/")))
 }
 
 /// The names of a path.

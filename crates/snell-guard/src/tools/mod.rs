@@ -30,8 +30,10 @@ pub(crate) const MAX_COMMAND: usize = 16 << 20;
 enum BuiltinToolKind {
     /// Runs a command.
     Shell,
-    /// Runs a PowerShell command.
+    /// Runs a command of PowerShell.
     PowerShell,
+    /// Runs a command of cmd.
+    Batch,
     /// Does this to the files in its input.
     File(PathAction),
     /// Shows or changes a file, depending on its input.
@@ -48,6 +50,7 @@ enum BuiltinToolKind {
 const BUILTIN_TOOLS: &[(&[&str], BuiltinToolKind)] = &[
     (words::tools::SHELL, BuiltinToolKind::Shell),
     (words::tools::POWERSHELL, BuiltinToolKind::PowerShell),
+    (words::tools::BATCH, BuiltinToolKind::Batch),
     (words::tools::READ, BuiltinToolKind::File(PathAction::Read)),
     (words::tools::WRITE, BuiltinToolKind::File(PathAction::Overwrite)),
     (words::tools::DELETE, BuiltinToolKind::File(PathAction::Delete)),
@@ -84,15 +87,10 @@ pub(crate) fn analyze_tool_call(
     };
     match tool {
         BuiltinToolKind::Shell => analyze_shell_tool(call.input, permits, context, &mut analysis),
-        BuiltinToolKind::PowerShell => match command_from_input(call.input) {
-            Some(command) => analyze_command(
-                &format!("pwsh -Command {}", quote_shell_word(&command)),
-                permits,
-                context,
-                &mut analysis,
-            ),
-            None => analysis.mark_field_unreadable(DEFAULT_COMMAND_KEY),
-        },
+        BuiltinToolKind::PowerShell => {
+            analyze_other_shell("pwsh -Command", call.input, permits, context, &mut analysis)
+        }
+        BuiltinToolKind::Batch => analyze_other_shell("cmd /c", call.input, permits, context, &mut analysis),
         BuiltinToolKind::Editor => {
             let shows = call.input.get("command").and_then(Json::as_str) == Some("view");
             if shows {
@@ -132,6 +130,24 @@ fn analyze_shell_tool(
         Some(Some(cwd)) => analyze_command(&command, permits, &JudgeContext { cwd, ..context.clone() }, analysis),
         _ => analyze_command(&command, permits, context, analysis),
     }
+}
+
+/// Analyses a command for a shell that this program runs.
+fn analyze_other_shell(
+    program: &str,
+    input: &Json,
+    permits: &[Option<EntryPattern>],
+    context: &JudgeContext,
+    analysis: &mut CallAnalysis,
+) {
+    let Some(command) = command_from_input(input) else {
+        analysis.mark_field_unreadable(DEFAULT_COMMAND_KEY);
+        return;
+    };
+    let call = Json::from(format!("{program} {}", quote_shell_word(&command)));
+    let mut fields = serde_json::Map::from_iter([(DEFAULT_COMMAND_KEY.to_owned(), call)]);
+    fields.extend(keys::CWD.iter().filter_map(|key| Some(((*key).to_owned(), input.get(key)?.clone()))));
+    analyze_shell_tool(&Json::Object(fields), permits, context, analysis);
 }
 
 /// Analyses a command on this machine.

@@ -15,6 +15,7 @@ mod interpreter_code;
 mod options;
 mod shells;
 mod table;
+mod windows_shells;
 
 use std::rc::Rc;
 
@@ -82,6 +83,8 @@ pub(crate) fn follow_wrapper<'t>(
     let job = WrapperCall { wrapper, args, via, call: command };
     match wrapper.runs {
         WrapperMode::Shell => return shells::follow_shell(interpreter, &job),
+        WrapperMode::PowerShell => return windows_shells::follow_powershell(interpreter, &job),
+        WrapperMode::Batch => return windows_shells::follow_batch(interpreter, &job),
         WrapperMode::Env => return job.follow_env(interpreter),
         WrapperMode::Xargs => fanout::follow_xargs(interpreter, &job),
         WrapperMode::Parallel => fanout::follow_parallel(interpreter, &job),
@@ -331,10 +334,9 @@ fn strip_code_prefix(value: &SymbolicText, prefixes: &[&str]) -> Option<Symbolic
     let text = value.leading_text();
     let end_of = |prefix: &&str| match prefix.strip_prefix('*') {
         Some(mark) => text.find(mark).map(|at| at + mark.len()),
-        None => text
-            .get(..prefix.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
-            .then_some(prefix.len()),
+        None => {
+            text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix)).then_some(prefix.len())
+        }
     };
     let (prefix, end) = prefixes.iter().find_map(|prefix| Some((prefix, end_of(prefix)?)))?;
     let code = value.skip_leading_bytes(end);

@@ -44,6 +44,8 @@ pub(crate) enum WrapperMode {
     Package,
     EachIsCode,
     Shell,
+    PowerShell,
+    Batch,
     Xargs,
     Parallel,
     Find,

@@ -48,7 +48,8 @@ fn find_fetched_code(
         (origin != FileOrigin::Cloned || FetchedFiles::is_installer(&path)).then_some((file, origin))
     });
     fetched.or_else(|| find_read_code(invocation, before, files, context)).or_else(|| {
-        let path = files.iter_beside(invocation.cwd.as_deref()).find(|path| reads_build_file(&invocation.argv, path))?;
+        let path =
+            files.iter_beside(invocation.cwd.as_deref()).find(|path| reads_build_file(&invocation.argv, path))?;
         Some((SymbolicText::from_text(path), FileOrigin::Downloaded))
     })
 }
@@ -143,7 +144,9 @@ fn has_code(invocation: &Invocation, program: &'static ProgramSpec) -> bool {
 /// Whether the code in the arguments of an interpreter is partly unknown.
 fn runs_unknown_code(invocation: &Invocation, name: &str, program: &'static ProgramSpec) -> bool {
     let line = ParsedArgs::parse(program, invocation.arguments());
-    let is_unknown = |value: &SymbolicText| value.contains_unknown(UnknownKind::Anything) || value.contains_unknown(UnknownKind::FromInput);
+    let is_unknown = |value: &SymbolicText| {
+        value.contains_unknown(UnknownKind::Anything) || value.contains_unknown(UnknownKind::FromInput)
+    };
     let by_flag = program.code_flags.iter().any(|flags| line.flag_values(flags).any(|value| is_unknown(&value)));
     by_flag || (name == "eval" && line.operands.iter().any(|value| is_unknown(value)))
 }

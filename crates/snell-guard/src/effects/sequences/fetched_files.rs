@@ -85,10 +85,17 @@ impl FetchedFiles {
         }
     }
 
-    fn add_fetched(&mut self, invocation: &Invocation, called: Option<(&str, &'static ProgramSpec)>, context: &JudgeContext) {
+    fn add_fetched(
+        &mut self,
+        invocation: &Invocation,
+        called: Option<(&str, &'static ProgramSpec)>,
+        context: &JudgeContext,
+    ) {
         let cwd = invocation.cwd.as_deref();
         let name = called.map_or(invocation.base_name(), |(name, _)| name);
-        if let (Some((_, flags)), Some((_, program))) = (words::FETCHERS.iter().find(|(fetcher, _)| *fetcher == name), called) {
+        if let (Some((_, flags)), Some((_, program))) =
+            (words::FETCHERS.iter().find(|(fetcher, _)| *fetcher == name), called)
+        {
             self.add_downloads(invocation, program, flags, context);
         }
         if let Some((forms, operands)) = find_copier(name, invocation) {
@@ -119,7 +126,13 @@ impl FetchedFiles {
         }
     }
 
-    fn add_downloads(&mut self, invocation: &Invocation, program: &'static ProgramSpec, flags: &[&str], context: &JudgeContext) {
+    fn add_downloads(
+        &mut self,
+        invocation: &Invocation,
+        program: &'static ProgramSpec,
+        flags: &[&str],
+        context: &JudgeContext,
+    ) {
         let line = ParsedArgs::parse(program, invocation.arguments());
         let mut cwd = invocation.cwd.clone();
         let named: Vec<SymbolicText> = line.flag_values(flags).map(|value| value.into_owned()).collect();
@@ -189,7 +202,11 @@ impl FetchedFiles {
     }
 
     /// The first fetched file that an invocation reads, and its origin.
-    pub(super) fn find_input(&self, invocation: &Invocation, context: &JudgeContext) -> Option<(SymbolicText, FileOrigin)> {
+    pub(super) fn find_input(
+        &self,
+        invocation: &Invocation,
+        context: &JudgeContext,
+    ) -> Option<(SymbolicText, FileOrigin)> {
         let opened = invocation.files.iter().filter(|file| file.mode == FileOpenMode::Read).map(|file| &file.path);
         let named = invocation.arguments().iter().filter(|word| !word.leading_text().starts_with('-'));
         let keyed = invocation.arguments().iter().filter_map(|word| {
@@ -204,7 +221,12 @@ impl FetchedFiles {
     }
 
     /// The new names of fetched files: copies, output of programs that read them.
-    fn add_copies(&mut self, invocation: &Invocation, called: Option<(&str, &'static ProgramSpec)>, context: &JudgeContext) {
+    fn add_copies(
+        &mut self,
+        invocation: &Invocation,
+        called: Option<(&str, &'static ProgramSpec)>,
+        context: &JudgeContext,
+    ) {
         let Some((input, origin)) = self.find_input(invocation, context) else { return };
         let cwd = invocation.cwd.as_deref();
         let name = called.map_or(invocation.base_name(), |(name, _)| name);
@@ -244,13 +266,20 @@ impl FetchedFiles {
 
     /// The directory into which a program unpacks a download. A project, a home or the root holds other programs too: there,
     /// only what has the name of the archive counts.
-    fn add_unpacked(&mut self, invocation: &Invocation, called: Option<(&str, &'static ProgramSpec)>, context: &JudgeContext) {
+    fn add_unpacked(
+        &mut self,
+        invocation: &Invocation,
+        called: Option<(&str, &'static ProgramSpec)>,
+        context: &JudgeContext,
+    ) {
         let Some((known, program)) = called else { return };
         let Some((_, into)) = words::UNPACKERS.iter().find(|(unpacker, _)| *unpacker == known) else { return };
         let line = ParsedArgs::parse(program, invocation.arguments());
         let cwd = invocation.cwd.as_deref();
-        let archives: Vec<Cow<'_, SymbolicText>> =
-            line.flag_values(words::ARCHIVE_FLAGS).chain(line.operands.iter().map(|value| Cow::Borrowed(*value))).collect();
+        let archives: Vec<Cow<'_, SymbolicText>> = line
+            .flag_values(words::ARCHIVE_FLAGS)
+            .chain(line.operands.iter().map(|value| Cow::Borrowed(*value)))
+            .collect();
         let is_fetched = |value: &&Cow<'_, SymbolicText>| {
             locate_path(value, cwd, context).path.is_some_and(|path| self.find_origin(&path).is_some())
         };
@@ -322,7 +351,9 @@ fn list_flag_values(arguments: &[SymbolicText], flags: &[&str]) -> Vec<SymbolicT
 
 /// Whether a word is an address: a URL, or `host:path`.
 fn is_address(word: &str) -> bool {
-    word.contains("://") || (word.contains('@') && word.contains(':')) || matches_glob(word, "*.*/*/*")
+    word.contains("://")
+        || (word.contains('@') && word.contains(':'))
+        || matches_glob(word, "*.*/*/*")
         || matches_glob(word, "??*/??*") && !word.starts_with(['.', '/', '~'])
 }
 

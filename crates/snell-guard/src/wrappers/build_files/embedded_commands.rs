@@ -80,7 +80,8 @@ struct LiteralStatement {
 
 /// Whether a statement names the home directory.
 fn names_home(statement: &LiteralStatement) -> bool {
-    const NAMES: &[&str] = &["home_dir", "UserHomeDir", "homeDirectory", "NSHomeDirectory", "HomeDirectory", "UserProfile"];
+    const NAMES: &[&str] =
+        &["home_dir", "UserHomeDir", "homeDirectory", "NSHomeDirectory", "HomeDirectory", "UserProfile"];
     NAMES.iter().any(|name| statement.code.contains(name))
         || statement.literals.iter().any(|literal| literal == "HOME" || literal == "user.home")
 }
@@ -138,10 +139,11 @@ fn unescape_literal(literal: &str) -> String {
 
 /// A list of quoted words as shell code.
 fn join_literals(words: &[String]) -> String {
-    let quote = |word: &String| match word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_/.~$=:".contains(&byte)) {
-        true => word.clone(),
-        false => format!("'{}'", word.replace('\'', "")),
-    };
+    let quote =
+        |word: &String| match word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_/.~$=:".contains(&byte)) {
+            true => word.clone(),
+            false => format!("'{}'", word.replace('\'', "")),
+        };
     words.iter().take(MAX_WORDS).map(quote).collect::<Vec<_>>().join(" ")
 }
 
@@ -154,7 +156,11 @@ fn trim_signs(candidate: &str) -> &str {
             shorter.ends_with(close) && shorter.matches(close).count() > shorter.matches(open).count()
         };
         let odd_quote = |quote: char| shorter.ends_with(quote) && shorter.matches(quote).count() % 2 == 1;
-        let drops = is_unbalanced('(', ')') || is_unbalanced('[', ']') || is_unbalanced('{', '}') || odd_quote('"') || odd_quote('\'');
+        let drops = is_unbalanced('(', ')')
+            || is_unbalanced('[', ']')
+            || is_unbalanced('{', '}')
+            || odd_quote('"')
+            || odd_quote('\'');
         let shorter = if drops { shorter.get(..shorter.len() - 1).unwrap_or_default() } else { shorter };
         if shorter == text {
             return text;

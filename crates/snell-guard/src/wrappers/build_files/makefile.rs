@@ -57,7 +57,8 @@ fn find_reached_rules<'a, 'r>(rules: &'r [MakeRule<'a>], arguments: &'a [Symboli
     let is_target = |word: &&SymbolicText| !word.leading_text().starts_with('-') && !word.leading_text().contains('=');
     let named: Vec<&SymbolicText> = arguments.iter().filter(is_target).collect();
     let has_rule = |target: &str| rules.iter().any(|rule| rule.targets.contains(&target));
-    let mut wanted: Vec<&str> = named.iter().filter_map(|word| word.as_text()).filter(|target| has_rule(target)).collect();
+    let mut wanted: Vec<&str> =
+        named.iter().filter_map(|word| word.as_text()).filter(|target| has_rule(target)).collect();
     if wanted.is_empty() {
         if !named.is_empty() && named.iter().all(|word| word.as_text().is_some()) {
             return rules.iter().filter(|rule| rule.targets.iter().any(|target| target.contains('%'))).collect();

@@ -113,7 +113,9 @@ fn find_read_files(
 ) -> Vec<(BuildFileFormat, SymbolicText)> {
     let mut found: Vec<(BuildFileFormat, SymbolicText)> = Vec::new();
     let files = Rc::clone(&interpreter.scope.files);
-    for entry in entries.iter().filter_map(|at| BUILD_FILES.get(*at)).filter(|entry| entry.applies_to(command.arguments())) {
+    for entry in
+        entries.iter().filter_map(|at| BUILD_FILES.get(*at)).filter(|entry| entry.applies_to(command.arguments()))
+    {
         let mut add = |path: &str, content: &SymbolicText| {
             let by_name = || EXTENSIONS.iter().find(|(ending, _)| path.ends_with(ending)).map(|(_, format)| *format);
             let format = match entry.reads {
@@ -134,7 +136,8 @@ fn find_read_files(
         }
         for argument in command.arguments().iter().filter(|_| entry.operands) {
             let text = argument.leading_text();
-            let value = argument.skip_leading_bytes(text.find('=').filter(|_| text.starts_with('-')).map_or(0, |at| at + 1));
+            let value =
+                argument.skip_leading_bytes(text.find('=').filter(|_| text.starts_with('-')).map_or(0, |at| at + 1));
             let path = value.leading_text().to_owned();
             if let Some(content) = interpreter.find_written_content(&value) {
                 add(&path, &content);
