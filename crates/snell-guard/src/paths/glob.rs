@@ -11,7 +11,7 @@ pub(super) const OPAQUE: u8 = 3;
 const MAX_PATTERN: usize = 128;
 
 /// Whether this name is literal.
-pub(super) fn is_literal(name: &str) -> bool {
+pub(crate) fn is_literal(name: &str) -> bool {
     !name.bytes().any(|byte| matches!(byte, STAR | QUESTION_MARK | OPAQUE))
 }
 
@@ -22,7 +22,7 @@ pub(super) fn is_match_all(name: &str) -> bool {
 }
 
 /// Whether nothing of it is known.
-pub(super) fn is_opaque(name: &str) -> bool {
+pub(crate) fn is_opaque(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte == OPAQUE)
 }
 
@@ -75,6 +75,11 @@ pub(crate) const STAR_CHAR: char = STAR as char;
 /// Whether a text matches a pattern in which only `STAR_CHAR` is special.
 pub(crate) fn star_pattern_matches(pattern: &str, text: &str) -> bool {
     matches_signs(text.as_bytes(), pattern.as_bytes(), STAR, STAR)
+}
+
+/// Whether a file's name matches a pattern of the shell.
+pub(crate) fn matches_shell_pattern(pattern: &str, name: &[u8]) -> bool {
+    !skips_leading_dot(pattern.as_bytes(), name) && matches_signs(name, pattern.as_bytes(), STAR, QUESTION_MARK)
 }
 
 /// The shell's `*` and `?` never match a dot at the start of a name.
