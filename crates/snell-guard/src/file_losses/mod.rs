@@ -7,11 +7,20 @@ use std::path::Path;
 use crate::effects::{Effect, EffectKind, PathAction};
 use crate::invocation::{Invocation, SymbolicText};
 use crate::judge::review::CallReview;
-use crate::paths::{ClassifiedPath, PathClass, is_literal, is_opaque, matches_shell_pattern, normalize_path};
+use crate::paths::{
+    ClassifiedPath, PathClass, encode_glob, is_literal, is_opaque, matches_shell_pattern, normalize_path,
+};
 use crate::rules::RULES;
 
 /// Programs that run another one for every file below a directory.
 const FILE_FINDERS: &[&str] = &["find", "fd", "fdfind"];
+
+/// Programs and languages that delete a file by removing its name.
+const UNLINKING_PROGRAMS: &[&str] =
+    &["rm", "rmdir", "unlink", "find", "git rm", "the tool", "Python", "JavaScript", "Perl", "Ruby", "PHP"];
+
+/// Words of `find` with which a test does not decide alone.
+const FIND_OPERATORS: &[&str] = &["-o", "-or", "!", "-not", ",", "(", "\\("];
 
 /// Rules about git commands that lose files of a working tree.
 const GIT_LOSSES: &[(&str, LossKind)] = &[
@@ -30,13 +39,17 @@ pub struct FileLoss {
     pub scope: LossScope,
     /// Whether it includes everything below a directory.
     pub recursive: bool,
+    /// Below a directory, only files with such names are lost.
+    pub only: Option<FileNamePattern>,
 }
 
 /// How files are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossKind {
-    /// Their names are removed. The contents stay as they are.
+    /// Only their names are removed. The contents stay as they are.
     Deleted,
+    /// They are moved away, or something removes them that may also change them.
+    Removed,
     /// Their contents are replaced or changed, perhaps in place.
     Overwritten,
     /// Git replaces changed files by those that it has.
@@ -73,13 +86,20 @@ pub enum LossScope {
 /// A pattern of the shell for the name of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileNamePattern {
+    /// With the signs of `paths::glob`.
     text: String,
+    /// Whether a pattern at the start also matches a dot.
+    matches_hidden: bool,
 }
 
 impl FileNamePattern {
     /// Whether a file's name matches.
     pub fn matches(&self, name: &[u8]) -> bool {
-        matches_shell_pattern(&self.text, name)
+        matches_shell_pattern(&self.text, name, self.matches_hidden)
+    }
+
+    fn from_find(glob: &str) -> Self {
+        Self { text: encode_glob(glob), matches_hidden: true }
     }
 }
 
@@ -105,8 +125,9 @@ impl CallReview {
     fn find_path_loss(&self, effect: &Effect, action: PathAction, invocation: Option<&Invocation>) -> Option<FileLoss> {
         let place = effect.place.as_ref().filter(|place| !is_no_file(place))?;
         let kind = match action {
-            PathAction::Delete => LossKind::Deleted,
-            PathAction::Take if !self.stays_in_project(effect) => LossKind::Deleted,
+            PathAction::Delete if UNLINKING_PROGRAMS.contains(&effect.program) => LossKind::Deleted,
+            PathAction::Delete => LossKind::Removed,
+            PathAction::Take if !self.stays_in_project(effect) => LossKind::Removed,
             PathAction::Overwrite
             | PathAction::Edit
             | PathAction::MayEdit
@@ -117,11 +138,13 @@ impl CallReview {
         };
         let scope = find_scope(place);
         // Only a deletion is worth a note if its files are unknown: most programs that write make new files.
-        if matches!(scope, LossScope::Unknown(_)) && kind != LossKind::Deleted {
+        let removes = matches!(kind, LossKind::Deleted | LossKind::Removed);
+        if matches!(scope, LossScope::Unknown(_)) && !removes {
             return None;
         }
-        let recursive = kind == LossKind::Deleted && (effect.recursive || is_run_for_found_files(invocation));
-        Some(FileLoss { kind, scope, recursive })
+        let recursive = removes && (effect.recursive || is_run_for_found_files(invocation));
+        let only = invocation.filter(|_| effect.program == "find").and_then(find_name_test);
+        Some(FileLoss { kind, scope, recursive, only })
     }
 
     /// Whether a file that is moved gets another name in the project.
@@ -153,27 +176,47 @@ fn find_scope(place: &ClassifiedPath) -> LossScope {
     if patterns.is_empty() || patterns.iter().any(|name| is_opaque(name)) {
         return LossScope::Unknown(place.written.clone());
     }
-    let names = patterns.iter().map(|name| FileNamePattern { text: (*name).to_owned() }).collect();
+    let names =
+        patterns.iter().map(|name| FileNamePattern { text: (*name).to_owned(), matches_hidden: false }).collect();
     LossScope::Pattern { directory: format!("/{}", directory.join("/")), names }
+}
+
+/// The only test of names of a `find`, if nothing else could select files too.
+fn find_name_test(invocation: &Invocation) -> Option<FileNamePattern> {
+    let words: Vec<&str> = invocation.arguments().iter().map(|word| word.as_text().unwrap_or_default()).collect();
+    if words.iter().any(|word| FIND_OPERATORS.contains(word)) {
+        return None;
+    }
+    let test = words.iter().position(|word| *word == "-name")?;
+    words.get(test + 1).map(|glob| FileNamePattern::from_find(glob))
 }
 
 /// Files that a git command loses.
 fn find_git_loss(effect: &Effect, rule: usize, invocation: Option<&Invocation>) -> Option<FileLoss> {
     let id = RULES.get(rule)?.id;
     let (_, kind) = GIT_LOSSES.iter().find(|(lossy, _)| *lossy == id)?;
-    let directory = invocation.and_then(|invocation| invocation.cwd.clone());
-    let scope = match directory {
-        Some(directory) => LossScope::GitTree { operands: list_git_operands(invocation, &directory), directory },
-        None => LossScope::Unknown(effect.program.to_owned()),
-    };
-    Some(FileLoss { kind: *kind, scope, recursive: true })
+    let scope = invocation.and_then(find_git_tree).unwrap_or_else(|| LossScope::Unknown(effect.program.to_owned()));
+    Some(FileLoss { kind: *kind, scope, recursive: true, only: None })
 }
 
-/// The operands of a git command as paths. Some may be branches.
-fn list_git_operands(invocation: Option<&Invocation>, directory: &str) -> Vec<String> {
-    let words = invocation.map(Invocation::arguments).unwrap_or_default().iter().map(SymbolicText::as_text);
-    let operands = words.flatten().filter(|word| !word.starts_with('-')).skip(1);
-    operands.map(|word| normalize_path(&Path::new(directory).join(word))).collect()
+/// The directory in which git runs, and its operands as paths. Some may be branches.
+fn find_git_tree(invocation: &Invocation) -> Option<LossScope> {
+    let mut directory = invocation.cwd.clone()?;
+    let mut words = invocation.arguments().iter();
+    while let Some(word) = words.next() {
+        match word.as_text() {
+            Some("-C") => directory = normalize_path(&Path::new(&directory).join(words.next()?.as_text()?)),
+            Some("-c" | "--git-dir" | "--work-tree" | "--namespace") => {
+                words.next();
+            }
+            Some(flag) if flag.starts_with('-') => {}
+            // The subcommand.
+            _ => break,
+        }
+    }
+    let operands = words.filter_map(SymbolicText::as_text).filter(|word| !word.starts_with('-'));
+    let operands = operands.map(|word| normalize_path(&Path::new(&directory).join(word))).collect();
+    Some(LossScope::GitTree { directory, operands })
 }
 
 #[cfg(test)]

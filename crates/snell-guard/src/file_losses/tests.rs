@@ -23,7 +23,12 @@ fn describe_losses(tool: &str, input: &serde_json::Value) -> String {
                 }
                 LossScope::Unknown(written) => format!("unknown:{written}"),
             };
-            let depth = if loss.recursive { "/**" } else { "" };
+            let depth = match &loss.only {
+                Some(only) if only.matches(b".a.log") && !only.matches(b"a.txt") => "/**/*.log",
+                Some(_) => "/**/?",
+                None if loss.recursive => "/**",
+                None => "",
+            };
             format!("{:?} {scope}{depth}", loss.kind)
         })
         .collect();
@@ -39,14 +44,17 @@ fn the_losses_of_a_command_are_the_files_that_it_deletes_or_overwrites() {
         ("rm -rf data; echo x > data", "Deleted data/**; Overwritten data"),
         ("rm *.log", "Deleted +1"),
         ("rm -r data/*/old", "Deleted data+2/**"),
+        ("shred -u a.txt", "Removed a.txt; Overwritten a.txt"),
         ("find data -type f -exec rm {} +", "Deleted data+1/**"),
+        ("find . -name '*.log' -delete", "Deleted /**/*.log"),
+        ("find . -name '*.log' -o -name '*.txt' -delete", "Deleted /**"),
         ("rm -rf \"$DIRECTORY\"", "Deleted unknown:…/**"),
         ("echo x > notes.txt", "Overwritten notes.txt"),
         ("echo x >> notes.txt", ""),
         ("echo x > /dev/null", ""),
         ("sed -i s/a/b/ notes.txt", "Overwritten notes.txt"),
         ("mv a.txt sub/", "Overwritten sub/a.txt; Overwritten sub"),
-        ("mv a.txt ~/elsewhere", "Overwritten ~/elsewhere/a.txt; Deleted a.txt/**; Overwritten ~/elsewhere"),
+        ("mv a.txt ~/elsewhere", "Overwritten ~/elsewhere/a.txt; Removed a.txt/**; Overwritten ~/elsewhere"),
         ("cp a.txt b.txt", "Overwritten b.txt; Overwritten b.txt/a.txt"),
         ("python3 -c 'import os; os.remove(\"a.txt\")'", "Deleted a.txt"),
         ("ssh host rm a.txt", ""),
@@ -83,7 +91,7 @@ fn a_pattern_matches_names_as_a_shell_does() {
         ("a\u{2}c", "abc", true),
         ("a\u{2}c", "ac", false),
     ] {
-        let pattern = FileNamePattern { text: pattern.to_owned() };
+        let pattern = FileNamePattern { text: pattern.to_owned(), matches_hidden: false };
         assert_eq!(pattern.matches(name.as_bytes()), expected, "{pattern:?} {name}");
     }
 }

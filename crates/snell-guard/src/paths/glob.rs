@@ -78,8 +78,26 @@ pub(crate) fn star_pattern_matches(pattern: &str, text: &str) -> bool {
 }
 
 /// Whether a file's name matches a pattern of the shell.
-pub(crate) fn matches_shell_pattern(pattern: &str, name: &[u8]) -> bool {
-    !skips_leading_dot(pattern.as_bytes(), name) && matches_signs(name, pattern.as_bytes(), STAR, QUESTION_MARK)
+pub(crate) fn matches_shell_pattern(pattern: &str, name: &[u8], matches_hidden: bool) -> bool {
+    (matches_hidden || !skips_leading_dot(pattern.as_bytes(), name))
+        && matches_signs(name, pattern.as_bytes(), STAR, QUESTION_MARK)
+}
+
+/// A pattern as it is written, with the signs of this module. A set of characters becomes one unknown character.
+pub(crate) fn encode_glob(glob: &str) -> String {
+    let mut rest = glob;
+    let mut encoded = String::with_capacity(glob.len());
+    while let Some(letter) = rest.chars().next() {
+        let set = rest.strip_prefix('[').and_then(|inner| inner.find(']'));
+        rest = rest.get(set.map_or(letter.len_utf8(), |end| end + 2)..).unwrap_or_default();
+        encoded.push(match letter {
+            '*' => char::from(STAR),
+            '?' => char::from(QUESTION_MARK),
+            _ if set.is_some() => char::from(QUESTION_MARK),
+            letter => letter,
+        });
+    }
+    encoded
 }
 
 /// The shell's `*` and `?` never match a dot at the start of a name.
