@@ -13,7 +13,7 @@ const MAX_FILE_BYTES: u64 = 256_000_000;
 /// The part of all backups that one call may fill.
 const SHARE_OF_TOTAL: u64 = 4;
 
-/// What one backup may take. The time runs from its creation.
+/// The time, bytes and files that one backup may take.
 #[derive(Debug)]
 pub(super) struct BackupBudget {
     started: Instant,

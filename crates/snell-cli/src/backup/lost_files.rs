@@ -73,7 +73,7 @@ impl<'a> LossSearch<'a> {
         Self { project, data, budget, git, found, cut_short: None }
     }
 
-    /// Finds the files. What the call names itself comes first.
+    /// Finds the files.
     pub(super) fn find(mut self, losses: &[FileLoss]) -> LostFiles {
         for loss in losses.iter().filter(|loss| loss.recursive && loss.only.is_none()) {
             if let LossScope::Path(path) = &loss.scope {

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
 
-/// What happens if a directory is missing.
+/// The reaction to a missing directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MissingDirectory {
     IsCreated,

@@ -43,12 +43,13 @@ impl RestoreMode {
         matches!(self, Self::Forced | Self::ForcedDryRun)
     }
 
-    fn is_dry(self) -> bool {
+    /// Whether nothing is changed.
+    pub(crate) fn is_dry(self) -> bool {
         matches!(self, Self::DryRun | Self::ForcedDryRun)
     }
 }
 
-/// What became of a file.
+/// The outcome for a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "status", content = "why", rename_all = "lowercase")]
 pub(crate) enum RestoreStatus {
@@ -302,7 +303,9 @@ fn rename_to_missing(directory: &ProjectDir, draft: &str, name: &[u8]) -> Result
 }
 
 fn have_same_contents(mut one: File, mut other: File) -> io::Result<bool> {
-    if one.metadata()?.len() != other.metadata()?.len() {
+    let (metadata, expected) = (other.metadata()?, one.metadata()?);
+    // Another file may have taken the name meanwhile.
+    if !metadata.is_file() || metadata.len() != expected.len() {
         return Ok(false);
     }
     loop {

@@ -35,7 +35,7 @@ pub(crate) struct BackedUpCall {
     pub(crate) undo_of: Option<String>,
 }
 
-/// What became of the files of a call.
+/// The outcome for the files of a call.
 #[derive(Clone, Debug)]
 pub(crate) struct BackupOutcome {
     /// The backup; nothing if it could not be written.
@@ -154,7 +154,7 @@ impl<'a> BackupWriter<'a> {
         for (path, file) in files {
             match self.save_file(path, file, budget) {
                 Ok(()) => {}
-                // Nobody misses a directory without its files.
+                // A directory without its files is worth no note.
                 Err(_) if file.metadata.is_dir() => {}
                 Err(reason) => {
                     let path = path.strip_prefix(self.project).unwrap_or(path).into();

@@ -8,7 +8,7 @@ use crate::effects::{Effect, EffectKind, PathAction};
 use crate::invocation::{Invocation, SymbolicText};
 use crate::judge::review::CallReview;
 use crate::paths::{
-    ClassifiedPath, PathClass, encode_glob, is_literal, is_opaque, matches_shell_pattern, normalize_path,
+    ClassifiedPath, LeadingDot, PathClass, encode_glob, is_literal, is_opaque, matches_shell_pattern, normalize_path,
 };
 use crate::rules::RULES;
 
@@ -79,7 +79,7 @@ pub enum LossScope {
         /// The paths that the command may name. If none of them exists, it is about the whole working tree.
         operands: Vec<String>,
     },
-    /// Files that nobody knows before the call runs, as the call names them.
+    /// Files that are unknown before the call runs, as the call names them.
     Unknown(String),
 }
 
@@ -88,18 +88,17 @@ pub enum LossScope {
 pub struct FileNamePattern {
     /// With the signs of `paths::glob`.
     text: String,
-    /// Whether a pattern at the start also matches a dot.
-    matches_hidden: bool,
+    leading_dot: LeadingDot,
 }
 
 impl FileNamePattern {
     /// Whether a file's name matches.
     pub fn matches(&self, name: &[u8]) -> bool {
-        matches_shell_pattern(&self.text, name, self.matches_hidden)
+        matches_shell_pattern(&self.text, name, self.leading_dot)
     }
 
     fn from_find(glob: &str) -> Self {
-        Self { text: encode_glob(glob), matches_hidden: true }
+        Self { text: encode_glob(glob), leading_dot: LeadingDot::Plain }
     }
 }
 
@@ -176,8 +175,10 @@ fn find_scope(place: &ClassifiedPath) -> LossScope {
     if patterns.is_empty() || patterns.iter().any(|name| is_opaque(name)) {
         return LossScope::Unknown(place.written.clone());
     }
-    let names =
-        patterns.iter().map(|name| FileNamePattern { text: (*name).to_owned(), matches_hidden: false }).collect();
+    let names = patterns
+        .iter()
+        .map(|name| FileNamePattern { text: (*name).to_owned(), leading_dot: LeadingDot::Special })
+        .collect();
     LossScope::Pattern { directory: format!("/{}", directory.join("/")), names }
 }
 

@@ -91,7 +91,7 @@ fn a_pattern_matches_names_as_a_shell_does() {
         ("a\u{2}c", "abc", true),
         ("a\u{2}c", "ac", false),
     ] {
-        let pattern = FileNamePattern { text: pattern.to_owned(), matches_hidden: false };
+        let pattern = FileNamePattern { text: pattern.to_owned(), leading_dot: LeadingDot::Special };
         assert_eq!(pattern.matches(name.as_bytes()), expected, "{pattern:?} {name}");
     }
 }

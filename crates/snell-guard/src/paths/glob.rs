@@ -77,9 +77,18 @@ pub(crate) fn star_pattern_matches(pattern: &str, text: &str) -> bool {
     matches_signs(text.as_bytes(), pattern.as_bytes(), STAR, STAR)
 }
 
+/// Whether a wildcard at the start of a pattern leaves out names that start with a dot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LeadingDot {
+    /// As in a shell.
+    Special,
+    /// As for `find -name`.
+    Plain,
+}
+
 /// Whether a file's name matches a pattern of the shell.
-pub(crate) fn matches_shell_pattern(pattern: &str, name: &[u8], matches_hidden: bool) -> bool {
-    (matches_hidden || !skips_leading_dot(pattern.as_bytes(), name))
+pub(crate) fn matches_shell_pattern(pattern: &str, name: &[u8], leading_dot: LeadingDot) -> bool {
+    (leading_dot == LeadingDot::Plain || !skips_leading_dot(pattern.as_bytes(), name))
         && matches_signs(name, pattern.as_bytes(), STAR, QUESTION_MARK)
 }
 

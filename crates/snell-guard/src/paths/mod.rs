@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 pub(crate) use class::CLASS_PHRASES;
 pub use class::{PathClass, PathClasses};
 pub(crate) use glob::{
-    STAR_CHAR, encode_glob, is_literal, is_opaque, matches_glob, matches_shell_pattern, matches_wildcards,
+    LeadingDot, STAR_CHAR, encode_glob, is_literal, is_opaque, matches_glob, matches_shell_pattern, matches_wildcards,
     star_pattern_matches,
 };
 

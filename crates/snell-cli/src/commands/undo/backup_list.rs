@@ -14,6 +14,13 @@ const SHOWN_CELLS: usize = 60;
 
 const LABEL_CELLS: usize = 10;
 
+/// How backups are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BackupListFormat {
+    Text,
+    Json,
+}
+
 /// A backup as JSON.
 #[derive(Serialize)]
 struct BackupJsonView<'a> {
@@ -24,9 +31,9 @@ struct BackupJsonView<'a> {
 }
 
 /// Prints all backups, the latest first.
-pub(super) fn print_list(store: &BackupStore, now: Timestamp, json: bool) -> anyhow::Result<u8> {
+pub(super) fn print_list(store: &BackupStore, now: Timestamp, format: BackupListFormat) -> anyhow::Result<u8> {
     let backups: Vec<_> = store.list().into_iter().rev().map(|backup| (backup.load_manifest().ok(), backup)).collect();
-    if json {
+    if format == BackupListFormat::Json {
         let views = backups.iter().map(|(manifest, backup)| BackupJsonView {
             id: &backup.id,
             bytes: backup.bytes,
@@ -91,8 +98,12 @@ fn describe_files(manifest: &BackupManifest) -> String {
 }
 
 /// Prints the files of a backup.
-pub(super) fn print_backup(backup: &StoredBackup, manifest: &BackupManifest, json: bool) -> anyhow::Result<u8> {
-    if json {
+pub(super) fn print_backup(
+    backup: &StoredBackup,
+    manifest: &BackupManifest,
+    format: BackupListFormat,
+) -> anyhow::Result<u8> {
+    if format == BackupListFormat::Json {
         output::print_json(&BackupJsonView { id: &backup.id, bytes: backup.bytes, manifest: Some(manifest) })?;
         return Ok(DONE);
     }

@@ -9,6 +9,8 @@ use anyhow::Context;
 use snell::Timestamp;
 
 use super::{DONE, FAILED};
+use backup_list::BackupListFormat;
+
 use crate::backup::{BackedUpCall, BackupManifest, BackupStore, RestoreMode, StoredBackup, restore_backup};
 use crate::env::caller::CallerEnv;
 use crate::output::{self, CommandError};
@@ -48,18 +50,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let caller = CallerEnv::from_env();
     let store = BackupStore::in_data_dir(&caller.data);
     let now = caller.now.unwrap_or_else(Timestamp::now);
+    let format = if args.json { BackupListFormat::Json } else { BackupListFormat::Text };
     let id = args.id.as_ref().filter(|_| !args.last);
     let backup = match id {
         Some(id) => find_backup(&store, &id.to_string_lossy())?,
         None if args.last => find_latest(&store)?,
         None => {
             refuse_options_without_id(args)?;
-            return backup_list::print_list(&store, now, args.json);
+            return backup_list::print_list(&store, now, format);
         }
     };
     let manifest = backup.load_manifest().with_context(|| format!("cannot read the backup {}", backup.id))?;
     if args.list {
-        return backup_list::print_backup(&backup, &manifest, args.json);
+        return backup_list::print_backup(&backup, &manifest, format);
     }
     // With --last, the first word is a path too.
     let first = args.id.iter().filter(|_| args.last);
@@ -76,7 +79,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.json {
         output::print_json(&report)?;
     } else {
-        restore_report::print_report(&backup, &manifest, &report, args.dry_run);
+        restore_report::print_report(&backup, &manifest, &report, mode);
     }
     Ok(if restore_report::is_complete(&report) { DONE } else { FAILED })
 }

@@ -1,6 +1,6 @@
 //! The result of a restoration as text.
 
-use crate::backup::{BackupManifest, RestoreReport, RestoreStatus, StoredBackup};
+use crate::backup::{BackupManifest, RestoreMode, RestoreReport, RestoreStatus, StoredBackup};
 use crate::output;
 
 /// Whether every file is now as it was saved.
@@ -9,7 +9,13 @@ pub(super) fn is_complete(report: &RestoreReport) -> bool {
 }
 
 /// Prints a line for each file, and a summary.
-pub(super) fn print_report(backup: &StoredBackup, manifest: &BackupManifest, report: &RestoreReport, is_dry: bool) {
+pub(super) fn print_report(
+    backup: &StoredBackup,
+    manifest: &BackupManifest,
+    report: &RestoreReport,
+    mode: RestoreMode,
+) {
+    let is_dry = mode.is_dry();
     let would = if is_dry { "would be " } else { "" };
     for file in &report.files {
         let what = match &file.status {
