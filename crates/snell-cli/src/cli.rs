@@ -7,7 +7,7 @@ use snell::UserMessage;
 use crate::commands::{
     DONE, FAILED, agents, answer, completions, config, daemon, demo, docs, doctor, explain, export, guard, hook, init,
     install, lint, list, log, man, notices, notify, requests, run, serve, service, session, status, statusline,
-    supervise, trust, uninstall, usage, wake, worker,
+    supervise, trust, undo, uninstall, usage, wake, worker,
 };
 use crate::{manual, output};
 
@@ -68,6 +68,7 @@ pub(crate) enum CliCommand {
     Explain(explain::Args),
     Guard(guard::Args),
     Trust(trust::Args),
+    Undo(undo::Args),
     Serve(serve::Args),
     Service(service::Args),
     Agents(agents::Args),

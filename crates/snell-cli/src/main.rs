@@ -1,5 +1,6 @@
 //! The `snell` command.
 
+mod backup;
 mod cli;
 mod commands;
 mod config_edit;

@@ -77,6 +77,14 @@ impl GitIndex {
         self.entries.get(first).filter(|entry| self.name(entry) == path)
     }
 
+    /// The files at or below this path, with their paths; all files for an empty path.
+    pub fn entries_below<'a>(&'a self, path: &'a [u8]) -> impl Iterator<Item = (&'a [u8], &'a GitIndexEntry)> {
+        let first = self.entries.partition_point(|entry| self.name(entry) < path);
+        let entries = self.entries.iter().skip(first).map(|entry| (self.name(entry), entry));
+        let entries = entries.take_while(move |(name, _)| name.starts_with(path));
+        entries.filter(move |(name, _)| path.is_empty() || matches!(name.get(path.len()), None | Some(b'/')))
+    }
+
     /// The number of its entries.
     pub fn len(&self) -> usize {
         self.entries.len()

@@ -8,6 +8,7 @@
 
 pub mod effects;
 pub mod explain;
+pub mod file_losses;
 pub mod file_system;
 pub mod git_index;
 mod git_repository;
@@ -29,6 +30,7 @@ mod windows;
 mod wrappers;
 
 pub use explain::{GuardExplanation, explain_call};
+pub use file_losses::{FileLoss, FileNamePattern, LossKind, LossScope};
 pub use file_system::{FileKind, FileStatus, FileSystem, NoFileSystem};
 pub use guard::Guard;
 pub use interpret::{CoverageGap, GuardCoverage};

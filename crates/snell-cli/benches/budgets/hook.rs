@@ -114,7 +114,7 @@ fn time_interpreter(program: &str, argument: &str, code: &str) -> Option<TimeSam
 }
 
 /// An agent's project and its Snell.
-struct BenchAgent {
+pub(crate) struct BenchAgent {
     home: PathBuf,
     data: PathBuf,
     project: PathBuf,
@@ -130,7 +130,7 @@ struct BenchAgent {
 static AGENT_COUNT: AtomicU64 = AtomicU64::new(0);
 
 impl BenchAgent {
-    fn new(root: &Path) -> Self {
+    pub(crate) fn new(root: &Path) -> Self {
         let number = AGENT_COUNT.fetch_add(1, Ordering::Relaxed);
         let project = root.join(format!("project-{number}"));
         fs::create_dir_all(project.join(".git")).unwrap();
@@ -178,8 +178,18 @@ impl BenchAgent {
     }
 
     /// An agent whose tool calls run this command.
-    fn calling(self, command: &'static str) -> Self {
+    pub(crate) fn calling(self, command: &'static str) -> Self {
         Self { command, ..self }
+    }
+
+    /// Which saves files before its calls, or does not.
+    pub(crate) fn saving_files(self, backup: &str) -> Self {
+        write_file(&self.home.join(".config/snell/snell.toml"), &format!("[guard]\nbackup = {backup}\n"));
+        self
+    }
+
+    pub(crate) fn project(&self) -> &Path {
+        &self.project
     }
 
     fn without_daemon(self) -> Self {
@@ -214,7 +224,7 @@ impl BenchAgent {
 
     /// Calls the hook as an agent does: the payload comes through a pipe, and the answer is awaited. It is in the pipe
     /// before the hook begins, so that what is measured is not how soon its caller is allowed to write it.
-    fn run_hook(&self) {
+    pub(crate) fn run_hook(&self) {
         let payload = self.build_payload(self.calls.fetch_add(1, Ordering::Relaxed));
         let (reader, mut writer) = std::io::pipe().unwrap();
         writer.write_all(payload.as_bytes()).unwrap();

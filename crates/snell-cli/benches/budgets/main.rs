@@ -11,6 +11,7 @@
     reason = "a bench that cannot go on must stop, and its output is its purpose"
 )]
 
+mod backup;
 mod browser;
 mod hook;
 mod measure;
@@ -46,11 +47,15 @@ fn main() {
     // All parts, or the one that is named.
     let named = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let is_wanted = |part: &str| named.as_deref().is_none_or(|named| named == part);
-    if is_wanted("hook") || is_wanted("run") {
+    if is_wanted("hook") || is_wanted("run") || is_wanted("backup") {
         println!("{:<58} {:>10} {:>10} {:>10}   ratio", "whole processes, spawn to exit", "min", "p50", "p99");
     }
     if is_wanted("hook") {
         hook::bench_hook_processes(root);
+        println!();
+    }
+    if is_wanted("backup") {
+        backup::bench_backups(root);
         println!();
     }
     if is_wanted("run") {

@@ -12,7 +12,9 @@ use snell_store::daemon::{DaemonSettings, DaemonSignals, ForwarderSettings, flus
 use snell_store::queue::outbox::{Outbox, OutboxReceiver};
 
 use super::{DONE, block_on};
+use crate::backup::BackupStore;
 use crate::dispatch::{ConnectionLifetime, DispatchSignals, Dispatcher, PageLink};
+use crate::env::caller::CallerEnv;
 use crate::record::http_delivery::OutboxHttpClient;
 use crate::telemetry::TelemetryExporter;
 
@@ -87,8 +89,19 @@ fn store_events(directory: &Path, keep: Option<Duration>) -> anyhow::Result<u8> 
     let served = run_daemon(directory, settings, &DaemonSignals { stop: &STOP_REQUESTED, is_busy: &signals.is_busy });
     dispatcher.into_iter().for_each(Dispatcher::stop);
     exporter.into_iter().for_each(TelemetryExporter::stop);
+    prune_backups(directory);
     served?;
     Ok(DONE)
+}
+
+/// Removes old backups. Hooks only do that after a new one.
+fn prune_backups(directory: &Path) {
+    let store = BackupStore::in_data_dir(directory);
+    if store.totals().count > 0
+        && let Ok(settings) = CallerEnv::load_user_settings()
+    {
+        store.prune(&settings.guard.backup, None);
+    }
 }
 
 fn forward_events(directory: &Path, receiver: Option<OutboxReceiver>) -> anyhow::Result<u8> {

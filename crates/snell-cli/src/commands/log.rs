@@ -11,7 +11,9 @@ use snell_guard::rules::RULES;
 use snell_store::{DecisionAuthor, LogEntry, LogFilter, PruneCounts};
 
 use super::{DONE, repeat_until_signal};
+use crate::backup::BackupStore;
 use crate::env::ConfigArgs;
+use crate::env::caller::CallerEnv;
 use crate::env::once_markers::OnceMarkers;
 use crate::output::{self, CommandError, Spinner, log, time};
 use crate::record::open_store::StoreHandle;
@@ -325,6 +327,10 @@ fn prune_log(args: &LogPruneArgs, json: bool, store_handle: &mut StoreHandle) ->
     if !args.dry_run {
         let long_ago = std::time::SystemTime::now().checked_sub(ONCE_MARKER_MAX_AGE).context("the clock is wrong")?;
         OnceMarkers::in_data_dir(store_handle.data_dir()).prune(long_ago);
+        // Backups have limits of their own.
+        if let Ok(settings) = CallerEnv::load_user_settings() {
+            BackupStore::in_data_dir(store_handle.data_dir()).prune(&settings.guard.backup, None);
+        }
     }
     let report = PruneReport { keep: time::format_retention(keep), before, dry_run: args.dry_run, removed };
     if json {

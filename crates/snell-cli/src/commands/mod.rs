@@ -29,6 +29,7 @@ pub(crate) mod status;
 pub(crate) mod statusline;
 pub(crate) mod supervise;
 pub(crate) mod trust;
+pub(crate) mod undo;
 pub(crate) mod uninstall;
 pub(crate) mod usage;
 pub(crate) mod wake;
@@ -69,6 +70,7 @@ pub(crate) fn run_command(command: CliCommand) -> u8 {
         CliCommand::Explain(args) => explain::run(&args),
         CliCommand::Guard(args) => guard::run(&args),
         CliCommand::Trust(args) => trust::run(&args),
+        CliCommand::Undo(args) => undo::run(&args),
         CliCommand::Serve(args) => serve::run(&args),
         CliCommand::Service(args) => service::run(&args),
         CliCommand::Agents(args) => agents::run(&args),

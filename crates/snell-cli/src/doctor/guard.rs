@@ -6,6 +6,7 @@ use snell::{BuiltinHandler, GuardChoice, GuardPreset, HeadlessChoice, SnellSetti
 
 use super::changed_defaults::ChangedDefault;
 use super::{DoctorFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
+use crate::backup::BackupStore;
 use crate::env;
 use crate::env::ConfigArgs;
 use crate::env::caller::CallerEnv;
@@ -27,6 +28,7 @@ pub(super) fn check_guard(subject: &DoctorSubject) -> Vec<DoctorFinding> {
                 found[0] = unasked;
             }
             found.extend(find_changed_default(&settings, subject));
+            found.extend(describe_backups(&settings, subject));
             found
         }
         Err(error) => {
@@ -53,6 +55,22 @@ fn find_changed_default(settings: &SnellSettings, subject: &DoctorSubject) -> Op
     let remedy = "to deny them as before, set preset = \"claude-os\" in [guard] of your snell.toml (or \"strict\", to deny instead \
                   of asking); this is reported once";
     Some(DoctorFinding { remedy: Some(remedy.into()), ..note_finding(what) })
+}
+
+/// Says that files are saved before calls delete or overwrite them.
+fn describe_backups(settings: &SnellSettings, subject: &DoctorSubject) -> Option<DoctorFinding> {
+    let backup = &settings.guard.backup;
+    if !backup.enabled {
+        return None;
+    }
+    if !settings.handlers.is_enabled(BuiltinHandler::Guard) {
+        let what = "no files are saved before calls, because the guard is disabled";
+        return Some(warning_finding(what, "remove `guard = false` from [handlers], or `backup = true` from [guard]"));
+    }
+    let number = output::format_count(BackupStore::in_data_dir(&subject.data).totals().count, "backup");
+    Some(ok_finding(format!(
+        "files that git does not have are saved before calls delete or overwrite them; {number} until now (snell undo)"
+    )))
 }
 
 /// Reports that no agent calls the guard.

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 use snell::{Event, EventName, GuardReport, SnellSettings, Timestamp, Verdict};
 use snell_guard::rules::RuleTier;
-use snell_guard::{GuardDecision, GuardJudgement};
+use snell_guard::{FileLoss, GuardDecision, GuardJudgement};
 use snell_store::GuardVerdictRecord;
 
 use super::report::JudgedInput;
@@ -102,6 +102,14 @@ impl<'a> GuardRun<'a> {
                 .extend(answer.messages.get(before..).filter(|_| is_question).into_iter().flatten().cloned());
         }
         self.judgements.push(judgement);
+    }
+
+    /// The files that the call would delete or overwrite with its present input.
+    pub(crate) fn list_file_losses(&self, answer: &Verdict) -> Vec<FileLoss> {
+        let own = self.event.tool.as_ref().and_then(|tool| tool.input.as_ref());
+        let input = answer.tool_input.as_ref().or(own).unwrap_or(&Value::Null);
+        let tool = self.event.tool_name().unwrap_or_default();
+        self.guard.list_file_losses(tool, input, self.event.cwd.as_deref())
     }
 
     /// Whether the guard asks about Snell's own files or about secrets, which no setting for headless sessions allows.

@@ -18,7 +18,9 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 use snell::{GuardEntry, SnellSettings, Timestamp, ToolCall, UserMessage, unpack_json_object};
-use snell_guard::{Guard, GuardDecision, GuardExplanation, GuardJudgement, GuardPolicy, GuardToolCall, PolicyEntry};
+use snell_guard::{
+    FileLoss, Guard, GuardDecision, GuardExplanation, GuardJudgement, GuardPolicy, GuardToolCall, PolicyEntry,
+};
 
 pub(crate) use guard_run::GuardRun;
 pub(crate) use lint::{lint_guard_settings, lint_unreadable_config};
@@ -127,6 +129,14 @@ impl ProjectGuard {
         let input = unpack_json_object(input);
         let call = GuardToolCall { tool, input: &input };
         self.catch_failure(tool, || self.guard_for_call(&call).judge(&call, cwd), |failed| failed)
+    }
+
+    /// The files that a call would delete or overwrite; none if the guard fails.
+    pub(crate) fn list_file_losses(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> Vec<FileLoss> {
+        let input = unpack_json_object(input);
+        let call = GuardToolCall { tool, input: &input };
+        let review = || self.guard_for_call(&call).review(&call, cwd).list_file_losses();
+        catch_panic::catch_panic(review).unwrap_or_default()
     }
 
     /// The same, with the analysis.

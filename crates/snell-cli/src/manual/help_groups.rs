@@ -26,6 +26,7 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
             ("lint", "configuration"),
             ("explain", "contracts"),
             ("guard", "guard"),
+            ("undo", "set-up-the-guard"),
             ("run", "build-an-agent"),
             ("hook", "agents"),
         ],

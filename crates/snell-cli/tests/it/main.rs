@@ -45,6 +45,7 @@ mod subdirectory;
 mod telemetry;
 mod terminal;
 mod trust;
+mod undo;
 mod usage;
 mod wake;
 mod wave;

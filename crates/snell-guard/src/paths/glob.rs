@@ -11,7 +11,7 @@ pub(super) const OPAQUE: u8 = 3;
 const MAX_PATTERN: usize = 128;
 
 /// Whether this name is literal.
-pub(super) fn is_literal(name: &str) -> bool {
+pub(crate) fn is_literal(name: &str) -> bool {
     !name.bytes().any(|byte| matches!(byte, STAR | QUESTION_MARK | OPAQUE))
 }
 
@@ -22,7 +22,7 @@ pub(super) fn is_match_all(name: &str) -> bool {
 }
 
 /// Whether nothing of it is known.
-pub(super) fn is_opaque(name: &str) -> bool {
+pub(crate) fn is_opaque(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte == OPAQUE)
 }
 
@@ -75,6 +75,38 @@ pub(crate) const STAR_CHAR: char = STAR as char;
 /// Whether a text matches a pattern in which only `STAR_CHAR` is special.
 pub(crate) fn star_pattern_matches(pattern: &str, text: &str) -> bool {
     matches_signs(text.as_bytes(), pattern.as_bytes(), STAR, STAR)
+}
+
+/// Whether a wildcard at the start of a pattern leaves out names that start with a dot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LeadingDot {
+    /// As in a shell.
+    Special,
+    /// As for `find -name`.
+    Plain,
+}
+
+/// Whether a file's name matches a pattern of the shell.
+pub(crate) fn matches_shell_pattern(pattern: &str, name: &[u8], leading_dot: LeadingDot) -> bool {
+    (leading_dot == LeadingDot::Plain || !skips_leading_dot(pattern.as_bytes(), name))
+        && matches_signs(name, pattern.as_bytes(), STAR, QUESTION_MARK)
+}
+
+/// A pattern as it is written, with the signs of this module. A set of characters becomes one unknown character.
+pub(crate) fn encode_glob(glob: &str) -> String {
+    let mut rest = glob;
+    let mut encoded = String::with_capacity(glob.len());
+    while let Some(letter) = rest.chars().next() {
+        let set = rest.strip_prefix('[').and_then(|inner| inner.find(']'));
+        rest = rest.get(set.map_or(letter.len_utf8(), |end| end + 2)..).unwrap_or_default();
+        encoded.push(match letter {
+            '*' => char::from(STAR),
+            '?' => char::from(QUESTION_MARK),
+            _ if set.is_some() => char::from(QUESTION_MARK),
+            letter => letter,
+        });
+    }
+    encoded
 }
 
 /// The shell's `*` and `?` never match a dot at the start of a name.

@@ -10,7 +10,10 @@ use std::path::{Component, Path, PathBuf};
 
 pub(crate) use class::CLASS_PHRASES;
 pub use class::{PathClass, PathClasses};
-pub(crate) use glob::{STAR_CHAR, matches_glob, matches_wildcards, star_pattern_matches};
+pub(crate) use glob::{
+    LeadingDot, STAR_CHAR, encode_glob, is_literal, is_opaque, matches_glob, matches_shell_pattern, matches_wildcards,
+    star_pattern_matches,
+};
 
 use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 use crate::judge::context::{JudgeContext, SelfFile};
@@ -58,6 +61,12 @@ impl ClassifiedPath {
         let is_made_up = matches!(literal.first(), Some(&("dev" | "proc" | "sys")));
         let is_all = literal.len() == names.len();
         (!is_made_up).then(|| (format!("/{}", literal.join("/")), is_all))
+    }
+
+    /// The names of its path, where a name may be a pattern; `None` if it may be anywhere.
+    pub(crate) fn name_patterns(&self) -> Option<Vec<&str>> {
+        let shape = self.shape.as_ref().filter(|shape| shape.start == PathStart::Root && !shape.may_escape)?;
+        Some(shape.names())
     }
 
     /// Whether this may be its path.

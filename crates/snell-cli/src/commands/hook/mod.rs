@@ -10,6 +10,7 @@
 
 mod answers;
 mod arguments;
+mod backups;
 mod failure;
 mod foreign_call;
 mod headless;
@@ -133,9 +134,11 @@ fn handle_call(call: &HookCall, started: Instant, replied: &Cell<Option<u8>>) ->
         return pipeline.ask_elsewhere(plan, started, replied);
     }
     pipeline.settle_headless_question();
+    pipeline.save_lost_files();
     pipeline.append_notices();
     let code = pipeline.reply(started);
     replied.set(Some(code));
+    pipeline.prune_backups();
     pipeline.record();
     code
 }

@@ -129,6 +129,8 @@ pub(super) struct HookPipeline<'a> {
     pub(super) verdict: Verdict,
     pub(super) reminder: AgentReminder,
     pub(super) guard_run: Option<GuardRun<'a>>,
+    /// Whether files were saved that the call would delete or overwrite.
+    pub(super) has_saved_files: bool,
     settled_question: Option<SettledQuestion>,
 }
 
@@ -151,6 +153,7 @@ impl<'a> HookPipeline<'a> {
             verdict: Verdict::new(call.event.name.clone()),
             reminder: AgentReminder::default(),
             guard_run: None,
+            has_saved_files: false,
             settled_question: None,
             call,
             setup,

@@ -13,6 +13,7 @@ use snell_store::queue::outbox::{Outbox, ReceiverBacklog};
 use snell_store::{AgentView, DamagedDatabase, DataDirReport, FailedHook, StoreTotals};
 
 use super::{DONE, FAILED};
+use crate::backup::{BackupStore, BackupTotals};
 use crate::env::ConfigArgs;
 use crate::env::caller::CallerEnv;
 use crate::guard;
@@ -58,6 +59,8 @@ struct StatusReport {
     /// Events that wait on disk to be stored.
     pending: usize,
     outbox: OutboxStatus,
+    /// Files that were saved before calls, if any are or will be.
+    backups: Option<BackupTotals>,
     /// Telemetry, if any was sent.
     telemetry: Option<TelemetryReport>,
     unreadable_notes: Vec<PathBuf>,
@@ -156,7 +159,10 @@ impl StatusReport {
             what: format!("{}: {}", finding.origin, finding.what),
             remedy: finding.remedy,
         }));
+        let backups = BackupStore::in_data_dir(store_handle.data_dir()).totals();
+        let has_backups = settings.guard.backup.enabled || backups.count > 0;
         Ok(Self {
+            backups: has_backups.then_some(backups),
             directory: store_handle.data_dir().to_owned(),
             database: DatabaseStatus {
                 path: store_handle.database_path(),

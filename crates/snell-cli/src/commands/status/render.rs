@@ -66,6 +66,10 @@ pub(super) fn build_status_lines(status: &StatusReport, now: Timestamp) -> Statu
         let (number, since) = (output::format_count(*waiting, "event"), time::format_elapsed(*since, now));
         lines.push(("To be sent", format!("{number} to {url}, since {since}")));
     }
+    lines.extend(status.backups.map(|totals| {
+        let number = output::format_count(totals.count, "backup");
+        ("Saved files", format!("{number}, {} (snell undo)", format_size(totals.bytes)))
+    }));
     lines.extend(status.telemetry.iter().map(|telemetry| ("Telemetry", telemetry.describe(now))));
     let files: Vec<_> = status.project.files.iter().map(|file| format!("{} is {}", file.shown, file.state)).collect();
     let files = if files.is_empty() { "no file needs trust".to_owned() } else { files.join(", ") };
@@ -98,7 +102,7 @@ fn build_totals_lines(totals: &StoreTotals, now: Timestamp) -> StatusLines {
 }
 
 /// A size for people.
-pub(super) fn format_size(bytes: u64) -> String {
+pub(crate) fn format_size(bytes: u64) -> String {
     let (unit, letter) = match bytes {
         0..1024 => return format!("{bytes} B"),
         1024..1_048_576 => (1024, "KiB"),

@@ -50,6 +50,8 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("snell-cli/src/commands/demo/stage.rs", "fs::write(", "in a directory that the demo has just made"),
     ("snell-cli/src/settings_file/check.rs", "fs::write(", "in a directory that the check has just made"),
     ("snell-cli/src/doctor/self_test/run.rs", "fs::write(", "in a directory that the doctor has just made"),
+    ("snell-cli/src/backup/project_dir.rs", "openat(", "only directories, and no symlinks"),
+    ("snell-cli/src/backup/restore.rs", "openat(", "a new file, or without blocking and only if it is a regular file"),
     ("snell-cli/src/commands/man.rs", "fs::write(", "`check_regular_file` looks at it before"),
     (
         "snell-cli/src/commands/worker/summary_file.rs",

@@ -132,6 +132,7 @@ impl HookPipeline<'_> {
         }
         let code = self.reply_to_request(given.as_ref());
         replied.set(Some(code));
+        self.prune_backups();
         if let Some(given) = given {
             self.record_answer(&given);
         }
@@ -260,10 +261,14 @@ impl HookPipeline<'_> {
         let (product, event) = (self.call.product, &self.call.event);
         let Some(given) = given else {
             self.settle_headless_question();
+            self.save_lost_files();
             let reply = product.encode(event, &self.verdict);
             let exit_code = reply.exit_code;
             return if print_reply(reply, &self.verdict).is_some() { BLOCKED } else { exit_code };
         };
+        if !matches!(given.answer, UserAnswer::Deny(_)) {
+            self.save_lost_files();
+        }
         let reply = product.encode_answer(event, &self.verdict, &given.answer);
         let exit_code = reply.exit_code;
         // If it cannot be written, a denial blocks by the exit code, and an allowed call is asked about as usual.

@@ -3,6 +3,7 @@
 //! The user's own file may set everything. A project's file may set `strict`, rules, paths and commands; an untrusted one
 //! can only make the guard stricter. Each entry keeps its position, because only the guard knows which rules exist.
 
+mod backup;
 mod entries;
 mod reader;
 
@@ -12,6 +13,7 @@ use super::values::expand_tilde;
 use crate::hook::SourceLocation;
 use crate::matcher::normalize_path;
 
+pub use backup::BackupSettings;
 #[cfg(test)]
 pub(super) use entries::ENTRY_KEYS;
 pub(crate) use entries::read_agent_names;
@@ -144,6 +146,8 @@ pub struct GuardSettings {
     pub headless: HeadlessChoice,
     /// The position of that setting, if there is one.
     pub headless_origin: Option<SourceLocation>,
+    /// Whether files are copied aside before a call deletes or overwrites them.
+    pub backup: BackupSettings,
     /// Branches that no push may overwrite or delete.
     pub protected_branches: ProtectedBranches,
     /// Paths that must not be changed.
@@ -166,6 +170,7 @@ impl Default for GuardSettings {
             on_failure_origin: None,
             headless: HeadlessChoice::default(),
             headless_origin: None,
+            backup: BackupSettings::default(),
             protected_branches: ProtectedBranches::default(),
             protect: Vec::new(),
             secrets: Vec::new(),
@@ -189,8 +194,22 @@ const CHOICES: &[(&str, GuardChoice)] =
     &[("ask", GuardChoice::Ask), ("deny", GuardChoice::Deny), ("allow", GuardChoice::Allow)];
 
 /// The keys of `[guard]`.
-pub(super) const GUARD_KEYS: &[&str] =
-    &["preset", "on_failure", "headless", "protected_branches", "protect", "secrets", "rules", "deny", "ask", "allow"];
+pub(super) const GUARD_KEYS: &[&str] = &[
+    "preset",
+    "on_failure",
+    "headless",
+    "backup",
+    "backup_keep",
+    "backup_mb",
+    "backup_ms",
+    "protected_branches",
+    "protect",
+    "secrets",
+    "rules",
+    "deny",
+    "ask",
+    "allow",
+];
 
 /// The `[guard]` settings of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -198,6 +217,7 @@ pub(super) struct FileGuardSettings {
     preset: Option<(GuardPreset, SourceLocation)>,
     on_failure: Option<(GuardChoice, SourceLocation)>,
     headless: Option<(HeadlessChoice, SourceLocation)>,
+    backup: backup::FileBackupSettings,
     protected_branches: Option<Vec<String>>,
     protect: Vec<ProtectedPath>,
     secrets: Vec<ProtectedPath>,
@@ -244,6 +264,9 @@ impl GuardSettings {
         if let Some((choice, origin)) = file.headless.as_ref().filter(|_| is_users) {
             self.headless = *choice;
             self.headless_origin = Some(origin.clone());
+        }
+        if is_users {
+            self.backup.add_file(file.backup);
         }
         match (&file.protected_branches, is_users) {
             (Some(branches), true) => self.protected_branches.users = Some(branches.clone()),

@@ -31,6 +31,7 @@ pub(in super::super) fn read_guard(reader: &mut ConfigReader<'_>, node: &Spanned
             let choice = read_one_of(reader, node, "headless", HEADLESS_CHOICES, "using \"deny\"")?;
             Some((choice, reader.locate_offset(node.offset)))
         }),
+        backup: super::backup::read_backup(reader, &fields),
         protected_branches: read_branches(reader, &fields),
         protect: read_paths(reader, &fields, "protect"),
         secrets: read_paths(reader, &fields, "secrets"),
