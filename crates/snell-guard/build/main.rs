@@ -31,6 +31,7 @@ fn main() -> Result<(), BuildError> {
     fs::write(out.join("builtin_tools.rs"), builtin_tools)?;
     fs::write(out.join("code_words.rs"), words::generate_plain_words(Path::new("data/code_words.toml"))?)?;
     fs::write(out.join("mcp_words.rs"), words::generate_mcp_words(Path::new("data/mcp_words.toml"))?)?;
+    fs::write(out.join("session_words.rs"), words::generate_plain_words(Path::new("data/session_words.toml"))?)?;
     fs::write(out.join("wrappers.rs"), wrappers::generate_wrapper_table(Path::new("data/wrappers.toml"))?)?;
     Ok(())
 }

@@ -13,6 +13,7 @@ use snell_store::{DecisionAuthor, LogEntry, LogFilter, PruneCounts};
 use super::{DONE, repeat_until_signal};
 use crate::env::ConfigArgs;
 use crate::env::once_markers::OnceMarkers;
+use crate::guard::session::prune_session_files;
 use crate::output::{self, CommandError, Spinner, log, time};
 use crate::record::open_store::StoreHandle;
 
@@ -325,6 +326,9 @@ fn prune_log(args: &LogPruneArgs, json: bool, store_handle: &mut StoreHandle) ->
     if !args.dry_run {
         let long_ago = std::time::SystemTime::now().checked_sub(ONCE_MARKER_MAX_AGE).context("the clock is wrong")?;
         OnceMarkers::in_data_dir(store_handle.data_dir()).prune(long_ago);
+        if let Some(before) = before {
+            prune_session_files(store_handle.data_dir(), before.into());
+        }
     }
     let report = PruneReport { keep: time::format_retention(keep), before, dry_run: args.dry_run, removed };
     if json {

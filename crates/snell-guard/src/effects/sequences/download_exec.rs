@@ -64,7 +64,11 @@ fn find_unpack_directory(
 }
 
 /// The file that a program runs: itself, or the script of an interpreter.
-fn find_executed_file(invocation: &Invocation, name: &SymbolicText, context: &JudgeContext) -> Option<String> {
+pub(crate) fn find_executed_file(
+    invocation: &Invocation,
+    name: &SymbolicText,
+    context: &JudgeContext,
+) -> Option<String> {
     let known = name.as_text().and_then(programs::find_program);
     let script = match known {
         Some((_, program)) if program.handler == Some(ProgramHandler::Interpreter) => {
@@ -96,7 +100,7 @@ fn find_downloaded_files(invocation: &Invocation, name: &SymbolicText, context: 
     files.iter().filter_map(|file| locate_path(file, cwd.as_deref(), context).path).collect()
 }
 
-fn file_name_from_url(url: &SymbolicText) -> Option<SymbolicText> {
+pub(crate) fn file_name_from_url(url: &SymbolicText) -> Option<SymbolicText> {
     let text = url.as_text()?;
     let path = text.split(['?', '#']).next()?;
     path.rsplit('/').next().filter(|name| !name.is_empty()).map(SymbolicText::from_text)

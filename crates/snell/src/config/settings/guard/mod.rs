@@ -144,6 +144,8 @@ pub struct GuardSettings {
     pub headless: HeadlessChoice,
     /// The position of that setting, if there is one.
     pub headless_origin: Option<SourceLocation>,
+    /// Whether a call is judged by what its session did before.
+    pub session: bool,
     /// Branches that no push may overwrite or delete.
     pub protected_branches: ProtectedBranches,
     /// Paths that must not be changed.
@@ -166,6 +168,7 @@ impl Default for GuardSettings {
             on_failure_origin: None,
             headless: HeadlessChoice::default(),
             headless_origin: None,
+            session: true,
             protected_branches: ProtectedBranches::default(),
             protect: Vec::new(),
             secrets: Vec::new(),
@@ -189,8 +192,19 @@ const CHOICES: &[(&str, GuardChoice)] =
     &[("ask", GuardChoice::Ask), ("deny", GuardChoice::Deny), ("allow", GuardChoice::Allow)];
 
 /// The keys of `[guard]`.
-pub(super) const GUARD_KEYS: &[&str] =
-    &["preset", "on_failure", "headless", "protected_branches", "protect", "secrets", "rules", "deny", "ask", "allow"];
+pub(super) const GUARD_KEYS: &[&str] = &[
+    "preset",
+    "on_failure",
+    "headless",
+    "session",
+    "protected_branches",
+    "protect",
+    "secrets",
+    "rules",
+    "deny",
+    "ask",
+    "allow",
+];
 
 /// The `[guard]` settings of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -198,6 +212,7 @@ pub(super) struct FileGuardSettings {
     preset: Option<(GuardPreset, SourceLocation)>,
     on_failure: Option<(GuardChoice, SourceLocation)>,
     headless: Option<(HeadlessChoice, SourceLocation)>,
+    session: Option<bool>,
     protected_branches: Option<Vec<String>>,
     protect: Vec<ProtectedPath>,
     secrets: Vec<ProtectedPath>,
@@ -244,6 +259,9 @@ impl GuardSettings {
         if let Some((choice, origin)) = file.headless.as_ref().filter(|_| is_users) {
             self.headless = *choice;
             self.headless_origin = Some(origin.clone());
+        }
+        if is_users {
+            self.session = file.session.unwrap_or(self.session);
         }
         match (&file.protected_branches, is_users) {
             (Some(branches), true) => self.protected_branches.users = Some(branches.clone()),

@@ -31,6 +31,7 @@ pub(in super::super) fn read_guard(reader: &mut ConfigReader<'_>, node: &Spanned
             let choice = read_one_of(reader, node, "headless", HEADLESS_CHOICES, "using \"deny\"")?;
             Some((choice, reader.locate_offset(node.offset)))
         }),
+        session: get_user_only(reader, &fields, "session").and_then(|_| reader.read_bool(&fields, "session")),
         protected_branches: read_branches(reader, &fields),
         protect: read_paths(reader, &fields, "protect"),
         secrets: read_paths(reader, &fields, "secrets"),
