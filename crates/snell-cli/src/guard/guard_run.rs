@@ -69,8 +69,11 @@ impl<'a> GuardRun<'a> {
 
     /// Writes what the guard found out about the call to the file of its session.
     pub(crate) fn note_session(&self) {
-        let is_denied = self.judgements.iter().any(|judgement| judgement.decision == GuardDecision::Deny);
-        let fate = if is_denied { CallFate::Denied } else { CallFate::MayRun };
+        let fate = match self.judgements.iter().map(|judgement| judgement.decision).max() {
+            Some(GuardDecision::Deny) => CallFate::Denied,
+            Some(GuardDecision::Ask) => CallFate::Asked,
+            Some(GuardDecision::Allow) | None => CallFate::Allowed,
+        };
         if let Some(session) = self.session {
             session::note_call(session, self.event, &self.session_notes, fate);
         }
@@ -103,7 +106,10 @@ impl<'a> GuardRun<'a> {
         let tool = self.event.tool_name().filter(|_| is_named).unwrap_or_default();
         let cwd = self.event.cwd.as_deref();
         let (judgement, notes) = match self.session {
-            Some(session) => self.guard.judge_in_session(tool, input, cwd, session),
+            Some(session) => {
+                let key = self.event.tool.as_ref().map(session::find_call_key).unwrap_or_default();
+                self.guard.judge_in_session(tool, input, cwd, &|| session.facts_before_call(&key))
+            }
             None => (self.guard.judge(tool, input, cwd), SessionNotes::default()),
         };
         self.session_notes = notes;

@@ -145,11 +145,11 @@ impl ProjectGuard {
         tool: &str,
         input: &Value,
         cwd: Option<&Path>,
-        session: &session::SessionFile,
+        load_facts: &dyn Fn() -> Rc<SessionFacts>,
     ) -> (GuardJudgement, SessionNotes) {
         let input = unpack_json_object(input);
         let call = GuardToolCall { tool, input: &input };
-        let judge = || self.guard_for_call(&call).judge_in_session(&call, cwd, &|| session.facts());
+        let judge = || self.guard_for_call(&call).judge_in_session(&call, cwd, load_facts);
         self.catch_failure(tool, judge, |failed| (failed, SessionNotes::default()))
     }
 

@@ -68,22 +68,44 @@ pub(super) fn find_repeat(
     };
     let mut newest_first = scene.facts.denied.iter().rev().filter(may_apply);
     newest_first.find_map(|denied| {
-        if denied.path.is_empty() {
-            return repeat_of_rule(denied, judgement);
+        if denied.action.is_empty() {
+            return repeat_of_rule(denied, analysis, judgement);
         }
-        repeat_of_effect(denied, analysis).or_else(|| repeat_of_mention(scene, denied, analysis))
+        repeat_of_effect(scene, denied, analysis).or_else(|| repeat_of_mention(scene, denied, analysis))
     })
 }
 
-/// A call that the same rule denies.
-fn repeat_of_rule(denied: &DeniedEffect, judgement: &GuardJudgement) -> Option<RepeatedEffect> {
-    let is_same = judgement.unaudited == GuardDecision::Deny && judgement.rule_id() == Some(denied.rule.as_str());
-    let sentence = format!("A call for the same was denied before, by {}.", denied.rule);
-    is_same.then_some(RepeatedEffect { rule: AGAIN_RULE, by: None, sentence })
+/// A call for the same target that the same rule denies.
+fn repeat_of_rule(
+    denied: &DeniedEffect,
+    analysis: &CallAnalysis,
+    judgement: &GuardJudgement,
+) -> Option<RepeatedEffect> {
+    let is_denied = judgement.unaudited == GuardDecision::Deny && judgement.rule == Some(denied.rule.as_str());
+    let is_same = |effect: &&Effect| {
+        let rule = match effect.kind {
+            EffectKind::Rule(number) => RULES.get(number),
+            EffectKind::Path(_) | EffectKind::Watched(_) => None,
+        };
+        rule.is_some_and(|rule| rule.id == denied.rule) && describe_target(effect) == denied.path
+    };
+    let effect = analysis.effects.iter().find(is_same).filter(|_| is_denied)?;
+    let sentence = format!("{} denied the same before.", denied.rule);
+    Some(RepeatedEffect { rule: AGAIN_RULE, by: effect.by, sentence })
+}
+
+/// The target of an effect without a known path, as it was written.
+fn describe_target(effect: &Effect) -> String {
+    let written = effect.place.as_ref().map(|place| place.written.as_str());
+    [written, effect.command.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// An effect that comes to the same, on the same target.
-fn repeat_of_effect(denied: &DeniedEffect, analysis: &CallAnalysis) -> Option<RepeatedEffect> {
+fn repeat_of_effect(
+    scene: &SessionScene<'_>,
+    denied: &DeniedEffect,
+    analysis: &CallAnalysis,
+) -> Option<RepeatedEffect> {
     let is_same = |effect: &&Effect| {
         let EffectKind::Path(action) = effect.kind else {
             return false;
@@ -92,7 +114,9 @@ fn repeat_of_effect(denied: &DeniedEffect, analysis: &CallAnalysis) -> Option<Re
         !is_free && find_road(action) == Some(denied.action.as_str()) && has_target(effect, &denied.path)
     };
     let effect = analysis.effects.iter().find(is_same)?;
-    let now = if effect.program == denied.program { String::new() } else { format!(", now by {}", effect.program) };
+    let mut earlier = scene.facts.denied.iter().filter(|other| other.path == denied.path);
+    let is_known = earlier.any(|other| other.program == effect.program);
+    let now = if is_known { String::new() } else { format!(", now by {}", effect.program) };
     let sentence =
         format!("It is the {} of {} that {} denied before{now}.", denied.action, show(&denied.path), denied.rule);
     Some(RepeatedEffect { rule: AGAIN_RULE, by: effect.by, sentence })
@@ -201,12 +225,12 @@ pub(super) fn list_denied_effects(scene: &SessionScene<'_>, analysis: &CallAnaly
                 EffectKind::Rule(_) | EffectKind::Watched(_) => None,
             };
             let path = effect.place.as_ref().and_then(|place| place.path.as_deref()).zip(road);
-            let (path, action) = path.unwrap_or_default();
-            let rule = finding.rule.id.to_owned();
+            let (path, action) =
+                path.map_or_else(|| (describe_target(effect), ""), |(path, action)| (path.to_owned(), action));
             let effect = DeniedEffect {
-                rule,
+                rule: finding.rule.id.to_owned(),
                 action: action.to_owned(),
-                path: path.to_owned(),
+                path,
                 program: effect.program.to_owned(),
             };
             (effect.path.len() <= MAX_PATH_BYTES).then_some(effect)

@@ -49,7 +49,7 @@ pub struct DeniedEffect {
     pub rule: String,
     /// The name of the effect: `deletion`. Empty if the rule is about no path.
     pub action: String,
-    /// The path. Empty if the rule is about no path.
+    /// The path, or else the target as it was written.
     pub path: String,
     /// The program.
     pub program: String,

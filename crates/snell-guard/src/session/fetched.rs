@@ -12,10 +12,8 @@ use crate::paths::{PathClass, is_within_directory, locate_path};
 use crate::policy::hosts::find_address_host;
 use crate::programs::{self, ProgramHandler};
 
-/// The rule for a file that was fetched and is run, as within one call.
-const RUN_FETCHED_RULE: &str = "network.run-fetched";
-/// The rule for a file in a directory that was fetched.
-const RUN_CLONED_RULE: &str = "session.run-cloned";
+/// The rule for a file that was fetched in an earlier call.
+const RUN_RULE: &str = "session.run-fetched";
 
 /// The files and directories that a program fetches.
 pub(super) fn list_fetched_paths(invocation: &Invocation, context: &JudgeContext) -> Vec<FetchedPath> {
@@ -135,14 +133,12 @@ pub(super) fn add_run_effects(scene: &SessionScene<'_>, analysis: &mut CallAnaly
     let mut found: Vec<Effect> = Vec::new();
     for (number, invocation) in analysis.invocations.iter().enumerate() {
         let paths = list_run_files(invocation, scene.context);
-        let fetched =
-            paths.iter().find_map(|path| Some((path, find_fetched(scene.facts.fetched.iter().chain(&new), path)?)));
-        let Some((path, fetched)) = fetched.filter(|_| !invocation.elsewhere) else {
+        let is_fetched = |path: &&String| find_fetched(scene.facts.fetched.iter().chain(&new), path).is_some();
+        let Some(path) = paths.iter().find(is_fetched).filter(|_| !invocation.elsewhere) else {
             continue;
         };
-        let rule = if fetched.is_directory { RUN_CLONED_RULE } else { RUN_FETCHED_RULE };
         let place = Some(locate_path(&SymbolicText::from_text(path.as_str()), None, scene.context));
-        let effect = build_rule_effect(rule, "the shell", invocation.span.clone());
+        let effect = build_rule_effect(RUN_RULE, "the shell", invocation.span.clone());
         found.push(Effect { place, by: Some(number), allowed: invocation.allowed, ..effect });
     }
     analysis.effects.extend(found);

@@ -112,11 +112,15 @@ pub(super) fn list_paths_to_make(scene: &SessionScene<'_>, analysis: &CallAnalys
 fn touches_path(path: &str, analysis: &CallAnalysis) -> bool {
     let is_in = |other: Option<&String>| other.is_some_and(|other| is_within_directory(other, path));
     let is_branch = path.contains("/refs/heads/");
+    let moves_branches = |invocation: &Invocation| {
+        let mut words = invocation.arguments().iter().filter_map(|word| word.as_text());
+        invocation.base_name() == "git" && words.any(|word| words::made::BRANCH_MOVERS.contains(&word))
+    };
     analysis.effects.iter().any(|effect| is_in(effect.place.as_ref().and_then(|place| place.path.as_ref())))
         || analysis
             .invocations
             .iter()
-            .any(|invocation| is_in(invocation.cwd.as_ref()) || (is_branch && invocation.base_name() == "git"))
+            .any(|invocation| is_in(invocation.cwd.as_ref()) || (is_branch && moves_branches(invocation)))
 }
 
 /// The path that an effect makes, if it does not exist.
@@ -208,12 +212,26 @@ impl MadePaths<'_> {
         })
     }
 
-    /// Whether a symlink below a directory leads out of it.
+    /// Whether a path is a symlink, or leads through one below a directory.
     fn leads_through_symlink(&self, directory: &str, path: &str) -> bool {
-        let parents = Path::new(path).ancestors().skip(1);
-        parents.take_while(|parent| parent.starts_with(directory) && *parent != Path::new(directory)).any(|parent| {
-            let status = self.scene.disk.symlink_metadata(parent);
+        let mut parts = Path::new(path).ancestors().take_while(|part| part.starts_with(directory));
+        parts.any(|part| {
+            let status = self.scene.disk.symlink_metadata(part);
             status.is_ok_and(|status| status.kind == FileKind::Other)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::RuleTier;
+
+    #[test]
+    fn every_relaxed_rule_exists_and_none_is_grave() {
+        for id in words::made::RELAXED_RULES {
+            let rule = RULES.iter().find(|rule| rule.id == *id);
+            assert!(rule.is_some_and(|rule| is_relaxed_rule(rule) && rule.tier > RuleTier::Secret), "{id}");
+        }
     }
 }

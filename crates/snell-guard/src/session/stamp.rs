@@ -12,8 +12,9 @@ pub const MAX_STAMPED_ENTRIES: usize = 1000;
 const MAX_DEPTH: usize = 32;
 
 /// The stamp of a path and of everything in it: names, inodes, sizes and times. `None` if it does not exist, if a part of it is older
-/// than this, or if it is too large.
+/// than this or has another name, or if it is too large. A symlink has none.
 pub fn stamp_path(path: &Path, not_before_ns: i64, disk: &dyn FileSystem) -> Option<u64> {
+    disk.symlink_metadata(path).ok().filter(|status| status.kind != FileKind::Other)?;
     let mut walk = StampWalk { disk, not_before_ns, entries: 0, hasher: DefaultHasher::new() };
     walk.add_path(path, 0)?;
     Some(walk.hasher.finish())
@@ -38,6 +39,9 @@ impl StampWalk<'_> {
         self.entries += 1;
         // A file that was moved here, or another name of a file, is older than the session.
         if self.entries > MAX_STAMPED_ENTRIES || depth > MAX_DEPTH || stamp.created_ns? < self.not_before_ns {
+            return None;
+        }
+        if stamp.status.kind == FileKind::Regular && stamp.status.hard_links > 1 {
             return None;
         }
         self.add_stamp(path, &stamp);

@@ -9,8 +9,8 @@ use crate::judge::context::JudgeContext;
 use crate::judge::{CallAnalysis, GuardJudgement, GuardToolCall};
 use crate::paths::{PathClass, locate_path};
 use crate::policy::GuardDecision;
-use crate::programs;
 use crate::programs::argv::ParsedArgs;
+use crate::programs::{self, ProgramHandler};
 use crate::tools::find_command_texts;
 
 /// How many fetched files of one call are remembered.
@@ -68,6 +68,7 @@ pub(crate) fn concerns_session(judgement: &GuardJudgement, analysis: &CallAnalys
 fn invocation_concerns_session(invocation: &Invocation, context: &JudgeContext) -> bool {
     let name = invocation.base_name();
     let is_row = |rows: &[(&str, &[&str])]| rows.iter().any(|(program, _)| *program == name);
+    let program = invocation.name().and_then(programs::find_program).map(|(_, program)| program);
     let runs_file =
         || invocation.argv.first().and_then(|first| find_executed_file(invocation, first, context)).is_some();
     name == "git"
@@ -76,6 +77,7 @@ fn invocation_concerns_session(invocation: &Invocation, context: &JudgeContext) 
         || words::fetch::COPYING.contains(&name)
         || is_row(words::sending::PROGRAMS)
         || is_row(words::fetch::WRITING)
+        || program.is_some_and(|program| program.handler == Some(ProgramHandler::Interpreter))
         || runs_file()
         || matches!(invocation.stdin, crate::invocation::StdinSource::File(_))
 }

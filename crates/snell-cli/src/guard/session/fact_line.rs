@@ -30,8 +30,8 @@ pub(super) enum FactLine {
     Taint(String),
     /// The user's prompt, which ends a taint.
     Prompt(()),
-    /// A denied effect: rule, action, path, program.
-    Denied(String, String, String, String),
+    /// A denied effect: rule, action, path, program, and the key of the call.
+    Denied(String, String, String, String, String),
 }
 
 impl FactLine {
@@ -43,15 +43,15 @@ impl FactLine {
         Self::Fetched(fetched.path.clone(), fetched.is_directory)
     }
 
-    pub(super) fn from_denied(denied: &DeniedEffect) -> Self {
+    pub(super) fn from_denied(denied: &DeniedEffect, call_key: &str) -> Self {
         let DeniedEffect { rule, action, path, program } = denied.clone();
-        Self::Denied(rule, action, path, program)
+        Self::Denied(rule, action, path, program, call_key.to_owned())
     }
 
     /// Whether the line can be kept: it must not be too long.
     fn is_short(&self) -> bool {
         match self {
-            Self::Made(path, _) | Self::Fetched(path, _) | Self::Rewritten(path) | Self::Denied(_, _, path, _) => {
+            Self::Made(path, _) | Self::Fetched(path, _) | Self::Rewritten(path) | Self::Denied(_, _, path, ..) => {
                 path.len() <= MAX_PATH_BYTES
             }
             Self::Started(_) | Self::Lines(_) | Self::Taint(_) | Self::Prompt(()) => true,
@@ -80,8 +80,8 @@ pub(super) fn parse_lines(bytes: &[u8]) -> Vec<FactLine> {
     lines.filter_map(|line| serde_json::from_slice(line).ok()).collect()
 }
 
-/// The facts as the guard takes them.
-pub(super) fn to_facts(lines: &[FactLine]) -> Rc<SessionFacts> {
+/// The facts as the guard takes them, for the call with this key: several hooks may judge one call.
+pub(super) fn to_facts(lines: &[FactLine], call_key: &str) -> Rc<SessionFacts> {
     let mut facts = SessionFacts::default();
     for line in lines {
         match line.clone() {
@@ -91,7 +91,8 @@ pub(super) fn to_facts(lines: &[FactLine]) -> Rc<SessionFacts> {
             FactLine::Rewritten(path) => facts.fetched.retain(|fetched| fetched.path != path),
             FactLine::Taint(source) => facts.taint = Some(SessionTaint { source }),
             FactLine::Prompt(()) => facts.taint = None,
-            FactLine::Denied(rule, action, path, program) => {
+            FactLine::Denied(.., key) if key == call_key => {}
+            FactLine::Denied(rule, action, path, program, _) => {
                 facts.denied.push(DeniedEffect { rule, action, path, program });
             }
             FactLine::Lines(_) => {}
@@ -102,11 +103,11 @@ pub(super) fn to_facts(lines: &[FactLine]) -> Rc<SessionFacts> {
 
 /// The facts that still matter, each once and at most so many of a kind: the newest.
 pub(super) fn shorten_lines(lines: &[FactLine]) -> Vec<FactLine> {
-    let facts = to_facts(lines);
+    let facts = to_facts(lines, "");
     let mut newest_first: Vec<FactLine> = Vec::new();
     let made = facts.made.iter().rev().map(|made| FactLine::from_made(&made.path, made.stamp));
     let fetched = facts.fetched.iter().rev().map(FactLine::from_fetched);
-    let denied = facts.denied.iter().rev().map(FactLine::from_denied);
+    let denied = facts.denied.iter().rev().map(|denied| FactLine::from_denied(denied, "-"));
     let texts = lines.iter().rev().filter(|line| matches!(line, FactLine::Lines(_))).cloned();
     extend_with_distinct(&mut newest_first, made);
     extend_with_distinct(&mut newest_first, fetched);
@@ -144,7 +145,7 @@ mod tests {
             FactLine::Started(7),
             FactLine::Fetched("/a\n{\"made\":[\"/home\",1]}\n\u{0}\u{2028}\"".into(), false),
             FactLine::Taint("`gh issue view`\r\n".into()),
-            FactLine::Denied("r".into(), "deletion".into(), "/x\ty".into(), "rm".into()),
+            FactLine::Denied("r".into(), "deletion".into(), "/x\ty".into(), "rm".into(), "t1".into()),
             FactLine::Prompt(()),
         ];
         let text = format_lines(&lines);
@@ -170,7 +171,11 @@ mod tests {
         ];
         for (lines, expected) in cases {
             for lines in [shorten_lines(&lines), lines] {
-                assert_eq!(to_facts(&lines).taint.as_ref().map(|taint| taint.source.as_str()), expected, "{lines:?}");
+                assert_eq!(
+                    to_facts(&lines, "").taint.as_ref().map(|taint| taint.source.as_str()),
+                    expected,
+                    "{lines:?}"
+                );
             }
         }
     }
@@ -181,11 +186,11 @@ mod tests {
         for number in 0..1000 {
             lines.push(FactLine::Made(format!("/m{}", number % 300), number));
             lines.push(FactLine::Fetched(format!("/f{number}"), false));
-            lines.push(FactLine::Denied("r".into(), "deletion".into(), format!("/d{number}"), "rm".into()));
+            lines.push(FactLine::Denied("r".into(), "deletion".into(), format!("/d{number}"), "rm".into(), "t".into()));
             lines.push(FactLine::Lines(vec![7; 100]));
         }
         lines.push(FactLine::Taint("x".into()));
-        let facts = to_facts(&shorten_lines(&lines));
+        let facts = to_facts(&shorten_lines(&lines), "");
         assert_eq!(facts.started_ns, Some(1));
         assert_eq!([facts.made.len(), facts.fetched.len(), facts.denied.len()], [MAX_KEPT; 3]);
         assert_eq!(facts.made.last().map(|made| made.stamp), Some(999));

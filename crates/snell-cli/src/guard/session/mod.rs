@@ -7,4 +7,4 @@ mod session_recorder;
 mod web_lines;
 
 pub(crate) use session_file::{SessionFile, prune_session_files};
-pub(crate) use session_recorder::{CallFate, follow_call, note_call, note_event};
+pub(crate) use session_recorder::{CallFate, find_call_key, follow_call, note_call, note_event};

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use snell::{FileAccess, RegularFile};
 use snell_guard::SessionFacts;
@@ -30,8 +31,15 @@ const MAX_READ_BYTES: u64 = 1 << 20;
 /// File times come from a coarser clock than the system's time.
 const CLOCK_TOLERANCE_NS: i64 = 20_000_000;
 
-/// A path that a running call may make, and the time before which nothing in it may have been made.
-pub(super) type ExpectedPath = (String, i64);
+/// A path that a running call may make or change.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ExpectedPath {
+    pub(super) path: String,
+    /// Nothing in it may have been made before.
+    pub(super) since_ns: i64,
+    /// Its stamp, if the session made it in an earlier call.
+    pub(super) stamp: Option<u64>,
+}
 
 /// The file of one session.
 #[derive(Debug)]
@@ -52,7 +60,12 @@ impl SessionFile {
 
     /// The facts of the session. Without a file, or if another user may have written it, nothing is known.
     pub(crate) fn facts(&self) -> Rc<SessionFacts> {
-        to_facts(self.lines())
+        self.facts_before_call("")
+    }
+
+    /// The same, without those of the call with this key.
+    pub(crate) fn facts_before_call(&self, call_key: &str) -> Rc<SessionFacts> {
+        to_facts(self.lines(), call_key)
     }
 
     /// Whether anything is known of the session.

@@ -7,10 +7,10 @@ use std::path::Path;
 use serde_json::Value;
 use snell::{AgentProduct, Event, EventName, ToolCall};
 use snell_guard::session::{may_leave_trail, stamp_path};
-use snell_guard::{FetchedPath, GuardToolCall, SessionNotes};
+use snell_guard::{FetchedPath, GuardToolCall, SessionFacts, SessionNotes};
 
 use super::fact_line::FactLine;
-use super::session_file::{SessionFile, now_ns};
+use super::session_file::{ExpectedPath, SessionFile, now_ns};
 use super::web_lines::{hash_lines, is_mostly_known};
 use crate::guard::ProjectGuard;
 use crate::guard::local_file_system::LocalFileSystem;
@@ -23,8 +23,10 @@ const WRITE_TOOL: &str = "Write";
 pub(crate) enum CallFate {
     /// The guard denied it.
     Denied,
-    /// The agent or the user may still refuse it.
-    MayRun,
+    /// The guard asks about it.
+    Asked,
+    /// The guard has nothing against it.
+    Allowed,
 }
 
 /// Writes what an event tells of its session, before the agent is answered.
@@ -44,26 +46,33 @@ pub(crate) fn note_event(file: &SessionFile, event: &Event, product: &AgentProdu
 /// Writes what the guard found out about a call, before the agent is answered.
 pub(crate) fn note_call(file: &SessionFile, event: &Event, notes: &SessionNotes, fate: CallFate) {
     if fate == CallFate::Denied {
-        return file.append(&notes.denied.iter().map(FactLine::from_denied).collect::<Vec<_>>());
+        let key = event.tool.as_ref().map(find_call_key).unwrap_or_default();
+        let lines = notes.denied.iter().map(|denied| FactLine::from_denied(denied, &key));
+        return file.append(&lines.collect::<Vec<_>>());
     }
     if event.name != EventName::PreToolUse {
         return;
     }
     file.start_if_new();
     let mut lines: Vec<FactLine> = notes.fetched.iter().map(FactLine::from_fetched).collect();
-    lines.extend(notes.taint.clone().map(FactLine::Taint));
+    lines.extend(notes.taint.clone().filter(|_| fate == CallFate::Allowed).map(FactLine::Taint));
     file.append(&lines);
     if let Some(tool) = event.tool.as_ref().filter(|_| !notes.may_make.is_empty()) {
-        let started = file.facts().started_ns;
-        let now = now_ns();
-        let known = file.facts();
-        let since = |path: &String| match known.made.iter().any(|made| made.path == *path) {
-            true => started.unwrap_or(now),
-            false => now,
-        };
-        let expected: Vec<_> = notes.may_make.iter().map(|path| (path.clone(), since(path))).collect();
-        file.expect_paths(&find_call_key(tool), &expected);
+        file.expect_paths(&find_call_key(tool), &list_expected_paths(&file.facts(), &notes.may_make));
     }
+}
+
+fn list_expected_paths(facts: &SessionFacts, may_make: &[String]) -> Vec<ExpectedPath> {
+    let now = now_ns();
+    let expect = |path: &String| {
+        let made = facts.made.iter().rev().find(|made| made.path == *path);
+        ExpectedPath {
+            path: path.clone(),
+            since_ns: made.and(facts.started_ns).unwrap_or(now),
+            stamp: made.map(|made| made.stamp),
+        }
+    };
+    may_make.iter().map(expect).collect()
 }
 
 /// Writes what a call did that is over.
@@ -73,9 +82,10 @@ pub(crate) fn follow_call(file: &SessionFile, event: &Event, guard: &dyn Fn() ->
         return;
     };
     let mut lines: Vec<FactLine> = Vec::new();
-    for (path, since) in file.take_expected_paths(&find_call_key(tool)) {
-        let stamp = stamp_path(Path::new(&path), since, &LocalFileSystem);
-        lines.extend(stamp.map(|stamp| FactLine::from_made(&path, stamp)));
+    for expected in file.take_expected_paths(&find_call_key(tool)) {
+        let stamp = stamp_path(Path::new(&expected.path), expected.since_ns, &LocalFileSystem);
+        let stamp = stamp.filter(|stamp| Some(*stamp) != expected.stamp);
+        lines.extend(stamp.map(|stamp| FactLine::from_made(&expected.path, stamp)));
     }
     let input = tool.input.as_ref().unwrap_or(&Value::Null);
     if may_leave_trail(&GuardToolCall { tool: &tool.name, input }) {
@@ -111,7 +121,7 @@ fn recognise_written_text(file: &SessionFile, input: &Value, cwd: Option<&Path>)
 }
 
 /// The id of a call, or else a hash of it: the events before and after it have the same.
-fn find_call_key(tool: &ToolCall) -> String {
+pub(crate) fn find_call_key(tool: &ToolCall) -> String {
     tool.use_id.clone().unwrap_or_else(|| {
         let mut hasher = DefaultHasher::new();
         (&tool.name, tool.input.as_ref().map(Value::to_string)).hash(&mut hasher);
