@@ -171,11 +171,12 @@ struct MadePaths<'a> {
 impl MadePaths<'_> {
     /// Whether the session made this path, or a directory around it.
     fn contains(&self, path: &str) -> bool {
-        let made = self.scene.facts.made.iter().enumerate();
-        let mut around = made.rev().filter(|(_, made)| is_within_directory(path, &made.path));
-        around
-            .next()
-            .is_some_and(|(number, made)| self.is_unchanged(number) && !self.leads_through_symlink(&made.path, path))
+        let mut made = self.scene.facts.made.iter().enumerate();
+        made.any(|(number, made)| {
+            is_within_directory(path, &made.path)
+                && self.is_unchanged(number)
+                && !self.leads_through_symlink(&made.path, path)
+        })
     }
 
     /// Whether the session made all targets of a command of git.

@@ -4,10 +4,10 @@ use super::trail::CommandWords;
 use super::{SessionScene, fetched, words};
 use crate::effects::{EffectKind, PathAction};
 use crate::git_repository::read_origin_host;
-use crate::invocation::Invocation;
+use crate::invocation::{Invocation, SymbolicText};
 use crate::judge::context::JudgeContext;
 use crate::judge::{CallAnalysis, GuardToolCall};
-use crate::paths::{is_within_directory, matches_glob};
+use crate::paths::{is_within_directory, locate_path, matches_glob};
 use crate::policy::hosts::{find_address_host, find_command_hosts};
 use crate::rules::shorten_text;
 use crate::tools::{find_mcp_server, find_tool_hosts};
@@ -117,10 +117,27 @@ fn sends_to_this_machine(invocation: &Invocation) -> bool {
 
 /// Whether a program runs code of a directory that was fetched.
 fn runs_fetched_directory(scene: &SessionScene<'_>, invocation: &Invocation) -> bool {
-    let is_runner = words::running::RUNNERS.contains(&invocation.base_name()) && !invocation.elsewhere;
-    let cwd = CommandWords::read(invocation, scene.context).filter(|_| is_runner).and_then(|command| command.cwd);
+    if !words::running::RUNNERS.contains(&invocation.base_name()) || invocation.elsewhere {
+        return false;
+    }
+    let cwd = CommandWords::read(invocation, scene.context).and_then(|command| command.cwd);
+    let named = list_named_directories(invocation, scene.context);
     let mut directories = scene.facts.fetched.iter().filter(|fetched| fetched.is_directory);
-    cwd.is_some_and(|cwd| directories.any(|fetched| is_within_directory(&cwd, &fetched.path)))
+    directories.any(|fetched| named.iter().chain(&cwd).any(|directory| is_within_directory(directory, &fetched.path)))
+}
+
+/// The directories that flags of a command name: `make -C lib`, `--prefix=lib`.
+fn list_named_directories(invocation: &Invocation, context: &JudgeContext) -> Vec<String> {
+    let words: Vec<String> = invocation.arguments().iter().map(ToString::to_string).collect();
+    let is_flag = |word: &str| words::running::DIRECTORY_FLAGS.contains(&word);
+    let apart = words.windows(2).filter_map(|pair| match pair {
+        [flag, value] if is_flag(flag) => Some(value.as_str()),
+        _ => None,
+    });
+    let joined = words.iter().filter_map(|word| word.split_once('=').filter(|(flag, _)| is_flag(flag)));
+    let values = apart.chain(joined.map(|(_, value)| value));
+    let locate = |value: &str| locate_path(&SymbolicText::from_text(value), invocation.cwd.as_deref(), context).path;
+    values.filter_map(locate).collect()
 }
 
 fn is_local_host(host: &str) -> bool {

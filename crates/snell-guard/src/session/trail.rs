@@ -3,11 +3,11 @@
 use super::fetched::list_fetched_paths;
 use super::{FetchedPath, taint, words};
 use crate::effects::sequences::download_exec::find_executed_file;
-use crate::effects::{EffectKind, PathAction};
+use crate::effects::{Effect, EffectKind, PathAction};
 use crate::invocation::{Invocation, SymbolicText, base_name};
 use crate::judge::context::JudgeContext;
 use crate::judge::{CallAnalysis, GuardJudgement, GuardToolCall};
-use crate::paths::{PathClass, locate_path};
+use crate::paths::{PathClass, PathClasses, locate_path};
 use crate::policy::GuardDecision;
 use crate::programs::argv::ParsedArgs;
 use crate::programs::{self, ProgramHandler};
@@ -46,23 +46,25 @@ pub(crate) fn follow_call(call: &GuardToolCall<'_>, analysis: &CallAnalysis, con
 pub(crate) fn concerns_session(judgement: &GuardJudgement, analysis: &CallAnalysis, context: &JudgeContext) -> bool {
     judgement.unaudited > GuardDecision::Allow
         || !analysis.coverage.is_full()
-        || analysis.effects.iter().any(|effect| {
-            let EffectKind::Path(action) = effect.kind else { return true };
-            let is_near = |classes: &[PathClass]| {
-                let classes_of_place = effect.place.as_ref().map(|place| place.classes);
-                classes_of_place.is_some_and(|found| classes.iter().any(|class| found.contains(*class)))
-            };
-            match action {
-                PathAction::Delete
-                | PathAction::Take
-                | PathAction::Replace
-                | PathAction::Send
-                | PathAction::SendRaw => true,
-                PathAction::Read | PathAction::Use => !is_near(&[PathClass::Project, PathClass::ProjectRoot]),
-                _ => !is_near(&[PathClass::Project, PathClass::Harmless]),
-            }
-        })
+        || analysis.effects.iter().any(effect_concerns_session)
         || analysis.invocations.iter().any(|invocation| invocation_concerns_session(invocation, context))
+}
+
+fn effect_concerns_session(effect: &Effect) -> bool {
+    let EffectKind::Path(action) = effect.kind else {
+        return true;
+    };
+    let only_in = |classes: &[PathClass]| {
+        let found = effect.place.as_ref().map(|place| place.classes).unwrap_or_default();
+        let plain = classes.iter().fold(PathClasses::default(), |all, class| all.with(*class));
+        !found.is_empty() && found.difference(plain).is_empty()
+    };
+    match action {
+        PathAction::Delete | PathAction::Take | PathAction::Replace | PathAction::Send | PathAction::SendRaw => true,
+        PathAction::Overwrite => !only_in(&[PathClass::Harmless]),
+        PathAction::Read | PathAction::Use => !only_in(&[PathClass::Project, PathClass::ProjectRoot]),
+        _ => !only_in(&[PathClass::Project, PathClass::Harmless]),
+    }
 }
 
 fn invocation_concerns_session(invocation: &Invocation, context: &JudgeContext) -> bool {
