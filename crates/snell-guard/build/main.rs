@@ -36,6 +36,7 @@ fn main() -> Result<(), BuildError> {
     fs::write(out.join("windows_shells.rs"), windows_shells)?;
     fs::write(out.join("code_words.rs"), words::generate_plain_words(Path::new("data/code_words.toml"))?)?;
     fs::write(out.join("mcp_words.rs"), words::generate_mcp_words(Path::new("data/mcp_words.toml"))?)?;
+    fs::write(out.join("session_words.rs"), words::generate_plain_words(Path::new("data/session_words.toml"))?)?;
     fs::write(out.join("wrappers.rs"), wrappers::generate_wrapper_table(Path::new("data/wrappers.toml"))?)?;
     Ok(())
 }

@@ -28,6 +28,35 @@ pub trait FileSystem: fmt::Debug {
 
     /// The running program, if it is known.
     fn current_program(&self) -> Option<PathBuf>;
+
+    /// The file at this path with its times, without following a symlink at its end. Only sessions need it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such file, or its times are unknown.
+    fn stamp(&self, _path: &Path) -> io::Result<FileStamp> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// The bytes of a regular file, if there are at most as many as this. Must not block on other files. Only sessions need it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such file, or it is larger.
+    fn read_bytes(&self, _path: &Path, _max_bytes: u64) -> io::Result<Vec<u8>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// A file with its times, in nanoseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileStamp {
+    /// The file.
+    pub status: FileStatus,
+    /// When its contents last changed.
+    pub modified_ns: i64,
+    /// When it was created, if the file system knows.
+    pub created_ns: Option<i64>,
 }
 
 /// A file's type, size and identity.

@@ -13,10 +13,13 @@ use crate::file_system::FileSystem;
 use crate::git_repository::read_push_branches;
 use crate::judge::context::{JudgeContext, SelfFile};
 use crate::judge::review::{CallReview, review_call};
-use crate::judge::{GuardJudgement, GuardToolCall, judge_with_affected_paths, matches_only_entry};
+use crate::judge::{
+    AffectedPath, GuardJudgement, GuardToolCall, analyze_call, judge_analysis, list_affected_paths, matches_only_entry,
+};
 use crate::paths::normalize_path;
 use crate::policy::{GuardPolicy, PolicyEntry};
 use crate::rules::RULES;
+use crate::session::{CallTrail, SessionFacts, SessionNotes, SessionScene, concerns_session, follow_call};
 use crate::symlinks::{ResolvedCall, ResolvedPathCache};
 
 /// Judges calls in one project.
@@ -25,12 +28,30 @@ pub struct Guard {
     policy: GuardPolicy,
     context: JudgeContext,
     resolved_paths: ResolvedPathCache,
+    /// The session of the calls, if it is known.
+    session: Option<Rc<SessionFacts>>,
+}
+
+/// A judgement and the form of the call that led to it: as written, or with symlinks resolved.
+struct FormJudgement<'a> {
+    judgement: GuardJudgement,
+    form: ResolvedCall<'a>,
+    notes: SessionNotes,
+    /// Whether facts of a session can change it.
+    concerns_session: bool,
 }
 
 impl Guard {
     /// A guard with this policy, for calls in this context and on this disk.
     pub fn new(policy: GuardPolicy, context: JudgeContext, file_system: Rc<dyn FileSystem>) -> Self {
-        Self { policy, context, resolved_paths: ResolvedPathCache::new(file_system) }
+        Self { policy, context, resolved_paths: ResolvedPathCache::new(file_system), session: None }
+    }
+
+    /// The same, for calls in a session of which this is known.
+    #[must_use]
+    pub fn with_session(mut self, facts: Rc<SessionFacts>) -> Self {
+        self.session = Some(facts);
+        self
     }
 
     /// The same, for calls of the agent with this process.
@@ -54,7 +75,7 @@ impl Guard {
     #[must_use]
     pub fn with_policy(self, policy: GuardPolicy) -> Self {
         let file_system = self.resolved_paths.file_system();
-        Self::new(policy, self.context, file_system)
+        Self { session: self.session, ..Self::new(policy, self.context, file_system) }
     }
 
     /// The user's policy.
@@ -64,21 +85,43 @@ impl Guard {
 
     /// Judges a call that would start in this directory, or by default in the project.
     pub fn judge(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> GuardJudgement {
-        self.judge_resolved(call, cwd).0
+        self.judge_resolved(call, cwd).judgement
     }
 
-    /// The same, with the analysis.
+    /// The same, with the new facts of its session. The known facts are loaded only for calls to which they can matter.
+    pub fn judge_in_session(
+        &self,
+        call: &GuardToolCall<'_>,
+        cwd: Option<&Path>,
+        load_facts: &dyn Fn() -> Rc<SessionFacts>,
+    ) -> (GuardJudgement, SessionNotes) {
+        let alone = self.judge_in_context(call, self.context_at_cwd(cwd), None);
+        if !alone.concerns_session {
+            return (alone.judgement, alone.notes);
+        }
+        let judged = self.judge_in_context(call, self.context_at_cwd(cwd), Some(&load_facts()));
+        (judged.judgement, judged.notes)
+    }
+
+    /// The traces that a call leaves once it ran: its session should know them.
+    pub fn follow(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> CallTrail {
+        let context = self.context_at_cwd(cwd);
+        follow_call(call, &analyze_call(call, &self.policy, &context), &context)
+    }
+
+    /// The same as [`Guard::judge`], with the analysis.
     pub fn explain(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> GuardExplanation {
-        let (_, resolved) = self.judge_resolved(call, cwd);
-        let call = GuardToolCall { input: resolved.input.as_ref().unwrap_or(call.input), ..*call };
-        explain_call(&call, &resolved.policy, &resolved.context)
+        let FormJudgement { judgement, form, .. } = self.judge_resolved(call, cwd);
+        let call = GuardToolCall { input: form.input.as_ref().unwrap_or(call.input), ..*call };
+        let explanation = explain_call(&call, &form.policy, &form.context);
+        if self.session.is_none() { explanation } else { GuardExplanation { judgement, ..explanation } }
     }
 
     /// The same, with the programs and their effects.
     pub fn review(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> CallReview {
-        let (judgement, resolved) = self.judge_resolved(call, cwd);
-        let call = GuardToolCall { input: resolved.input.as_ref().unwrap_or(call.input), ..*call };
-        CallReview { judgement, ..review_call(&call, &resolved.policy, &resolved.context) }
+        let FormJudgement { judgement, form, .. } = self.judge_resolved(call, cwd);
+        let call = GuardToolCall { input: form.input.as_ref().unwrap_or(call.input), ..*call };
+        CallReview { judgement, ..review_call(&call, &form.policy, &form.context) }
     }
 
     /// Whether a call matches an entry, by its text alone.
@@ -87,35 +130,69 @@ impl Guard {
         matches_only_entry(call, &policy, &self.context_at_cwd(cwd))
     }
 
-    /// The gravest judgement of a call, and the form of the call that led to it: as written, or with symlinks resolved.
-    fn judge_resolved(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> (GuardJudgement, ResolvedCall<'_>) {
-        self.resolved_paths.forget_missing_paths();
-        self.judge_in_context(call, self.context_at_cwd(cwd))
+    /// The gravest judgement of a call, and the form of the call that led to it.
+    fn judge_resolved(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> FormJudgement<'_> {
+        self.judge_in_context(call, self.context_at_cwd(cwd), self.session.as_deref())
     }
 
     fn judge_in_context<'a>(
         &'a self,
         call: &GuardToolCall<'_>,
         context: Cow<'a, JudgeContext>,
-    ) -> (GuardJudgement, ResolvedCall<'a>) {
+        session: Option<&SessionFacts>,
+    ) -> FormJudgement<'a> {
+        self.resolved_paths.forget_missing_paths();
         let as_written =
             ResolvedCall { input: None, policy: Cow::Borrowed(&self.policy), context, leads_elsewhere: false };
-        let (judgement, affected) = judge_with_affected_paths(call, &as_written.policy, &as_written.context);
-        if let Some(context) = self.context_with_branch(&judgement, &as_written.context) {
-            return self.judge_in_context(call, Cow::Owned(context));
+        let (written, affected) = self.judge_form(call, as_written, session);
+        if let Some(context) = self.context_with_branch(&written.judgement, &written.form.context) {
+            return self.judge_in_context(call, Cow::Owned(context), session);
         }
         // No affected path, so symlinks cannot change the result.
-        if affected.is_empty() && self.resolved_paths.has_no_symlinks(call.input, &as_written.context) {
-            return (judgement, as_written);
+        if affected.is_empty() && self.resolved_paths.has_no_symlinks(call.input, &written.form.context) {
+            return written;
         }
-        let (known, has_more) = self.resolved_paths.with_resolved_roots(as_written, &affected);
-        let judgement = if has_more { known.judge(call) } else { judgement };
-        let variants = self.resolved_paths.resolved_variants(call, &known, affected);
-        let judged = variants.into_iter().map(|variant| (variant.judge(call), variant));
+        let concerns_session = written.concerns_session;
+        let (form, has_more) = self.resolved_paths.with_resolved_roots(written.form, &affected);
+        let known = if has_more { self.judge_form(call, form, session).0 } else { FormJudgement { form, ..written } };
+        let variants = self.resolved_paths.resolved_variants(call, &known.form, affected).into_iter();
+        let judged = variants.map(|variant| self.judge_form(call, variant, session).0);
         let worst = judged
-            .filter(|(judged, variant)| judged.unaudited > judgement.unaudited && variant.can_override(judged))
-            .max_by_key(|(judged, _)| judged.unaudited);
-        worst.unwrap_or((judgement, known))
+            .filter(|variant| {
+                variant.judgement.unaudited > known.judgement.unaudited && variant.form.can_override(&variant.judgement)
+            })
+            .max_by_key(|variant| variant.judgement.unaudited);
+        let worst = worst.unwrap_or(known);
+        FormJudgement { concerns_session: concerns_session || worst.concerns_session, ..worst }
+    }
+
+    /// Judges one form of a call, and lists the paths that it affects.
+    fn judge_form<'a>(
+        &self,
+        call: &GuardToolCall<'_>,
+        form: ResolvedCall<'a>,
+        session: Option<&SessionFacts>,
+    ) -> (FormJudgement<'a>, Vec<AffectedPath>) {
+        let (judgement, notes, affected, concerns_session) = {
+            let call = GuardToolCall { input: form.input.as_ref().unwrap_or(call.input), ..*call };
+            let mut analysis = analyze_call(&call, &form.policy, &form.context);
+            let affected = list_affected_paths(&analysis, &form.context);
+            match session {
+                None => {
+                    let judgement = judge_analysis(&analysis, &form.policy);
+                    let concerns_session = concerns_session(&judgement, &analysis, &form.context);
+                    (judgement, SessionNotes::default(), affected, concerns_session)
+                }
+                Some(facts) => {
+                    let disk = self.resolved_paths.file_system();
+                    let (policy, context) = (&*form.policy, &*form.context);
+                    let scene = SessionScene { call: &call, facts, policy, context, disk: &*disk };
+                    let (judgement, notes) = scene.judge(&mut analysis);
+                    (judgement, notes, affected, true)
+                }
+            }
+        };
+        (FormJudgement { judgement, form, notes, concerns_session }, affected)
     }
 
     /// The context with the current branch, if it may make the judgement of a forced push milder.

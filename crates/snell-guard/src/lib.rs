@@ -22,6 +22,7 @@ pub mod paths;
 pub mod policy;
 mod programs;
 pub mod rules;
+pub mod session;
 mod symlinks;
 #[cfg(test)]
 mod test_support;
@@ -31,7 +32,7 @@ mod wrappers;
 
 pub use explain::{GuardExplanation, explain_call};
 pub use file_losses::{FileLoss, FileNamePattern, LossKind, LossScope};
-pub use file_system::{FileKind, FileStatus, FileSystem, NoFileSystem};
+pub use file_system::{FileKind, FileStamp, FileStatus, FileSystem, NoFileSystem};
 pub use guard::Guard;
 pub use interpret::{CoverageGap, GuardCoverage};
 pub use judge::context::{JudgeContext, SelfFile, SelfPath};
@@ -42,3 +43,4 @@ pub use policy::{
     DecisionSource, ForbiddenAccess, GuardDecision, GuardPolicy, PathProtection, PolicyAuthor, PolicyEntry,
     PolicyPreset, RuleOverride, WordPattern,
 };
+pub use session::{CallTrail, DeniedEffect, FetchedPath, MadePath, SessionFacts, SessionNotes, SessionTaint};

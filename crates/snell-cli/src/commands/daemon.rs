@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use snell_store::EventRecorder;
 use snell_store::daemon::{DaemonSettings, DaemonSignals, ForwarderSettings, flush_daemon, run_daemon, run_forwarder};
@@ -15,6 +15,7 @@ use super::{DONE, block_on};
 use crate::backup::BackupStore;
 use crate::dispatch::{ConnectionLifetime, DispatchSignals, Dispatcher, PageLink};
 use crate::env::caller::CallerEnv;
+use crate::guard::session::prune_session_files;
 use crate::record::http_delivery::OutboxHttpClient;
 use crate::telemetry::TelemetryExporter;
 
@@ -90,6 +91,10 @@ fn store_events(directory: &Path, keep: Option<Duration>) -> anyhow::Result<u8> 
     dispatcher.into_iter().for_each(Dispatcher::stop);
     exporter.into_iter().for_each(TelemetryExporter::stop);
     prune_backups(directory);
+    // As with the records of these sessions.
+    if let Some(before) = keep.and_then(|keep| SystemTime::now().checked_sub(keep)) {
+        prune_session_files(directory, before);
+    }
     served?;
     Ok(DONE)
 }

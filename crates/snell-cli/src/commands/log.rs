@@ -15,6 +15,7 @@ use crate::backup::BackupStore;
 use crate::env::ConfigArgs;
 use crate::env::caller::CallerEnv;
 use crate::env::once_markers::OnceMarkers;
+use crate::guard::session::prune_session_files;
 use crate::output::{self, CommandError, Spinner, log, time};
 use crate::record::open_store::StoreHandle;
 
@@ -330,6 +331,9 @@ fn prune_log(args: &LogPruneArgs, json: bool, store_handle: &mut StoreHandle) ->
         // Backups have limits of their own.
         if let Ok(settings) = CallerEnv::load_user_settings() {
             BackupStore::in_data_dir(store_handle.data_dir()).prune(&settings.guard.backup, None);
+        }
+        if let Some(before) = before {
+            prune_session_files(store_handle.data_dir(), before.into());
         }
     }
     let report = PruneReport { keep: time::format_retention(keep), before, dry_run: args.dry_run, removed };

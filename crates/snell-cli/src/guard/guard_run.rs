@@ -5,10 +5,11 @@ use std::path::Path;
 use serde_json::Value;
 use snell::{Event, EventName, GuardReport, SnellSettings, Timestamp, Verdict};
 use snell_guard::rules::RuleTier;
-use snell_guard::{FileLoss, GuardDecision, GuardJudgement};
+use snell_guard::{FileLoss, GuardDecision, GuardJudgement, SessionNotes};
 use snell_store::GuardVerdictRecord;
 
 use super::report::JudgedInput;
+use super::session::{self, CallFate, SessionFile};
 use super::{GuardCaller, ProjectGuard, report};
 
 /// The field with the tool's name.
@@ -24,6 +25,10 @@ pub(crate) struct GuardRun<'a> {
     original_count: usize,
     /// Texts for the user that say that the guard asks.
     question_notes: Vec<String>,
+    /// The session of the call, if it is known.
+    session: Option<&'a SessionFile>,
+    /// New facts of the session, by the last judgement.
+    session_notes: SessionNotes,
 }
 
 impl<'a> GuardRun<'a> {
@@ -44,6 +49,8 @@ impl<'a> GuardRun<'a> {
             judgements: Vec::new(),
             original_count: 0,
             question_notes: Vec::new(),
+            session: None,
+            session_notes: SessionNotes::default(),
         })
     }
 
@@ -52,6 +59,24 @@ impl<'a> GuardRun<'a> {
     pub(crate) fn with_agent_process(mut self, pid: Option<u32>) -> Self {
         self.guard = self.guard.with_agent_process(pid);
         self
+    }
+
+    /// The same, for a call in this session.
+    #[must_use]
+    pub(crate) fn in_session(self, session: Option<&'a SessionFile>) -> Self {
+        Self { session, ..self }
+    }
+
+    /// Writes what the guard found out about the call to the file of its session.
+    pub(crate) fn note_session(&self) {
+        let fate = match self.judgements.iter().map(|judgement| judgement.decision).max() {
+            Some(GuardDecision::Deny) => CallFate::Denied,
+            Some(GuardDecision::Ask) => CallFate::Asked,
+            Some(GuardDecision::Allow) | None => CallFate::Allowed,
+        };
+        if let Some(session) = self.session {
+            session::note_call(session, self.event, &self.session_notes, fate);
+        }
     }
 
     /// Judges the agent's own input, and adds the result to the answer.
@@ -79,7 +104,15 @@ impl<'a> GuardRun<'a> {
         let is_text = |name: &Value| name.is_string();
         let is_named = self.event.raw.get(TOOL_NAME).is_none_or(is_text);
         let tool = self.event.tool_name().filter(|_| is_named).unwrap_or_default();
-        let judgement = self.guard.judge(tool, input, self.event.cwd.as_deref());
+        let cwd = self.event.cwd.as_deref();
+        let (judgement, notes) = match self.session {
+            Some(session) => {
+                let key = self.event.tool.as_ref().map(session::find_call_key).unwrap_or_default();
+                self.guard.judge_in_session(tool, input, cwd, &|| session.facts_before_call(&key))
+            }
+            None => (self.guard.judge(tool, input, cwd), SessionNotes::default()),
+        };
+        self.session_notes = notes;
         let details = report::format_explain_command(tool, input);
         self.add_judgement(judgement, details.as_deref(), answer);
     }
@@ -97,6 +130,7 @@ impl<'a> GuardRun<'a> {
         if !is_asked {
             let before = answer.messages.len();
             report::apply_judgement(&judgement, details, answer);
+            report::report_repeat(&judgement, self.session_notes.repeats.as_deref(), answer);
             let is_question = judgement.decision == GuardDecision::Ask;
             self.question_notes
                 .extend(answer.messages.get(before..).filter(|_| is_question).into_iter().flatten().cloned());

@@ -11,6 +11,7 @@ mod local_file_system;
 mod overview;
 mod policy;
 mod report;
+pub(crate) mod session;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,8 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 use snell::{GuardEntry, SnellSettings, Timestamp, ToolCall, UserMessage, unpack_json_object};
 use snell_guard::{
-    FileLoss, Guard, GuardDecision, GuardExplanation, GuardJudgement, GuardPolicy, GuardToolCall, PolicyEntry,
+    CallTrail, FileLoss, Guard, GuardDecision, GuardExplanation, GuardJudgement, GuardPolicy, GuardToolCall,
+    PolicyEntry, SessionFacts, SessionNotes,
 };
 
 pub(crate) use guard_run::GuardRun;
@@ -139,7 +141,34 @@ impl ProjectGuard {
         catch_panic::catch_panic(review).unwrap_or_default()
     }
 
-    /// The same, with the analysis.
+    /// The same, for calls in a session of which this is known.
+    #[must_use]
+    pub(crate) fn with_session(self, facts: Rc<SessionFacts>) -> Self {
+        Self { guard: self.guard.with_session(facts), ..self }
+    }
+
+    /// Judges a call in its session, and returns the new facts of the session.
+    pub(crate) fn judge_in_session(
+        &self,
+        tool: &str,
+        input: &Value,
+        cwd: Option<&Path>,
+        load_facts: &dyn Fn() -> Rc<SessionFacts>,
+    ) -> (GuardJudgement, SessionNotes) {
+        let input = unpack_json_object(input);
+        let call = GuardToolCall { tool, input: &input };
+        let judge = || self.guard_for_call(&call).judge_in_session(&call, cwd, load_facts);
+        self.catch_failure(tool, judge, |failed| (failed, SessionNotes::default()))
+    }
+
+    /// The traces that a call leaves once it ran. If the guard fails, there are none.
+    pub(crate) fn follow(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> CallTrail {
+        let input = unpack_json_object(input);
+        let call = GuardToolCall { tool, input: &input };
+        catch_panic::catch_panic(|| self.guard.follow(&call, cwd)).unwrap_or_default()
+    }
+
+    /// The same as [`ProjectGuard::judge`], with the analysis.
     pub(crate) fn explain(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> GuardExplanation {
         let input = unpack_json_object(input);
         let call = GuardToolCall { tool, input: &input };

@@ -51,6 +51,13 @@ pub(super) fn apply_judgement(judgement: &GuardJudgement, details: Option<&str>,
     answer.add_message(format!("Snell: {outcome}; details: {details}"));
 }
 
+/// Tells the user that the call tries again what was denied before. The reason of a rule about that says it already.
+pub(super) fn report_repeat(judgement: &GuardJudgement, repeats: Option<&str>, answer: &mut Verdict) {
+    if let Some(sentence) = repeats.filter(|_| judgement.decision == GuardDecision::Deny) {
+        answer.add_message(format!("Snell: the agent tries it again. {}", reveal_invisible_chars(sentence)));
+    }
+}
+
 /// The command that explains a call; `None` if it is too long to paste or contains invisible characters.
 pub(super) fn format_explain_command(tool: &str, input: &Value) -> Option<String> {
     let command = input.get("command").and_then(Value::as_str);

@@ -16,6 +16,7 @@ use snell::{BuiltinHandler, Decision, Event, EventName, HandlerSwitch, SnellSett
 use snell_store::EventSender;
 
 use crate::env::ConfigArgs;
+use crate::guard::session::SessionFile;
 use crate::guard::{GuardRun, ProjectGuard};
 use crate::output;
 use crate::record::record_event::HookRecorder;
@@ -38,6 +39,8 @@ pub(crate) struct HandlerContext<'a> {
     /// Whether a session may get files of the project.
     pub(crate) context_trust: ContextTrust,
     pub(crate) now: Timestamp,
+    /// The guard's file about the session, if the session is known and the guard uses it.
+    pub(crate) session_file: Option<&'a SessionFile>,
 }
 
 /// Why an event could not be read completely.
@@ -117,7 +120,10 @@ fn start_guard_run<'a>(context: &HandlerContext<'a>) -> Option<GuardRun<'a>> {
     let is_on = context.settings.handlers.is_enabled(BuiltinHandler::Guard);
     let start = || GuardRun::for_event(context.event, context.settings, context.project, context.expiry_time());
     let agent_pid = context.sender.process.map(|process| process.pid);
-    is_on.then(start).flatten().map(|guard_run| guard_run.with_agent_process(agent_pid))
+    is_on
+        .then(start)
+        .flatten()
+        .map(|guard_run| guard_run.with_agent_process(agent_pid).in_session(context.session_file))
 }
 
 /// The default contacts file, beside the user's own `snell.toml`.

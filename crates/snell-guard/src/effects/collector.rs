@@ -205,6 +205,7 @@ impl<'a> EffectCollector<'a> {
             by: None,
             allowed: self.allowed,
             span: self.invocation.span.clone(),
+            session: None,
         });
     }
 

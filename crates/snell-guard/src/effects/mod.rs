@@ -26,6 +26,7 @@ use crate::paths::{ClassifiedPath, PathClass, locate_path};
 use crate::policy::LIMIT_RULE;
 use crate::programs;
 use crate::rules;
+use crate::session::SessionMark;
 use collector::EffectCollector;
 use snell_shell::ByteSpan;
 
@@ -51,11 +52,31 @@ pub struct Effect {
     pub allowed: Option<usize>,
     /// Its place in the text.
     pub span: ByteSpan,
+    /// How the session changes its meaning.
+    pub session: Option<SessionMark>,
 }
 
 impl Effect {
     pub(crate) fn new(kind: EffectKind, program: &'static str, span: ByteSpan) -> Self {
-        Self { kind, place: None, recursive: false, program, command: None, by: None, allowed: None, span }
+        Self {
+            kind,
+            place: None,
+            recursive: false,
+            program,
+            command: None,
+            by: None,
+            allowed: None,
+            span,
+            session: None,
+        }
+    }
+
+    /// Why a rule about the session applies.
+    pub(crate) fn session_cause(&self) -> &str {
+        match &self.session {
+            Some(SessionMark::Because(cause)) => cause,
+            Some(SessionMark::Made) | None => "",
+        }
     }
 }
 

@@ -261,12 +261,17 @@ pub fn judge_with_affected_paths(
     context: &JudgeContext,
 ) -> (GuardJudgement, Vec<AffectedPath>) {
     let seen = analyze_call(call, policy, context);
+    (judge_analysis(&seen, policy), list_affected_paths(&seen, context))
+}
+
+/// The paths that an analysed call affects.
+pub(crate) fn list_affected_paths(seen: &CallAnalysis, context: &JudgeContext) -> Vec<AffectedPath> {
     let mut affected: Vec<AffectedPath> = seen.effects.iter().filter_map(AffectedPath::from_effect).collect();
     let run = seen.invocations.iter();
     affected.extend(run.filter_map(|invocation| AffectedPath::from_invocation(invocation, context)));
     affected.sort();
     affected.dedup();
-    (judge_analysis(&seen, policy), affected)
+    affected
 }
 
 /// Judges a call by its text alone. [`Guard`](crate::Guard) also follows symlinks.

@@ -3,6 +3,7 @@
 
 use crate::effects::{Effect, EffectKind, PathAction, PathActions};
 use crate::paths::{PathClass, PathClasses};
+use crate::session::{SessionMark, is_relaxed_rule};
 
 /// The severity of a rule, gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,9 +112,10 @@ pub struct RuleFinding<'a> {
 const MAX_SHOWN_CHARS: usize = 200;
 
 impl RuleFinding<'_> {
-    /// Whether an allowed command excuses it: locked rules are never excused.
+    /// Whether an allowed command excuses it, or a target that the session made: locked rules are never excused.
     pub fn is_exempt(&self) -> bool {
-        self.effect.allowed.is_some() && !self.rule.locked
+        let is_own = self.effect.session == Some(SessionMark::Made) && is_relaxed_rule(self.rule);
+        (self.effect.allowed.is_some() || is_own) && !self.rule.locked
     }
 
     /// The reason as a sentence.
@@ -125,6 +127,7 @@ impl RuleFinding<'_> {
         };
         self.rule
             .reason
+            .replace("{cause}", self.effect.session_cause())
             .replace("{command}", &command)
             .replace("{target}", &shorten_text(target, MAX_SHOWN_CHARS))
             .replace("{program}", &self.effect.program.replacen("the ", "The ", 1))

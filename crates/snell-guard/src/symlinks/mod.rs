@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::file_system::FileSystem;
 use crate::judge::context::{JudgeContext, SelfPath};
-use crate::judge::{AffectedPath, GuardJudgement, GuardToolCall, judge_call, judge_with_affected_paths};
+use crate::judge::{AffectedPath, GuardJudgement, GuardToolCall, judge_with_affected_paths};
 use crate::policy::{GuardDecision, GuardPolicy, PathProtection};
 use crate::rules::RuleTier;
 use input_paths::{resolve_affected_paths, resolve_input_paths};
@@ -40,11 +40,6 @@ pub(crate) struct ResolvedCall<'a> {
 }
 
 impl ResolvedCall<'_> {
-    pub(crate) fn judge(&self, call: &GuardToolCall<'_>) -> GuardJudgement {
-        let call = GuardToolCall { input: self.input.as_ref().unwrap_or(call.input), ..*call };
-        judge_call(&call, &self.policy, &self.context)
-    }
-
     /// Whether a judgement of the resolved call applies. A command that names a file of the project by its absolute
     /// path may lead through the symlink to the project, and the file would then seem to be outside it.
     pub(crate) fn can_override(&self, judgement: &GuardJudgement) -> bool {

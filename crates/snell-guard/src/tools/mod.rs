@@ -231,6 +231,20 @@ pub(crate) fn find_tool_hosts(call: &GuardToolCall<'_>) -> Vec<String> {
     words.filter_map(find_address_host).collect()
 }
 
+/// All texts of a call that runs a command; `None` for other tools.
+pub(crate) fn find_command_texts(call: &GuardToolCall<'_>) -> Option<String> {
+    let is_shell = matches!(find_builtin_tool(call.tool), Some(BuiltinToolKind::Shell | BuiltinToolKind::PowerShell));
+    let mut texts = Vec::new();
+    is_shell.then(|| collect_all_strings(call.input, &mut texts))?;
+    Some(texts.join(" "))
+}
+
+/// The words in the name of the MCP server of a tool; `None` for an agent's own tools.
+pub(crate) fn find_mcp_server(tool: &str) -> Option<Vec<String>> {
+    let is_own = find_builtin_tool(tool).is_some();
+    mcp::McpToolName::parse(tool).filter(|_| !is_own).map(|named| named.into_server())
+}
+
 fn collect_all_strings<'a>(value: &'a Json, texts: &mut Vec<&'a str>) {
     match value {
         Json::String(text) => texts.push(text),

@@ -16,6 +16,7 @@ mod protected_paths;
 mod rewrites;
 mod secrets;
 mod self_protection;
+mod session;
 mod shell;
 mod symlinks;
 mod tool_calls;

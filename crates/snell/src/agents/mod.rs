@@ -224,6 +224,11 @@ impl AgentProduct {
         }
     }
 
+    /// Whether the product has an event of this name.
+    pub fn sends_event(&self, name: &EventName) -> bool {
+        self.events.iter().filter_map(|native| self.find_canonical_event(native)).any(|(_, known)| known == *name)
+    }
+
     /// The canonical name of one of its tools, if it has one.
     pub fn canonical_tool_name(&self, native: &str) -> String {
         let call = ToolCall { name: native.to_owned(), ..ToolCall::default() };

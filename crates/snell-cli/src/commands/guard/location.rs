@@ -2,17 +2,23 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use anyhow::Context;
+use snell_guard::SessionFacts;
 
 use super::project_guards::{GuardPolicyArgs, GuardedProject, GuardedProjectCache};
 use crate::commands::hook::agent_names;
-use crate::env::find_config_project;
+use crate::env::{ConfigArgs, find_config_project};
 use crate::guard::ProjectGuard;
-use crate::output::{self, CommandError};
+use crate::guard::session::SessionFile;
+use crate::output::{self, CommandError, truncate_to_width};
 
 /// How many directories are cached.
 const MAX_CACHED_DIRECTORIES: usize = 1024;
+
+/// A given id is shown up to this width.
+const MAX_ID_CELLS: usize = 80;
 
 /// Where the call would run
 #[derive(Debug, clap::Args)]
@@ -27,6 +33,9 @@ pub(super) struct GuardLocationArgs {
     /// The agent that makes the call, for entries with `agent`: claude, codex, …
     #[arg(long, value_name = "NAME", value_parser = agent_names())]
     agent: Option<String>,
+    /// Judge the call as in this session: by what it made, fetched and read, and what was denied
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
     #[command(flatten)]
     policy: GuardPolicyArgs,
 }
@@ -58,11 +67,29 @@ impl GuardLocationArgs {
         let mut places = GuardLocations {
             project: home,
             default_cwd: here,
-            guards: self.policy.new_project_cache(),
+            guards: self.policy.new_project_cache().in_session(self.load_session()?),
             directories: HashMap::new(),
         };
         places.default_project()?.warn_if_off();
         Ok(places)
+    }
+}
+
+impl GuardLocationArgs {
+    /// The facts of the given session.
+    fn load_session(&self) -> anyhow::Result<Option<Rc<SessionFacts>>> {
+        let Some(id) = &self.session else {
+            return Ok(None);
+        };
+        let file = SessionFile::for_session(&ConfigArgs::new(None, None).data_dir(), id);
+        match file.filter(SessionFile::exists) {
+            Some(file) => Ok(Some(file.facts())),
+            None => {
+                let shown = truncate_to_width(id, MAX_ID_CELLS);
+                let error = CommandError::new(format!("the guard remembers no session \"{shown}\""));
+                Err(error.with_hint("pass its whole id; `snell log --json` shows the id of each event").into())
+            }
+        }
     }
 }
 

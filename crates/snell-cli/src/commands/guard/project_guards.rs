@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use anyhow::Context;
 use clap::ValueEnum;
 use snell::{BuiltinHandler, GuardPreset, Severity, SnellSettings, Timestamp, UserMessage};
+use snell_guard::SessionFacts;
 
 use crate::env;
 use crate::env::caller::CallerEnv;
@@ -49,6 +51,7 @@ impl GuardPolicyArgs {
             preset: self.preset.map(Into::into),
             enforces: false,
             has_audit: false,
+            session: None,
             now: env::read_clock_override().unwrap_or_else(Timestamp::now),
             projects: HashMap::new(),
         }
@@ -61,6 +64,8 @@ pub(super) struct GuardedProjectCache {
     /// Whether the default preset replaces `audit` in the settings.
     enforces: bool,
     has_audit: bool,
+    /// What is known of the session of the calls.
+    session: Option<Rc<SessionFacts>>,
     now: Timestamp,
     projects: HashMap<PathBuf, GuardedProject>,
 }
@@ -75,6 +80,11 @@ impl GuardedProjectCache {
     /// The same, but with the default preset where the settings only watch.
     pub(super) fn enforcing(self) -> Self {
         Self { enforces: true, ..self }
+    }
+
+    /// The same, for calls in a session of which this is known.
+    pub(super) fn in_session(self, session: Option<Rc<SessionFacts>>) -> Self {
+        Self { session, ..self }
     }
 
     /// Whether settings of a loaded project only watch.
@@ -107,7 +117,12 @@ impl GuardedProjectCache {
             self.has_audit = true;
             settings.guard.preset = GuardPreset::default();
         }
-        Ok(GuardedProject { guard: ProjectGuard::from_settings(&settings, project, self.now), settings })
+        let guard = ProjectGuard::from_settings(&settings, project, self.now);
+        let guard = match self.session.clone().filter(|_| settings.guard.session) {
+            Some(facts) => guard.with_session(facts),
+            None => guard,
+        };
+        Ok(GuardedProject { guard, settings })
     }
 }
 

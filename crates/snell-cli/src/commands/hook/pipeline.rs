@@ -1,6 +1,7 @@
 //! The steps from a decoded event to its record. `handle_call` in the parent module lists them.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::anyhow;
@@ -18,7 +19,8 @@ use crate::env::caller::CallerEnv;
 use crate::env::once_markers::OnceMarkers;
 use crate::env::sender::build_sender;
 use crate::env::transcripts;
-use crate::guard::{GuardRun, catch_panic};
+use crate::guard::session::{self, SessionFile};
+use crate::guard::{GuardRun, ProjectGuard, catch_panic};
 use crate::handlers::{self, AgentReminder, ContextTrust, HandlerContext};
 use crate::output;
 use crate::process::faults;
@@ -42,6 +44,8 @@ pub(super) struct HookSetup<'a> {
     context_trust: ContextTrust,
     /// Whether hooks may run for the event.
     has_hooks: bool,
+    /// The guard's file about the session, if the session is known and the guard uses it.
+    session_file: Option<SessionFile>,
 }
 
 impl<'a> HookSetup<'a> {
@@ -57,6 +61,7 @@ impl<'a> HookSetup<'a> {
         };
         Self {
             markers: OnceMarkers::in_data_dir(&caller.data),
+            session_file: find_session_file(call, &settings, &caller.data),
             has_hooks: call.product.support == SupportLevel::Full && has_hook_for_event(&engine, &call.event),
             judged: select_judged_event(call),
             launcher_project_path: call.vars.text(PROJECT_PATH),
@@ -80,8 +85,15 @@ impl<'a> HookSetup<'a> {
             settings: &self.settings,
             context_trust: self.context_trust,
             now: self.now,
+            session_file: self.session_file.as_ref(),
         }
     }
+}
+
+/// The guard's file about the session of a call.
+fn find_session_file(call: &HookCall, settings: &SnellSettings, data: &Path) -> Option<SessionFile> {
+    let is_used = settings.guard.session && settings.handlers.is_enabled(BuiltinHandler::Guard);
+    is_used.then(|| SessionFile::for_session(data, call.session_id())).flatten()
 }
 
 /// Whether a session that starts may get files of its project. The pins are read only if that matters.
@@ -193,6 +205,20 @@ impl<'a> HookPipeline<'a> {
         }
         let context = setup.handler_context(self.call, event);
         handlers::rerun_on_changed_input(&context, self.guard_run.as_mut(), &mut self.verdict);
+    }
+
+    /// Writes what the session should remember of the event. The agent may run the call as soon as it has the answer.
+    pub(super) fn note_session(&self) {
+        let Some(file) = &self.setup.session_file else {
+            return;
+        };
+        let event = self.setup.judged.as_deref().unwrap_or(&self.call.event);
+        session::note_event(file, event, self.call.product);
+        if let Some(guard_run) = &self.guard_run {
+            return guard_run.note_session();
+        }
+        let guard = || ProjectGuard::from_settings(&self.setup.settings, &self.call.project, self.setup.now);
+        session::follow_call(file, event, &guard);
     }
 
     /// Whether no user can answer, by the agent's variables or its command line.

@@ -25,6 +25,7 @@ fn remind_with(
         launcher_project_path: None,
         settings: &profile_settings(),
         context_trust: ContextTrust::Sufficient,
+        session_file: None,
         now: start + SignedDuration::from_mins(minutes),
     };
     build_reminder(&occasion, snapshot.as_ref())
@@ -95,6 +96,7 @@ fn who_goes_on_because_of_a_hook_is_not_asked_about() {
                 launcher_project_path: None,
                 settings: &settings,
                 context_trust: ContextTrust::Sufficient,
+                session_file: None,
                 now: START.parse().unwrap(),
             };
             assert_eq!(build_snapshot_query(&occasion).is_some(), expected, "{name} {fields}");

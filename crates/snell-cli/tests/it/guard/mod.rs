@@ -7,6 +7,7 @@ mod hook;
 mod recording;
 mod run;
 mod self_protection;
+mod session;
 mod settings;
 mod symlinks;
 mod unreadable_calls;

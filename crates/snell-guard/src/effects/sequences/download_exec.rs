@@ -83,6 +83,12 @@ fn list_executed_files(invocation: &Invocation) -> Vec<SymbolicText> {
     found
 }
 
+/// The path of the file that a program runs.
+pub(crate) fn find_executed_file(invocation: &Invocation, context: &JudgeContext) -> Option<String> {
+    let cwd = invocation.cwd.as_deref();
+    list_executed_files(invocation).iter().find_map(|file| locate_path(file, cwd, context).path)
+}
+
 /// The first operand, after words such as `run`.
 fn find_scripts<'a>(line: &ParsedArgs<'a>) -> impl Iterator<Item = &'a SymbolicText> {
     let is_word = |operand: &&&SymbolicText| matches!(operand.as_text(), Some("run" | "exec" | "-"));

@@ -364,7 +364,7 @@ fn parse_archive_stem(archive: &str) -> Option<&str> {
     (!stem.is_empty()).then_some(stem)
 }
 
-fn parse_url_file_name(url: &SymbolicText) -> Option<SymbolicText> {
+pub(crate) fn parse_url_file_name(url: &SymbolicText) -> Option<SymbolicText> {
     let text = url.as_text()?;
     let path = text.split(['?', '#']).next()?;
     path.rsplit('/').next().filter(|name| !name.is_empty()).map(SymbolicText::from_text)

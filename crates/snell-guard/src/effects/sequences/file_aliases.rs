@@ -59,6 +59,11 @@ impl FileAliases {
         Self(names)
     }
 
+    /// The original path and the new name of each file.
+    pub(crate) fn into_pairs(self) -> impl Iterator<Item = (String, String)> {
+        self.0.into_iter().map(|alias| (alias.from, alias.path))
+    }
+
     /// The invocation with its program's original name, if the program has a new one on this command line or on disk.
     pub(crate) fn restore_program_name<'a>(
         &self,

@@ -2,5 +2,5 @@
 
 pub(crate) mod deferred_destroy;
 pub(crate) mod download_exec;
-mod fetched_files;
+pub(crate) mod fetched_files;
 pub(crate) mod file_aliases;

@@ -31,6 +31,11 @@ impl McpToolName {
         tables::is_server_name(&first.to_ascii_lowercase()).then(|| Self::from_joined_name(name))
     }
 
+    /// The words in the server's name.
+    pub(in crate::tools) fn into_server(self) -> Vec<String> {
+        self.server
+    }
+
     fn from_server_and_tool(server: &str, tool: &str) -> Self {
         let server = split_identifier(server);
         let mut tool = split_identifier(tool);

@@ -148,6 +148,8 @@ pub struct GuardSettings {
     pub headless_origin: Option<SourceLocation>,
     /// Whether files are copied aside before a call deletes or overwrites them.
     pub backup: BackupSettings,
+    /// Whether a call is judged by what its session did before.
+    pub session: bool,
     /// Branches that no push may overwrite or delete.
     pub protected_branches: ProtectedBranches,
     /// Paths that must not be changed.
@@ -171,6 +173,7 @@ impl Default for GuardSettings {
             headless: HeadlessChoice::default(),
             headless_origin: None,
             backup: BackupSettings::default(),
+            session: true,
             protected_branches: ProtectedBranches::default(),
             protect: Vec::new(),
             secrets: Vec::new(),
@@ -202,6 +205,7 @@ pub(super) const GUARD_KEYS: &[&str] = &[
     "backup_keep",
     "backup_mb",
     "backup_ms",
+    "session",
     "protected_branches",
     "protect",
     "secrets",
@@ -218,6 +222,7 @@ pub(super) struct FileGuardSettings {
     on_failure: Option<(GuardChoice, SourceLocation)>,
     headless: Option<(HeadlessChoice, SourceLocation)>,
     backup: backup::FileBackupSettings,
+    session: Option<bool>,
     protected_branches: Option<Vec<String>>,
     protect: Vec<ProtectedPath>,
     secrets: Vec<ProtectedPath>,
@@ -267,6 +272,7 @@ impl GuardSettings {
         }
         if is_users {
             self.backup.add_file(file.backup);
+            self.session = file.session.unwrap_or(self.session);
         }
         match (&file.protected_branches, is_users) {
             (Some(branches), true) => self.protected_branches.users = Some(branches.clone()),

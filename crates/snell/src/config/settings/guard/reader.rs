@@ -32,6 +32,7 @@ pub(in super::super) fn read_guard(reader: &mut ConfigReader<'_>, node: &Spanned
             Some((choice, reader.locate_offset(node.offset)))
         }),
         backup: super::backup::read_backup(reader, &fields),
+        session: get_user_only(reader, &fields, "session").and_then(|_| reader.read_bool(&fields, "session")),
         protected_branches: read_branches(reader, &fields),
         protect: read_paths(reader, &fields, "protect"),
         secrets: read_paths(reader, &fields, "secrets"),
