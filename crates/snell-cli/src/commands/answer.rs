@@ -42,8 +42,11 @@ pub(crate) struct Args {
     /// Allow the same call again: in this session, or in this project
     #[arg(long, value_name = "SCOPE", value_parser = ["session", "project"])]
     remember: Option<String>,
+    /// Allow, and let the agent apply this one of its own suggestions from now on
+    #[arg(long, value_name = "NUMBER")]
+    suggestion: Option<usize>,
     /// Forget the answer that you remembered with this request (`snell requests --remembered`)
-    #[arg(long, value_name = "ID", conflicts_with_all = ["id", "message", "remember"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["id", "message", "remember", "suggestion"])]
     forget: Option<String>,
     /// The last day for which it is remembered [default: none]
     #[arg(long, value_name = "DATE", requires = "remember")]
@@ -72,6 +75,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     if request.status != RequestStatus::Open {
         return Err(report_closed(&request).into());
     }
+    request.check_way().map_err(CommandError::from)?;
     let answer = if args.answers.is_empty() {
         ask_for_answer(args, &request)?
     } else {
@@ -106,6 +110,7 @@ fn report_closed(request: &RequestView) -> CommandError {
 /// The open request, if there is exactly one and a person can look at it before the answer.
 fn find_only_request(store_handle: &mut StoreHandle) -> anyhow::Result<RequestView> {
     let mut open = load_requests(store_handle, &RequestFilter::open())?;
+    open.retain(|request| request.answerable);
     match (open.len(), open.pop()) {
         (1, Some(request)) if question::can_ask() => Ok(request),
         (0, _) => {
@@ -146,8 +151,13 @@ fn build_answer(args: &Args, request: &RequestView, words: &[String]) -> anyhow:
         scope: if scope == "session" { RememberScope::Session } else { RememberScope::Project },
         until: args.until.map(time::end_of_day),
     });
-    let answer =
-        |choice, replies| RequestAnswer { choice, replies, message: args.message.clone(), remember: remember.clone() };
+    let answer = |choice, replies| RequestAnswer {
+        choice,
+        replies,
+        message: args.message.clone(),
+        remember: remember.clone(),
+        suggestion: args.suggestion,
+    };
     Ok(match (words, request.kind) {
         ([word], _) if word == "deny" => answer(AnswerChoice::Deny, Vec::new()),
         ([word], RequestKind::Permission) if word == "allow" => answer(AnswerChoice::Allow, Vec::new()),

@@ -82,7 +82,12 @@ impl Notice {
 
     /// The same about this request.
     pub(super) fn with_request(self, request: Option<RequestNotice>) -> Self {
-        Self { request, ..self }
+        let mut body = self.body;
+        for line in request.iter().flat_map(|request| &request.reading) {
+            body.push_str("\n• ");
+            body.push_str(line);
+        }
+        Self { request, body, ..self }
     }
 
     /// The body, with the link on a line of its own.

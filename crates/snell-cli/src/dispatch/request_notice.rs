@@ -17,6 +17,8 @@ pub(crate) struct RequestNotice {
     pub(crate) kind: RequestKind,
     pub(crate) tool: Option<String>,
     pub(crate) text: String,
+    /// Lines that say what the call would do, as the guard reads it.
+    pub(crate) reading: Vec<String>,
     pub(crate) expires_at: Timestamp,
     /// Links that answer, if the receiver has an address for other devices.
     pub(crate) answers: Vec<AnswerButton>,
@@ -48,6 +50,7 @@ impl RequestNotice {
             kind: request.kind,
             tool: request.tool.as_deref().map(|tool| clean_text(tool, MAX_TEXT_CELLS)),
             text: clean_text(&request.title, MAX_TEXT_CELLS),
+            reading: request.reading().map(|line| clean_text(line, MAX_TEXT_CELLS)).collect(),
             expires_at: request.expires_at,
             answers: signer.map(|(base, key)| sign_buttons(request, base, key)).unwrap_or_default(),
         }

@@ -99,6 +99,12 @@ impl<'a> GuardRun<'a> {
         self.original_count = self.judgements.len();
     }
 
+    /// A few plain lines for people that say what this input of the call would do. It costs as much as another judgement.
+    pub(crate) fn describe_input(&self, input: &Value) -> Vec<String> {
+        let tool = self.event.tool_name().unwrap_or_default();
+        self.guard.describe_call(tool, input, self.event.cwd.as_deref())
+    }
+
     fn judge_input(&mut self, input: &Value, answer: &mut Verdict) {
         // `tool_name` was not a string, so the tool is unknown.
         let is_text = |name: &Value| name.is_string();

@@ -175,6 +175,13 @@ impl ProjectGuard {
         self.catch_failure(tool, || self.guard_for_call(&call).explain(&call, cwd), GuardExplanation::from_judgement)
     }
 
+    /// A few plain lines for people that say what a call would do; nothing if the guard fails.
+    pub(crate) fn describe_call(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> Vec<String> {
+        let input = unpack_json_object(input);
+        let call = GuardToolCall { tool, input: &input };
+        self.catch_failure(tool, || self.guard_for_call(&call).review(&call, cwd).reading, |_| Vec::new())
+    }
+
     /// Whether a call matches the conditions of an entry on commands, paths and hosts.
     pub(crate) fn matches_entry(&self, entry: &GuardEntry, tool: &str, input: &Value) -> bool {
         let call = GuardToolCall { tool, input };

@@ -50,8 +50,13 @@ fn open_requests(server: &BrowserTestServer, agent_id: i64) {
         ]});
     });
     let answered = server.open_request(agent_id, |_| {});
-    let answer =
-        RequestAnswer { choice: AnswerChoice::Allow, replies: vec![], message: Some("go".into()), remember: None };
+    let answer = RequestAnswer {
+        choice: AnswerChoice::Allow,
+        replies: vec![],
+        message: Some("go".into()),
+        remember: None,
+        suggestion: None,
+    };
     let author = AnswerAuthor { name: "ann".into(), origin: AnswerOrigin::Terminal };
     server.open_store().answer_request(&answered.uid, &answer, &author, Timestamp::now()).unwrap();
 }

@@ -18,7 +18,8 @@ fn start() -> (BrowserTestServer, i64) {
 }
 
 fn answer_elsewhere(server: &BrowserTestServer, request: &RequestView) {
-    let answer = RequestAnswer { choice: AnswerChoice::Deny, replies: vec![], message: None, remember: None };
+    let answer =
+        RequestAnswer { choice: AnswerChoice::Deny, replies: vec![], message: None, remember: None, suggestion: None };
     let author = AnswerAuthor { name: "bob".into(), origin: AnswerOrigin::Terminal };
     let outcome = server.open_store().answer_request(&request.uid, &answer, &author, jiff::Timestamp::now()).unwrap();
     assert!(matches!(outcome, AnswerOutcome::Accepted(_)));

@@ -99,8 +99,13 @@ fn wait_for_delivery(sandbox: &CliSandbox, request: &RequestView) -> RequestView
 }
 
 fn build_answer(text: &str) -> (RequestAnswer, AnswerAuthor) {
-    let answer =
-        RequestAnswer { choice: AnswerChoice::Reply, replies: vec![text.to_owned()], message: None, remember: None };
+    let answer = RequestAnswer {
+        choice: AnswerChoice::Reply,
+        replies: vec![text.to_owned()],
+        message: None,
+        remember: None,
+        suggestion: None,
+    };
     (answer, AnswerAuthor { name: "ann".to_owned(), origin: AnswerOrigin::Terminal })
 }
 
@@ -303,6 +308,12 @@ fn a_permission_dialog_is_listed_with_its_place_and_never_typed_into() {
     for text in ["1", "y", "yes"] {
         assert_refused(&answer(&sandbox, &request, text), RequestStatus::Open, &format!("tmux pane {pane}"));
     }
+    // Nothing shows it as one that can be answered.
+    assert!(!request.answerable);
+    let listed = sandbox.run_snell(&["requests"], "").stdout;
+    assert!(listed.contains("only in its own terminal") && !listed.contains("left"), "{listed}");
+    let refused = sandbox.run_snell(&["answer", &request.uid, "allow"], "");
+    assert!(refused.code == 1 && refused.stderr.contains("in the agent's own terminal"), "{refused:?}");
     let ran = sandbox.run_snell(&["wake", &request.agent_id.to_string()], "");
     assert!(ran.code == 1 && ran.stderr.contains("pressing Enter could answer for the user"), "{ran:?}");
     // A sub-agent's dialog is open although the agent works.

@@ -4,6 +4,7 @@
 mod descriptions;
 mod editable_spans;
 mod flips;
+pub(crate) mod reading;
 mod toml_string;
 
 pub use flips::{DecisionFlip, FlipKind};

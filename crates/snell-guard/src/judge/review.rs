@@ -1,6 +1,7 @@
 //! A judgement with the programs and effects that it is about.
 
 use crate::effects::Effect;
+use crate::explain::reading::describe_call;
 use crate::invocation::Invocation;
 use crate::judge::context::JudgeContext;
 use crate::judge::{GuardJudgement, GuardToolCall, analyze_call, judge_analysis};
@@ -15,6 +16,8 @@ pub struct CallReview {
     pub invocations: Vec<Invocation>,
     /// The effects of these programs and of the tool itself; `Effect::by` is an index of `invocations`.
     pub effects: Vec<Effect>,
+    /// A few plain lines for people that say what would happen, gravest first.
+    pub reading: Vec<String>,
 }
 
 /// Judges a call by its text alone, and keeps the analysis.
@@ -22,6 +25,7 @@ pub(crate) fn review_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, contex
     let analysis = analyze_call(call, policy, context);
     CallReview {
         judgement: judge_analysis(&analysis, policy),
+        reading: describe_call(call, &analysis, policy, context),
         invocations: analysis.invocations,
         effects: analysis.effects,
     }

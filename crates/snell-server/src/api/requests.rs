@@ -118,6 +118,7 @@ struct AnswerBody {
     replies: Vec<String>,
     message: Option<String>,
     remember: Option<RememberBody>,
+    suggestion: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -135,12 +136,13 @@ impl AnswerBody {
         })
     }
 
-    fn into_answer(self) -> Result<RequestAnswer, HttpError> {
-        let remember = match self.remember {
+    fn into_answer(mut self) -> Result<RequestAnswer, HttpError> {
+        let remember = match self.remember.take() {
             Some(term) => Some(RememberTerm { scope: term.scope, until: parse_until(term.until)? }),
             None => None,
         };
-        Ok(RequestAnswer { choice: self.answer, replies: self.replies, message: self.message, remember })
+        let Self { answer: choice, replies, message, suggestion, .. } = self;
+        Ok(RequestAnswer { choice, replies, message, remember, suggestion })
     }
 }
 

@@ -72,6 +72,7 @@ fn sample_agent(text: &str) -> AgentView {
         last_seen_at: Timestamp::UNIX_EPOCH,
         ended_at: Some(Timestamp::UNIX_EPOCH),
         end_reason: some(),
+        request_reading: vec![text.to_owned()],
         open_request: some(),
     }
 }

@@ -496,7 +496,6 @@ impl RequestRows for Journal<'_> {
         find_request(request_id: i64) -> Option<RequestView>;
         find_request_by_uid(uid: &str) -> Option<RequestView>;
         list_open_requests(agent_id: i64) -> Vec<RequestView>;
-        mark_request_delivered(request_id: i64, at: Timestamp) -> ();
         save_request_delivery(request_id: i64, delivered_at: Option<Timestamp>, reason: Option<&str>) -> ();
         has_request_of_event(agent_id: i64, event_id: &str) -> bool;
         save_remembered_answer(remembered: &RememberedAnswer) -> ();

@@ -43,6 +43,12 @@ impl RequestView {
         listed.iter().filter_map(|question| RequestQuestion::deserialize(question).ok()).collect()
     }
 
+    /// A few lines that say what the call would do.
+    pub fn reading(&self) -> impl Iterator<Item = &str> {
+        let listed = self.detail.get("reading").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        listed.iter().filter_map(Value::as_str)
+    }
+
     /// How many bytes of the call are missing in the detail, if it is too long.
     pub fn left_out_bytes(&self) -> Option<u64> {
         self.detail.get("left_out").and_then(Value::as_u64)
@@ -54,8 +60,14 @@ impl RequestView {
     ///
     /// The problem with the answer.
     pub fn check_answer(&self, answer: &RequestAnswer, now: Timestamp) -> Result<(), UserMessage> {
+        self.check_way()?;
         self.check_choice(answer)?;
         self.check_remember(answer, now)?;
+        self.check_suggestion(answer)?;
+        if answer.choice == AnswerChoice::Allow && answer.message.is_some() {
+            let message = UserMessage::new("a message reaches the agent only with a denial");
+            return Err(message.with_hint("leave the message out, or deny the call"));
+        }
         if answer.replies.len() > MAX_REPLIES {
             return Err(UserMessage::new(format!("there are more than {MAX_REPLIES} replies")));
         }
@@ -89,6 +101,21 @@ impl RequestView {
         }
         if replies.iter().any(|reply| reply.trim().is_empty()) {
             return Err(UserMessage::new("a reply is empty").with_hint("choose an option, or write a text"));
+        }
+        Ok(())
+    }
+
+    fn check_suggestion(&self, answer: &RequestAnswer) -> Result<(), UserMessage> {
+        let Some(number) = answer.suggestion else {
+            return Ok(());
+        };
+        if (self.kind, answer.choice) != (RequestKind::Permission, AnswerChoice::Allow) {
+            return Err(UserMessage::new("only an allowed permission can apply a suggestion of the agent"));
+        }
+        let count = self.suggestions().len();
+        if number == 0 || number > count {
+            let message = UserMessage::new(format!("this request has no suggestion {number}"));
+            return Err(message.with_hint(format!("it has {count}; leave it out to allow the call once")));
         }
         Ok(())
     }

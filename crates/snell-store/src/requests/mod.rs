@@ -8,9 +8,9 @@ mod answer_check;
 mod pane;
 mod pane_text;
 mod remembered;
+mod settlement;
+mod suggestion;
 mod watcher_lock;
-
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,15 +19,13 @@ use snell::{Timestamp, UserMessage};
 pub use answer_check::{MAX_ANSWER_CHARS, QuestionOption, RequestQuestion};
 pub use pane::PaneAnswer;
 pub use remembered::{RememberedAnswer, RememberedCall};
+pub(crate) use settlement::UnsettledRequest;
 pub use watcher_lock::WatcherLock;
 
 use crate::db::model::{ProcessIdentity, words};
 use crate::db::rows::Rows;
 use crate::error::Result;
 use crate::store::Store;
-
-/// A hook that waits may be late by this much before its request is closed for it.
-const EXPIRY_GRACE: Duration = Duration::from_secs(5);
 
 words! {
     /// The kind of a request.
@@ -127,6 +125,16 @@ pub struct RequestAnswer {
     /// Whether the same call is allowed again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remember: Option<RememberTerm>,
+    /// The number of the agent's own suggestion that it shall apply from now on, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<usize>,
+}
+
+impl RequestAnswer {
+    /// An answer with only a choice.
+    pub fn new(choice: AnswerChoice) -> Self {
+        Self { choice, replies: Vec::new(), message: None, remember: None, suggestion: None }
+    }
 }
 
 /// How long an answer is remembered.
@@ -224,8 +232,10 @@ pub struct RequestView {
     /// The process that waits.
     #[serde(skip)]
     pub waiter: Option<ProcessIdentity>,
-    /// Whether it can still be answered.
+    /// Whether it is still open.
     pub status: RequestStatus,
+    /// Whether it is open, and an answer from elsewhere has a way to the agent.
+    pub answerable: bool,
     /// The answer.
     pub answer: Option<RequestAnswer>,
     /// The author of the answer.
@@ -299,7 +309,6 @@ pub(crate) trait RequestRows {
     fn list_open_requests(&mut self, agent_id: i64) -> Result<Vec<RequestView>>;
     /// Closes a request that is open.
     fn close_request(&mut self, request_id: i64, end: &RequestEnd) -> Result<()>;
-    fn mark_request_delivered(&mut self, request_id: i64, at: Timestamp) -> Result<()>;
     /// Stores whether the agent got the answer, or why not.
     fn save_request_delivery(
         &mut self,
@@ -379,7 +388,8 @@ impl Store {
         })
     }
 
-    /// Takes the answer of a request for its agent: the first call returns it, and marks it as delivered.
+    /// Takes the answer of a request for its agent: the first call returns it, and marks it as delivered. An answer that was
+    /// given up is not delivered any more.
     ///
     /// # Errors
     ///
@@ -387,7 +397,10 @@ impl Store {
     pub fn take_answer(&mut self, request_id: i64, now: Timestamp) -> Result<Option<RequestAnswer>> {
         let is_answered = |rows: &mut dyn Rows| {
             let found = rows.find_request(request_id)?;
-            Ok(found.filter(|found| found.status == RequestStatus::Answered && found.delivered_at.is_none()))
+            Ok(found.filter(|found| {
+                let is_settled = found.delivered_at.is_some() || found.closed_reason.is_some();
+                found.status == RequestStatus::Answered && !is_settled
+            }))
         };
         // A process that waits asks often, and mostly has no answer yet.
         if self.read_rows(&mut |rows| is_answered(rows))?.is_none() {
@@ -397,7 +410,8 @@ impl Store {
             let Some(found) = is_answered(journal)? else {
                 return Ok(None);
             };
-            journal.mark_request_delivered(request_id, now)?;
+            journal.save_request_delivery(request_id, Some(now), None)?;
+            journal.record_request_delivery(request_id)?;
             Ok(found.answer)
         })
     }
@@ -422,35 +436,5 @@ impl Store {
             journal.close_request(request_id, &RequestEnd::without_answer(status, reason, now))?;
             journal.require_request(request_id)
         })
-    }
-
-    /// Closes open requests whose hook is gone or whose time is over. Returns how many.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be used.
-    pub fn sweep_requests(&mut self, now: Timestamp) -> Result<usize> {
-        let host = self.host().map(str::to_owned);
-        let open = self.list_requests(&RequestFilter::open())?;
-        let overdue: Vec<_> =
-            open.iter().filter_map(|found| Some((found.request_id, found.find_end(host.as_deref(), now)?))).collect();
-        for (request_id, (status, reason)) in &overdue {
-            self.close_request(*request_id, *status, reason, now)?;
-        }
-        Ok(overdue.len())
-    }
-}
-
-impl RequestView {
-    /// Why an open request must be closed, if its hook is gone or its time is over.
-    fn find_end(&self, own_host: Option<&str>, now: Timestamp) -> Option<(RequestStatus, &'static str)> {
-        let latest = self.expires_at.checked_add(EXPIRY_GRACE).unwrap_or(self.expires_at);
-        if latest <= now {
-            return Some((RequestStatus::Expired, "no answer came in time"));
-        }
-        // Processes of other hosts cannot be seen here.
-        let is_near = self.host.is_none() || self.host.as_deref() == own_host;
-        let is_gone = is_near && self.waiter.is_some_and(ProcessIdentity::is_gone);
-        is_gone.then_some((RequestStatus::Withdrawn, "the agent ended the hook that waited"))
     }
 }

@@ -22,16 +22,26 @@ impl RequestView {
         self.detail.get("place").and_then(Value::as_str)
     }
 
+    /// Checks that any answer has a way to the agent.
+    ///
+    /// # Errors
+    ///
+    /// Why none has.
+    pub fn check_way(&self) -> Result<(), UserMessage> {
+        if self.channel != AnswerChannel::Elsewhere {
+            return Ok(());
+        }
+        let place = self.place().unwrap_or("its terminal is not known");
+        let message = UserMessage::new("this request can only be answered in the agent's own terminal");
+        Err(message.with_hint(format!("go there: {place}")))
+    }
+
     /// Checks that this answer has a way to the agent.
     pub(super) fn check_channel(&self, answer: &RequestAnswer) -> Result<(), UserMessage> {
         match self.channel {
             AnswerChannel::Reply => Ok(()),
             AnswerChannel::Pane => compose_line(answer).map(drop),
-            AnswerChannel::Elsewhere => {
-                let place = self.place().unwrap_or("its terminal is not known");
-                let message = UserMessage::new("this request can only be answered in the agent's own terminal");
-                Err(message.with_hint(format!("go there: {place}")))
-            }
+            AnswerChannel::Elsewhere => self.check_way(),
         }
     }
 }
@@ -82,7 +92,7 @@ mod tests {
 
     fn build_answer(choice: AnswerChoice, replies: &[&str]) -> RequestAnswer {
         let replies = replies.iter().map(|reply| (*reply).to_owned()).collect();
-        RequestAnswer { choice, replies, message: None, remember: None }
+        RequestAnswer { choice, replies, message: None, remember: None, suggestion: None }
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use snell::{FileAccess, RegularFile, Timestamp};
 
-use super::formats::{LineUsage, UsageFileState};
+use super::formats::{LineUsage, UsageFileState, UsageReader, limit_text};
 use super::source_files::{self, UsageDirectory, UsageFile};
 use crate::db::usage::{UsageBatch, UsageFilePosition};
 use crate::derive::project::find_project_root;
@@ -147,8 +147,19 @@ fn read_part(source: &UsageFile, stored: Option<&(String, String)>) -> io::Resul
         from = position;
         state = serde_json::from_str(stored_state).unwrap_or_default();
     }
-    let (found, position, has_more) =
-        read_lines(&file, &from, &mut |line| (source.format.read_line)(line, &mut state))?;
+    let (found, position, has_more) = match source.format.reader {
+        UsageReader::Lines(read) => read_lines(&file, &from, &mut |line| read(line, &mut state))?,
+        UsageReader::LinesOfSession { read, session_level, agent_level } => {
+            let name_of = |level: usize| {
+                let directory = Path::new(&source.path).ancestors().nth(level)?.file_name()?;
+                Some(limit_text(directory.to_string_lossy().into_owned()))
+            };
+            state.session_id = name_of(session_level).unwrap_or_default();
+            state.turn = name_of(agent_level).unwrap_or_default();
+            read_lines(&file, &from, &mut |line| read(line, &mut state))?
+        }
+        UsageReader::Document(read) => read_document(&file, &mut |document| read(document, &mut state))?,
+    };
     let read_bytes = position.offset.saturating_sub(from.offset);
     let position = UsageFilePosition {
         path: source.path.clone(),
@@ -157,6 +168,16 @@ fn read_part(source: &UsageFile, stored: Option<&(String, String)>) -> io::Resul
         state: serde_json::to_string(&state).unwrap_or_default(),
     };
     Ok(FilePart { position, found, read_bytes, has_more })
+}
+
+/// Reads a whole file again. A longer one than a step is no document of an agent.
+fn read_document(file: &File, read: &mut dyn FnMut(&[u8]) -> LineUsage) -> io::Result<ReadLines> {
+    let mut document = Vec::new();
+    file.take(STEP_BYTES).read_to_end(&mut document)?;
+    let LineUsage { requests, turn } = read(&document);
+    let found = UsageBatch { requests, turns: turn.into_iter().collect(), ..UsageBatch::default() };
+    let length = file.metadata()?.len();
+    Ok((found, TranscriptCursor::from_offset(file, length)?, false))
 }
 
 type ReadLines = (UsageBatch, TranscriptCursor, bool);

@@ -9,7 +9,7 @@ use crate::db::change_feed::{ChangeRange, ChangeRow};
 use crate::db::usage::UsageQueries;
 use crate::db::workers::SessionWorker;
 use crate::error::Result;
-use crate::requests::{RememberedAnswer, RememberedCall, RequestFilter, RequestView};
+use crate::requests::{RememberedAnswer, RememberedCall, RequestFilter, RequestView, UnsettledRequest};
 use crate::views::log_search::{EventDetails, LogSearchResult, ProjectView};
 use crate::views::query_types::{
     AgentFilter, AgentView, DecisionAuthor, EventActivity, ExportLine, FailedHook, GuardFilter, GuardLogEntry,
@@ -120,6 +120,8 @@ pub trait LiveQueries {
 pub trait RequestQueries {
     /// Requests, the newest first. [`crate::Store::sweep_requests`] closes those that are over.
     fn list_requests(&mut self, filter: &RequestFilter) -> Result<Vec<RequestView>>;
+    /// Requests for which a hook may wait: open ones, and answers that no hook has taken.
+    fn list_unsettled_requests(&mut self) -> Result<Vec<UnsettledRequest>>;
     /// Requests opened since this time whose answers wait to be typed into a pane.
     fn list_untyped_answers(&mut self, opened_after: Timestamp) -> Result<Vec<RequestView>>;
     /// The number of open requests.

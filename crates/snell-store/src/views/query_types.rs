@@ -95,6 +95,8 @@ pub struct AgentView {
     pub end_reason: Option<String>,
     /// The id of its oldest open request.
     pub open_request: Option<String>,
+    /// A few lines that say what the call of that request would do.
+    pub request_reading: Vec<String>,
 }
 
 impl AgentView {

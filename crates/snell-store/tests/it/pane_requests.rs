@@ -35,7 +35,8 @@ impl TestStore {
     }
 
     fn answer(&mut self, request: &RequestView, choice: AnswerChoice, reply: &str) -> AnswerOutcome {
-        let answer = RequestAnswer { choice, replies: vec![reply.to_owned()], message: None, remember: None };
+        let answer =
+            RequestAnswer { choice, replies: vec![reply.to_owned()], message: None, remember: None, suggestion: None };
         let author = AnswerAuthor { name: "ann".to_owned(), origin: AnswerOrigin::Terminal };
         self.store.answer_request(&request.uid, &answer, &author, Timestamp::now()).unwrap()
     }

@@ -33,7 +33,7 @@ pub fn build_request(agent_id: i64, waiter: Option<&LiveProcess>) -> NewRequest 
 }
 
 fn build_answer(choice: AnswerChoice) -> RequestAnswer {
-    RequestAnswer { choice, replies: Vec::new(), message: None, remember: None }
+    RequestAnswer { choice, replies: Vec::new(), message: None, remember: None, suggestion: None }
 }
 
 fn build_author(name: &str) -> AnswerAuthor {
@@ -83,7 +83,34 @@ fn the_first_answer_wins_and_is_taken_once() {
     assert_eq!(take(), Some(build_answer(AnswerChoice::Deny)));
     assert_eq!(take(), None);
     assert!(kept.find_request(&request.uid).delivered_at.is_some());
-    assert_eq!(kept.list_request_changes(), ["request_opened", "request_closed"]);
+    // It is reported again once the agent has it.
+    assert_eq!(kept.list_request_changes(), ["request_opened", "request_closed", "request_closed"]);
+}
+
+#[test]
+fn an_answer_that_its_hook_cannot_take_any_more_is_given_up() {
+    let mut kept = TestStore::new();
+    let mut hook = LiveProcess::new();
+    let answer = |kept: &mut TestStore, request: &RequestView| {
+        let answer = build_answer(AnswerChoice::Allow);
+        kept.store.answer_request(&request.uid, &answer, &build_author("ann"), Timestamp::now()).unwrap();
+    };
+    let waits = kept.open_request(Some(&hook));
+    answer(&mut kept, &waits);
+    assert_eq!(kept.store.sweep_requests(Timestamp::now()).unwrap(), 0);
+    hook.terminate();
+    assert_eq!(kept.store.sweep_requests(Timestamp::now()).unwrap(), 1);
+    let after = kept.find_request(&waits.uid);
+    assert_eq!((after.status, after.delivered_at), (RequestStatus::Answered, None));
+    assert_eq!(after.closed_reason.as_deref(), Some("its hook ended before"));
+    assert_eq!(kept.store.sweep_requests(Timestamp::now()).unwrap(), 0);
+    assert_eq!(kept.store.take_answer(waits.request_id, Timestamp::now()).unwrap(), None);
+
+    let slow = kept.store.open_request(&build_request(waits.agent_id, None)).unwrap();
+    answer(&mut kept, &slow);
+    assert_eq!(kept.store.sweep_requests(Timestamp::now() + Duration::from_secs(70)).unwrap(), 1);
+    assert_eq!(kept.find_request(&slow.uid).closed_reason.as_deref(), Some("its hook did not take it in time"));
+    assert_eq!(kept.store.take_answer(slow.request_id, Timestamp::now()).unwrap(), None);
 }
 
 #[test]

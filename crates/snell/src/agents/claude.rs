@@ -1,8 +1,8 @@
 //! Claude Code.
 
 use super::claude_replies::{
-    ADDITIONAL_CONTEXT, CLAUDE_LIKE, NO_CONTEXT, PERMISSION_ALLOW, PERMISSION_ASK, PERMISSION_DENY,
-    PERMISSION_REQUEST_ROW, UPDATED_INPUT, block_row, context_row,
+    ADDITIONAL_CONTEXT, BEHAVIOR_ALLOW_WITH, CLAUDE_LIKE, NO_CONTEXT, PERMISSION_ALLOW, PERMISSION_ASK,
+    PERMISSION_DENY, PERMISSION_REQUEST_ROW, UPDATED_INPUT, block_row, context_row,
 };
 use super::fingerprint::{AgentVocabulary, CallerEvidence, PayloadMark};
 use super::install_recipe::{
@@ -74,7 +74,12 @@ static REPLIES: ReplyDialect = ReplyDialect {
             context: ADDITIONAL_CONTEXT,
             ..EMPTY_ROW
         },
-        ReplyRow { question_answers: Some("answers"), dialog: DialogDuringHook::Usable, ..PERMISSION_REQUEST_ROW },
+        ReplyRow {
+            allow_with: BEHAVIOR_ALLOW_WITH,
+            question_answers: Some("answers"),
+            dialog: DialogDuringHook::Usable,
+            ..PERMISSION_REQUEST_ROW
+        },
         with_fields(empty_row("PermissionDenied"), &["retry"]),
         ReplyRow {
             output: OutputForm::KeyByTool {

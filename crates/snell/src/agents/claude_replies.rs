@@ -30,6 +30,11 @@ pub(super) const BEHAVIOR_ALLOW: ReplyForm = Json(&[
     ("hookSpecificOutput.decision.behavior", Word("allow")),
     ("hookSpecificOutput.decision.updatedInput", Changed),
 ]);
+/// The same, with one of the suggestions of the request.
+pub(super) const BEHAVIOR_ALLOW_WITH: ReplyForm = Json(&[
+    ("hookSpecificOutput.decision.behavior", Word("allow")),
+    ("hookSpecificOutput.decision.updatedPermissions", Changed),
+]);
 pub(super) const CONTINUE_FALSE: ReplyForm = Json(&[("continue", False), ("stopReason", Text)]);
 /// The key of texts for the user.
 pub(super) const SYSTEM_MESSAGE: &str = "systemMessage";

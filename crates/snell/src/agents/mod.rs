@@ -76,6 +76,9 @@ pub use transcript_facts::{
     TranscriptLines, TranscriptLocation,
 };
 
+/// The field of an event with the suggestions of the agent for permissions that last.
+const SUGGESTIONS: &str = "permission_suggestions";
+
 /// Every product. If the payloads of two are similar, the one with the narrower fingerprint is first.
 static PRODUCTS: &[&AgentProduct] = &[
     &opencode::OPENCODE,
@@ -361,6 +364,13 @@ impl AgentProduct {
         let row = self.reply.find_row(event.name.as_str());
         let takes = if self.asks_questions(event) { row.question_answers.is_some() } else { row.allow.is_supported() };
         takes.then_some(row.dialog)
+    }
+
+    /// The suggestions of the event for permissions that last, if the product applies the one that the user chooses.
+    pub fn list_suggestions<'a>(&self, event: &'a Event) -> &'a [serde_json::Value] {
+        let takes_them = self.reply.find_row(event.name.as_str()).allow_with.is_supported();
+        let listed = event.raw.get(SUGGESTIONS).filter(|_| takes_them).and_then(|listed| listed.as_array());
+        listed.map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Whether the event is a call of a tool with a list of questions to the user.

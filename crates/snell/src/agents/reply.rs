@@ -9,7 +9,7 @@
 //!
 //! Only an answer that the user gave to this very call, through Snell, is written as an "allow".
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{AgentProduct, AgentReply};
 use crate::event::{Event, EventName};
@@ -62,6 +62,8 @@ pub(super) struct ReplyRow {
     pub(super) ask: ReplyForm,
     /// Permits the call. Only for an answer that the user gave: it skips the product's own prompt.
     pub(super) allow: ReplyForm,
+    /// Permits the call, and applies one of the product's own suggestions from now on.
+    pub(super) allow_with: ReplyForm,
     /// The key for the user's answers, by question, in the input of a question tool that `allow` changes.
     pub(super) question_answers: Option<&'static str>,
     /// Whether the product's own dialog can be used while the hook runs.
@@ -80,6 +82,7 @@ pub(super) const EMPTY_ROW: ReplyRow = ReplyRow {
     deny: ReplyForm::Unsupported,
     ask: ReplyForm::Unsupported,
     allow: ReplyForm::Unsupported,
+    allow_with: ReplyForm::Unsupported,
     question_answers: None,
     dialog: DialogDuringHook::Missing,
     input: ReplyForm::Unsupported,
@@ -114,6 +117,8 @@ pub enum DialogDuringHook {
 pub enum UserAnswer {
     /// The call may run.
     Allow,
+    /// The call may run, and the product applies this suggestion of its own from now on.
+    AllowWith(Value),
     /// The call must not run, for this reason.
     Deny(String),
     /// Answers to the questions of a question tool, in their order.
@@ -214,6 +219,9 @@ pub(super) fn encode_user_answer(
     match answer {
         _ if verdict.decision == Decision::Deny => reply.add_decision(verdict),
         UserAnswer::Allow => reply.put(reply.row.allow, Some(ALLOWED_BY_USER), None),
+        UserAnswer::AllowWith(suggestion) => {
+            reply.put(reply.row.allow_with, Some(ALLOWED_BY_USER), Some(json!([suggestion])));
+        }
         UserAnswer::Deny(reason) => reply.deny(reason.clone()),
         UserAnswer::Replies(replies) => match reply.answer_questions(replies) {
             Some(input) => reply.put(reply.row.allow, None, Some(input)),

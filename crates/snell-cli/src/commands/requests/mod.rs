@@ -175,6 +175,7 @@ fn build_table(requests: &[RequestView], now: Timestamp) -> TextTable<6> {
     ]);
     for request in requests {
         let status = match request.status {
+            RequestStatus::Open if !request.answerable => "only in its own terminal".to_owned(),
             RequestStatus::Open => format!("open, {} left", format_elapsed(now, request.expires_at)),
             _ => describe_end(request, now),
         };

@@ -12,13 +12,8 @@ const MAX_LINES: usize = 40;
 const MAX_BYTES: usize = 4000;
 
 /// Parts of the detail with texts of other authors, in the order in which they are shown.
-const PARTS: &[(&str, &str)] = &[
-    ("reason", "Why it asks"),
-    ("guard", "Guard"),
-    ("input", "Call"),
-    ("cwd", "Directory"),
-    ("suggestions", "Offers"),
-];
+const PARTS: &[(&str, &str)] =
+    &[("reading", "It would"), ("reason", "Why it asks"), ("guard", "Guard"), ("input", "Call"), ("cwd", "Directory")];
 
 /// Prints everything that a person needs to decide, and then how to answer.
 pub(crate) fn print_request(request: &RequestView, now: Timestamp) {
@@ -42,6 +37,9 @@ pub(crate) fn print_request(request: &RequestView, now: Timestamp) {
         push_questions(&mut text, request);
     } else {
         push_parts(&mut text, &request.detail);
+        for (number, suggestion) in request.suggestions().iter().enumerate() {
+            push_quoted(&mut text, &format!("Suggestion {} of the agent", number + 1), suggestion);
+        }
         if let Some(bytes) = request.left_out_bytes() {
             let look = "look at it in the agent's terminal before you allow it";
             push_line(&mut text, &format!("Incomplete: {bytes} bytes of the call were not recorded; {look}"));
@@ -67,7 +65,7 @@ pub(crate) fn describe_end(request: &RequestView, now: Timestamp) -> String {
         let undelivered = match (&request.delivered_at, &request.closed_reason) {
             (Some(_), _) => String::new(),
             (None, None) => ", not yet delivered".to_owned(),
-            (None, Some(why)) => format!(", not delivered: {why}"),
+            (None, Some(why)) => format!(", but the agent did not get it: {why}"),
         };
         return format!("{choice} by {by} from {from}{at}{undelivered}");
     }
@@ -90,6 +88,11 @@ fn push_parts(text: &mut String, detail: &Value) {
                     let verdict = format!("{} ({}): {}", part("decision"), part("rule"), part("reason"));
                     push_quoted(text, label, &verdict);
                 }
+            }
+            Some(Value::Array(lines)) if *key == "reading" => {
+                let lines: Vec<_> =
+                    lines.iter().filter_map(Value::as_str).map(|line| line.replace('\n', " ")).collect();
+                push_quoted(text, label, &lines.join("\n"));
             }
             Some(other) => push_quoted(text, label, &to_shown_text(other)),
         }
@@ -120,7 +123,8 @@ fn push_commands(text: &mut String, request: &RequestView) {
             return push_line(text, &format!("Answer in the agent's own terminal: {place}"));
         }
         (AnswerChannel::Pane, ..) => "TEXT",
-        (AnswerChannel::Reply, RequestKind::Permission, _) => "allow | deny",
+        (AnswerChannel::Reply, RequestKind::Permission, _) if request.suggestions().is_empty() => "allow | deny",
+        (AnswerChannel::Reply, RequestKind::Permission, _) => "allow [--suggestion NUMBER] | deny",
         (AnswerChannel::Reply, RequestKind::Question, 0 | 1) => "NUMBER | TEXT | deny",
         (AnswerChannel::Reply, RequestKind::Question, _) => "NUMBER | TEXT, once per question | deny",
     };

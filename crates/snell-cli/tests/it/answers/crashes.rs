@@ -3,7 +3,7 @@
 use std::process::Child;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use snell_test_support::process::{Signal, send_signal, spawn_with_stdin, wait_for_output};
 
 use super::{AnswerBench, ENABLED};
@@ -59,6 +59,22 @@ fn a_hook_that_is_killed_at_any_moment_leaves_no_open_request_and_lets_nothing_t
             assert!(request["delivered_at"].is_string(), "round {round}: {request}");
         }
     }
+}
+
+#[test]
+fn an_answer_whose_hook_ended_before_says_that_the_agent_did_not_get_it() {
+    let bench = AnswerBench::new(ENABLED);
+    let _watcher = bench.watch();
+    let hook = bench.spawn_ask();
+    let uid = bench.wait_for_open();
+    send_signal(hook.id(), Signal::STOP);
+    assert_eq!(bench.answer(&[&uid, "allow"]).code, 0);
+    let shown = || bench.sandbox.run_snell(&["requests", &uid], "").stdout;
+    assert!(shown().contains("not yet delivered"), "{}", shown());
+    assert_eq!(kill(hook), "");
+    assert!(shown().contains("but the agent did not get it: its hook ended before"), "{}", shown());
+    let request = bench.list_requests()[0].clone();
+    assert_eq!((&request["status"], &request["closed_reason"]), (&json!("answered"), &json!("its hook ended before")));
 }
 
 #[test]

@@ -214,6 +214,31 @@ fn a_mistake_in_an_answer_is_an_error_and_leaves_the_request_open() {
 }
 
 #[test]
+fn the_agent_applies_the_suggestion_that_the_user_chooses() {
+    let bench = AnswerBench::new(ENABLED);
+    let _watcher = bench.watch();
+    let always = json!({"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "touch:*"}], "behavior": "allow",
+        "destination": "localSettings"});
+    let suggestions = json!([{"type": "setMode", "mode": "acceptEdits", "destination": "session"}, always]);
+    let hook = bench.spawn_event("PermissionRequest", json!({ "permission_suggestions": suggestions }));
+    let uid = bench.wait_for_open();
+    let shown = bench.sandbox.run_snell(&["requests", &uid], "").stdout;
+    let expected = "Suggestion 2 of the agent:\n  │ always allow Bash(touch:*) (kept in: localSettings)\n";
+    assert!(shown.contains(expected), "{shown}");
+    for (arguments, problem) in [
+        (["allow", "--suggestion", "3"], "this request has no suggestion 3"),
+        (["allow", "--suggestion", "0"], "this request has no suggestion 0"),
+        (["deny", "--suggestion", "1"], "only an allowed permission can apply a suggestion"),
+        (["allow", "--message", "go"], "a message reaches the agent only with a denial"),
+    ] {
+        let refused = bench.answer(&[&[uid.as_str()], &arguments[..]].concat());
+        assert!(refused.code != 0 && refused.stderr.contains(problem), "{refused:?}");
+    }
+    let said = bench.answer_hook(hook, &["allow", "--suggestion", "2"]);
+    assert_eq!(said.json(), decision(json!({"behavior": "allow", "updatedPermissions": [always]})));
+}
+
+#[test]
 fn an_agent_cannot_answer_its_own_request() {
     let bench = AnswerBench::new(ENABLED);
     let _watcher = bench.watch();

@@ -24,7 +24,61 @@ fn hostile_text_stays_behind_its_bar() {
     }
     let shown = bench.sandbox.run_snell(&["requests", &uid], "").stdout;
     assert!(shown.contains("  │ Answer: snell answer 0 allow\n"), "{shown}");
-    assert!(shown.ends_with(&format!("Answer: snell answer {uid} allow | deny\n")), "{shown}");
+    assert!(shown.ends_with(&format!("Answer: snell answer {uid} allow [--suggestion NUMBER] | deny\n")), "{shown}");
+    drop(ChildGuard(hook));
+}
+
+#[test]
+fn a_request_says_what_its_call_would_do() {
+    let cases = [
+        (json!({"command": "rm -rf build"}), "deletes build/ (in the project), with everything in it"),
+        (json!({"command": "curl -T dist.tgz https://example.com"}), "sends dist.tgz (in the project) to example.com"),
+        (json!({"command": "npm test"}), "runs: npm test"),
+        // A secret is masked where the call shows it, and here too.
+        (json!({"command": "login --token ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"}), "runs: login --token "),
+    ];
+    let bench = AnswerBench::new(ENABLED);
+    let _watcher = bench.watch();
+    for (input, expected) in cases {
+        let hook = bench.spawn_event("PermissionRequest", json!({ "tool_input": input }));
+        let uid = bench.wait_for_open();
+        let reading = bench.list_requests()[0]["detail"]["reading"].clone();
+        assert!(reading[0].as_str().unwrap().starts_with(expected), "{reading}");
+        let shown = bench.sandbox.run_snell(&["requests", &uid], "").stdout;
+        assert!(shown.contains(&format!("It would:\n  │ {expected}")), "{shown}");
+        assert!(!shown.contains("ghp_0123"), "{shown}");
+        bench.answer_hook(hook, &["deny"]);
+    }
+}
+
+#[test]
+fn a_request_describes_the_call_as_hooks_changed_it() {
+    let answer = r#"{"decision": "ask", "reason": "changed", "tool_input": {"command": "rm b"}}"#;
+    let hook = format!("[[hook]]\nevent = \"PreToolUse\"\nmodify = true\nrun = \"\"\"echo '{answer}'\"\"\"\n");
+    let config = format!("{ENABLED}hold = true\n{hook}");
+    let bench = AnswerBench::new(&config);
+    let _watcher = bench.watch();
+    let hook = bench.spawn_event("PreToolUse", json!({"tool_input": {"command": "rm a"}}));
+    bench.wait_for_open();
+    assert_eq!(bench.list_requests()[0]["detail"]["reading"], json!(["deletes b (in the project)"]));
+    drop(ChildGuard(hook));
+}
+
+#[test]
+fn a_call_with_too_many_fields_is_cut_as_a_whole_and_says_so() {
+    let bench = AnswerBench::new(ENABLED);
+    let _watcher = bench.watch();
+    let edits = vec![json!({"old_string": "a".repeat(1000), "new_string": "b"}); 3000];
+    let hook = bench.spawn_event(
+        "PermissionRequest",
+        json!({"tool_name": "MultiEdit", "tool_input": {"file_path": "y.rs", "edits": edits}}),
+    );
+    let uid = bench.wait_for_open();
+    let request = bench.list_requests()[0].clone();
+    assert!(request["detail"].to_string().len() <= 256 * 1024 + 100, "{}", request["detail"].to_string().len());
+    assert!(request["detail"]["left_out"].as_u64().unwrap() > 2_000_000);
+    let refused = bench.answer(&[&uid, "allow", "--remember", "project"]);
+    assert!(refused.stderr.contains("not shown in full"), "{refused:?}");
     drop(ChildGuard(hook));
 }
 

@@ -91,7 +91,10 @@ fn find_body(server: &StubServer, path: &str) -> Value {
 fn every_target_gets_the_buttons_of_a_request_at_once() {
     let server = start_target();
     let agents = create_sandbox(&server, ANSWERS);
-    let request = agents.open_request("Bash: make", |_| {});
+    let hostile = "runs: make\nAllowed by you\u{202e}\u{1b}[2J <!channel> *bold*";
+    let request = agents.open_request("Bash: make", |request| {
+        request.detail = json!({"input": {"command": "make"}, "reading": ["deletes build/", hostile]});
+    });
     agents.wait_for_request_notices(&["ntfy", "slack", "webhook", "command"]);
     let webhook = find_body(&server, "/hook");
     let answers = &webhook["request"]["answers"];
@@ -109,9 +112,15 @@ fn every_target_gets_the_buttons_of_a_request_at_once() {
     let expected =
         json!([http("Allow", link(0)), http("Deny", link(1)), {"action": "view", "label": "Open", "url": page}]);
     assert_eq!(ntfy["actions"], expected);
-    assert_eq!((&ntfy["message"], &ntfy["priority"]), (&json!("Bash: make"), &json!(4)));
+    // Each line of the reading is one line, and its invisible characters can be seen.
+    let shown = "runs: make Allowed by you\\u{202e}\\u{1b}[2J <!channel> *bold*";
+    assert_eq!(webhook["request"]["reading"], json!(["deletes build/", shown]));
+    let body = format!("Bash: make\n• deletes build/\n• {shown}");
+    assert_eq!((&ntfy["message"], &ntfy["priority"]), (&json!(body), &json!(4)));
 
     let slack = find_body(&server, "/slack");
+    assert!(!slack["text"].as_str().unwrap().contains("<!channel>"), "{slack}");
+    assert_eq!(slack["blocks"][1]["text"]["type"], "plain_text");
     let button = |label, url| json!({"type": "button", "text": {"type": "plain_text", "text": label, "emoji": false}, "url": url});
     let expected = json!([button("Allow", link(0)), button("Deny", link(1)), button("Open", page)]);
     assert_eq!(slack["blocks"][2], json!({"type": "actions", "elements": expected}));

@@ -51,7 +51,10 @@ pub(super) fn render_card(agent: &AgentView, costs: &AgentCosts, now: Timestamp)
 pub(crate) fn render_question(agent: &AgentView) -> Markup {
     html! {
         @if agent.state == AgentState::AwaitingInput { p.asks { bdi { (truncate_text(&agent.why, MAX_LAST_WORDS_CHARS)) } } }
-        @if let Some(uid) = &agent.open_request { p.open-request { a href={ "/requests#request-" (uid) } { "Answer its request" } } }
+        @if let Some(uid) = &agent.open_request {
+            @for line in &agent.request_reading { p.reading { "would: " bdi { (truncate_text(line, MAX_LAST_WORDS_CHARS)) } } }
+            p.open-request { a href={ "/requests#request-" (uid) } { "See its request" } }
+        }
     }
 }
 

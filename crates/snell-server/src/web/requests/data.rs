@@ -118,7 +118,8 @@ impl RequestsOverview {
             tool_use_id: some(),
             title: text.to_owned(),
             detail: json!({
-                "input": input, "cwd": text, "reading": [text], "suggestions": [text],
+                "input": input, "cwd": text, "reading": [text],
+                "suggestions": [text, {"type": text}, {"type": "setMode", "mode": text, "destination": text}],
                 "reasons": [{"author": text, "rule": text, "text": text}],
                 "questions": [
                     {"question": text, "header": text, "options": [{"label": text, "description": text}]},
@@ -131,6 +132,7 @@ impl RequestsOverview {
             host: some(),
             waiter: None,
             status: RequestStatus::Open,
+            answerable: true,
             answer: None,
             answered_by: None,
             answered_from: None,
@@ -150,6 +152,7 @@ impl RequestsOverview {
             replies: vec![text.to_owned()],
             message: some(),
             remember: None,
+            suggestion: None,
         };
         let answered = RequestView {
             status: RequestStatus::Answered,

@@ -39,21 +39,20 @@ struct RequestReason {
 /// Everything that a person needs to decide. Every text in it comes from an agent or a hook.
 pub(super) fn render_detail(request: &RequestView) -> Markup {
     let detail = &request.detail;
-    let list = |name: &str| detail.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let reasons = list_reasons(detail);
-    let reading: Vec<_> = list("reading").iter().filter_map(Value::as_str).take(MAX_LINES).collect();
+    let reading: Vec<_> = request.reading().take(MAX_LINES).collect();
     html! {
         p.asks { bdi { (truncate_text(&request.title, MAX_TEXT_CHARS)) } }
+        @if !reading.is_empty() {
+            p.label { "It would, as the guard reads it" }
+            ul.reading { @for line in reading { li { bdi { (truncate_text(line, MAX_TEXT_CHARS)) } } } }
+        }
         @if let Some(input) = detail.get("input").filter(|input| !input.is_null()) { (render_call(input)) }
         @if let Some(bytes) = request.left_out_bytes() {
             p.label { "Incomplete: " (bytes) " bytes of the call were not recorded. Look at it in the agent's terminal before you allow it." }
         }
         @if let Some(cwd) = detail.get("cwd").and_then(Value::as_str) {
             p.cwd { span.label { "in " } code { bdi { (truncate_text(cwd, MAX_TEXT_CHARS)) } } }
-        }
-        @if !reading.is_empty() {
-            p.label { "It would" }
-            ul.reading { @for line in reading { li { bdi { (truncate_text(line, MAX_TEXT_CHARS)) } } } }
         }
         @if !reasons.is_empty() {
             p.label { "Reasons to ask" }

@@ -77,7 +77,7 @@ impl FormAccess {
             form.answer id={ "form-" (uid) } method="post" action={ "/requests/" (uid) "/answer" } aria-label={ "Your answer to request " (uid) } {
                 input type="hidden" name="form" value=(value);
                 @match request.kind {
-                    RequestKind::Permission => (render_permission_fields(uid)),
+                    RequestKind::Permission => (render_permission_fields(request)),
                     RequestKind::Question => (render_question_fields(request)),
                 }
             }
@@ -85,7 +85,8 @@ impl FormAccess {
     }
 }
 
-fn render_permission_fields(uid: &str) -> Markup {
+fn render_permission_fields(request: &RequestView) -> Markup {
+    let uid = &request.uid;
     html! {
         p.choices {
             button.allow name="answer" value="allow" aria-describedby={ "title-" (uid) } { "Allow" }
@@ -95,6 +96,7 @@ fn render_permission_fields(uid: &str) -> Markup {
             summary { "Add a message, or remember the answer" }
             (render_message_field(uid))
             (render_remember_fields(uid))
+            (render_suggestions(request))
         }
     }
 }
@@ -112,6 +114,25 @@ fn render_remember_fields(uid: &str) -> Markup {
             }
             label for=(until) { "Remember that" }
             select id=(until) name="until" { @for (value, label, _) in TERMS { option value=(value) { (label) } } }
+        }
+    }
+}
+
+/// The agent's own offers to allow more from now on. Like the list of scopes, it is no default.
+fn render_suggestions(request: &RequestView) -> Markup {
+    let field = format!("suggestion-{}", request.uid);
+    let suggestions = request.suggestions();
+    html! {
+        @if !suggestions.is_empty() {
+            p.remember {
+                label for=(field) { "If you allow it, the agent itself may also" }
+                select id=(field) name="suggestion" {
+                    option value="" { "change nothing" }
+                    @for (index, text) in suggestions.iter().enumerate() {
+                        option value=(index + 1) { (truncate_text(text, MAX_PLACE_CHARS)) }
+                    }
+                }
+            }
         }
     }
 }
@@ -194,8 +215,11 @@ impl AnswerFields {
         let choice = self.values("answer").next().and_then(AnswerChoice::parse);
         let choice = choice.ok_or_else(|| bad_form_error("no answer was chosen"))?;
         let replies = if choice == AnswerChoice::Reply { self.collect_replies(request)? } else { Vec::new() };
-        let remember = if choice == AnswerChoice::Allow { self.parse_remember(now)? } else { None };
-        Ok(RequestAnswer { choice, replies, message: self.text("message"), remember })
+        let (remember, suggestion) = match choice {
+            AnswerChoice::Allow => (self.parse_remember(now)?, self.parse_suggestion()?),
+            AnswerChoice::Deny | AnswerChoice::Reply => (None, None),
+        };
+        Ok(RequestAnswer { choice, replies, message: self.text("message"), remember, suggestion })
     }
 
     /// One reply for each question: the chosen options, and the text if there is one.
@@ -218,6 +242,11 @@ impl AnswerFields {
         }
         parts.extend(text);
         Ok(parts.join(", "))
+    }
+
+    fn parse_suggestion(&self) -> Result<Option<usize>, HttpError> {
+        let number = self.text("suggestion").map(|number| number.parse());
+        number.transpose().map_err(|_| bad_form_error("the suggestion is unknown"))
     }
 
     fn parse_remember(&self, now: Timestamp) -> Result<Option<RememberTerm>, HttpError> {

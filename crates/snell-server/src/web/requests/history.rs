@@ -40,7 +40,13 @@ pub(super) fn render_end(request: &RequestView) -> Markup {
             @if let Some(origin) = request.answered_from { " " (describe_origin(origin)) }
             @if let Some(words) = join_words(answer) { ": " bdi { (truncate_text(&words, MAX_TEXT_CHARS)) } }
             @if answer.remember.is_some() { " " span.quiet { "(remembered)" } }
-            @if request.delivered_at.is_none() { " " span.quiet { "(the agent does not have it yet)" } }
+            @match (&request.delivered_at, &request.closed_reason) {
+                (Some(_), _) => {},
+                (None, None) => { " " span.quiet { "(the agent does not have it yet)" } },
+                (None, Some(why)) => {
+                    ". " strong.bad { "The agent did not get it" } ": " bdi { (truncate_text(why, MAX_TEXT_CHARS)) }
+                },
+            }
         } @else {
             strong.quiet { "No answer" }
             @if let Some(reason) = &request.closed_reason { ": " bdi { (truncate_text(reason, MAX_TEXT_CHARS)) } }

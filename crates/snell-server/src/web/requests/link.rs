@@ -43,7 +43,7 @@ pub(crate) async fn answer_by_link(
     uri: Uri,
 ) -> PageResult {
     let link = verify_link(&app, &uri)?;
-    let answer = RequestAnswer { choice: link.choice, replies: Vec::new(), message: None, remember: None };
+    let answer = RequestAnswer::new(link.choice);
     let name = format!("a link{}", describe_peer(via));
     let author = AnswerAuthor { name, origin: AnswerOrigin::Notice };
     let answered = submit_answer(&app, &link.uid, answer, author).await?;

@@ -5,9 +5,10 @@ use std::time::Duration;
 use serde_json::json;
 use snell::Timestamp;
 use snell_server::{AccessToken, AnswerKey, AnswerLink, ServeSettings};
-use snell_store::Store;
 use snell_store::requests::{AnswerChoice, RequestAnswer, RequestKind};
+use snell_store::{ProcessIdentity, Store};
 use snell_test_support::http::HttpResponse;
+use snell_test_support::process::LiveProcess;
 
 use super::{get_page, slice_between};
 use crate::support::{OpenRequest, TestApp, remember_call};
@@ -50,22 +51,69 @@ fn a_form_answers_and_the_page_says_who_answered_from_where() {
     let page = get_page(&app, "/requests");
     assert!(page.body.contains("Requests <strong class=\"waiting\">(1)</strong>") || page.body.contains("(1)"));
     assert!(page.body.contains("wants to use <code><bdi>Bash</bdi></code>"), "{}", page.body);
-    let body = format!("form={}&answer=allow&message=go&scope=project&until=1d", read_form_value(&page));
+    let body = format!("form={}&answer=allow&scope=project&until=1d", read_form_value(&page));
     let answered = post_form(&app, &request, &body, &[]);
     assert_eq!(
         (answered.status, answered.header("location")),
         (303, Some(&*format!("/requests#closed-{}", request.uid)))
     );
     let answer = take_answer(&app, &request).unwrap();
-    assert_eq!((answer.choice, answer.message.as_deref()), (AnswerChoice::Allow, Some("go")));
+    assert_eq!((answer.choice, answer.message.as_deref()), (AnswerChoice::Allow, None));
     assert!(answer.remember.unwrap().until.is_some());
     let page = get_page(&app, "/requests");
     let closed = slice_between(&page.body, &format!("id=\"closed-{}\"", request.uid), "</li>");
-    assert!(closed.contains("✓ Allowed</strong> by <bdi>ann</bdi> on the page: <bdi>go</bdi>"), "{closed}");
+    assert!(closed.contains("✓ Allowed</strong> by <bdi>ann</bdi> on the page"), "{closed}");
     assert!(!page.body.contains("<form class=\"answer\"") && page.body.contains("No agent asks for anything."));
     let late = post_form(&app, &request, &body, &[]);
     assert_eq!(late.status, 409);
     assert!(late.body.contains("Already answered") && late.body.contains("by ann (page)"), "{}", late.body);
+}
+
+#[test]
+fn a_request_says_what_it_would_do_and_offers_the_agents_suggestions() {
+    let (app, agent_id) = start(|_| {});
+    let request = OpenRequest::open_with(&app, agent_id, |request| {
+        request.detail = json!({
+            "input": {"command": "make"}, "reading": ["runs: make", "</ul><b>allowed</b> \u{202e}"],
+            "suggestions": [{"type": "addRules", "behavior": "allow", "destination": "session",
+                "rules": [{"toolName": "Bash", "ruleContent": "make:*"}]}],
+        });
+    });
+    let page = get_page(&app, "/requests");
+    assert!(page.body.contains("<ul class=\"reading\"><li><bdi>runs: make</bdi></li>"), "{}", page.body);
+    assert!(page.body.contains("&lt;/ul&gt;&lt;b&gt;allowed") && !page.body.contains('\u{202e}'));
+    assert!(page.body.contains("<option value=\"1\">always allow Bash(make:*) (kept in: session)</option>"));
+    let cards = get_page(&app, "/");
+    assert!(
+        cards.body.contains("would: <bdi>runs: make</bdi>") && cards.body.contains("See its request"),
+        "{}",
+        cards.body
+    );
+    let value = read_form_value(&page);
+    let refused = post_form(&app, &request, &format!("form={value}&answer=allow&message=go"), &[]);
+    assert_eq!(refused.status, 400);
+    assert!(refused.body.contains("only with a denial"), "{}", refused.body);
+    assert_eq!(post_form(&app, &request, &format!("form={value}&answer=allow&suggestion=7"), &[]).status, 400);
+    assert_eq!(post_form(&app, &request, &format!("form={value}&answer=allow&suggestion=1&message="), &[]).status, 303);
+    assert_eq!(take_answer(&app, &request).unwrap().suggestion, Some(1));
+}
+
+#[test]
+fn an_answer_that_the_agent_did_not_get_says_so() {
+    let (app, agent_id) = start(|_| {});
+    let mut hook = LiveProcess::new();
+    let waiter = Some(ProcessIdentity::from_pid(hook.pid()));
+    let request = OpenRequest::open_with(&app, agent_id, |request| request.waiter = waiter);
+    let value = read_form_value(&get_page(&app, "/requests"));
+    assert_eq!(post_form(&app, &request, &format!("form={value}&answer=allow"), &[]).status, 303);
+    let read_end = || {
+        let page = get_page(&app, "/requests");
+        slice_between(&page.body, &format!("id=\"closed-{}\"", request.uid), "</li>").to_owned()
+    };
+    assert!(read_end().contains("(the agent does not have it yet)"), "{}", read_end());
+    hook.terminate();
+    let end = read_end();
+    assert!(end.contains("The agent did not get it</strong>: <bdi>its hook ended before</bdi>"), "{end}");
 }
 
 #[test]

@@ -26,7 +26,14 @@ columns! {
         started_at: "a.started_at", last_seen_at: "a.last_seen_at", ended_at: "a.ended_at", end_reason: "a.end_reason",
         open_request: "(SELECT r.uid FROM requests r WHERE r.agent_id = a.agent_id AND r.status = 'open' \
             ORDER BY r.request_id LIMIT 1)",
+        request_reading: "(SELECT json_extract(r.detail, '$.reading') FROM requests r WHERE r.agent_id = a.agent_id \
+            AND r.status = 'open' ORDER BY r.request_id LIMIT 1)" => parse_lines,
     }
+}
+
+/// A JSON list of texts.
+fn parse_lines(text: Option<String>) -> Vec<String> {
+    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
 columns! { ProjectView from "projects" { project_id, name, path } }

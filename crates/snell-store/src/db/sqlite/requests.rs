@@ -11,6 +11,7 @@ use super::rows::SqliteTransaction;
 use crate::error::Result;
 use crate::requests::{
     NewRequest, RememberedAnswer, RememberedCall, RequestAnswer, RequestEnd, RequestFilter, RequestRows, RequestView,
+    UnsettledRequest,
 };
 use crate::views::queries::RequestQueries;
 
@@ -22,8 +23,14 @@ columns! {
         tool_use_id: "r.tool_use_id", title: "r.title",
         detail: "r.detail" => |text| parse_json(text).unwrap_or(Value::Null), opened_at: "r.opened_at",
         expires_at: "r.expires_at", host: "r.host", waiter: "r.waiter_pid, r.waiter_started", status: "r.status",
-        answer: "r.answer" => parse_answer, answered_by: "r.answered_by", answered_from: "r.answered_from",
+        answerable: "r.status = 'open' AND r.channel <> 'elsewhere'", answer: "r.answer" => parse_answer, answered_by: "r.answered_by", answered_from: "r.answered_from",
         closed_at: "r.closed_at", closed_reason: "r.closed_reason", delivered_at: "r.delivered_at",
+    }
+}
+
+columns! {
+    UnsettledRequest from "requests" {
+        request_id, status, expires_at, host, waiter: "waiter_pid, waiter_started",
     }
 }
 
@@ -98,11 +105,6 @@ impl RequestRows for SqliteTransaction<'_, '_> {
         )
     }
 
-    fn mark_request_delivered(&mut self, request_id: i64, at: Timestamp) -> Result<()> {
-        let sql = "UPDATE requests SET delivered_at = ?2 WHERE request_id = ?1";
-        self.transaction.run(sql, [request_id, at.as_microsecond()])
-    }
-
     fn save_request_delivery(
         &mut self,
         request_id: i64,
@@ -154,6 +156,12 @@ impl RequestQueries for SqliteDatabase {
         values.push(i64::from(filter.limit).into());
         let which = format!("WHERE {which} ORDER BY r.request_id DESC LIMIT ?");
         self.connection.select_all(&which, params_from_iter(values))
+    }
+
+    fn list_unsettled_requests(&mut self) -> Result<Vec<UnsettledRequest>> {
+        let which = "WHERE delivered_at IS NULL AND closed_reason IS NULL \
+                     AND (status = 'open' OR status = 'answered' AND channel = 'reply') ORDER BY request_id LIMIT 1000";
+        self.connection.select_all(which, [])
     }
 
     fn list_untyped_answers(&mut self, opened_after: Timestamp) -> Result<Vec<RequestView>> {

@@ -4,8 +4,10 @@ mod claude;
 mod codex;
 mod copilot;
 mod gemini;
+mod kimi;
 mod pi;
 mod qwen;
+mod vibe;
 
 use std::collections::BTreeMap;
 
@@ -26,18 +28,64 @@ pub(super) struct UsageFormat {
     pub(super) ending: &'static str,
     /// A part of the files' paths, below the directory of transcripts.
     pub(super) path_part: &'static str,
-    /// Reads one line, with the knowledge from earlier ones.
-    pub(super) read_line: fn(&[u8], &mut UsageFileState) -> LineUsage,
+    pub(super) reader: UsageReader,
+}
+
+/// Reads a part of a file, with the knowledge from earlier parts.
+type ReadPart = fn(&[u8], &mut UsageFileState) -> LineUsage;
+
+/// How a file is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum UsageReader {
+    /// Line by line. Lines are added.
+    Lines(ReadPart),
+    /// Line by line. The file names neither its session nor its (sub-)agent: they are the names of the directories so many
+    /// levels above it.
+    LinesOfSession { read: ReadPart, session_level: usize, agent_level: usize },
+    /// As a whole. It is written anew.
+    Document(ReadPart),
 }
 
 /// Every format.
 pub(super) static FORMATS: &[UsageFormat] = &[
-    UsageFormat { product: "claude", ending: ".jsonl", path_part: "", read_line: claude::read_line },
-    UsageFormat { product: "codex", ending: ".jsonl", path_part: "/rollout-", read_line: codex::read_line },
-    UsageFormat { product: "copilot", ending: "/events.jsonl", path_part: "", read_line: copilot::read_line },
-    UsageFormat { product: "gemini", ending: ".jsonl", path_part: "/chats/", read_line: gemini::read_line },
-    UsageFormat { product: "pi", ending: ".jsonl", path_part: "", read_line: pi::read_line },
-    UsageFormat { product: "qwen", ending: ".jsonl", path_part: "/chats/", read_line: qwen::read_line },
+    UsageFormat { product: "claude", ending: ".jsonl", path_part: "", reader: UsageReader::Lines(claude::read_line) },
+    UsageFormat {
+        product: "codex",
+        ending: ".jsonl",
+        path_part: "/rollout-",
+        reader: UsageReader::Lines(codex::read_line),
+    },
+    UsageFormat {
+        product: "copilot",
+        ending: "/events.jsonl",
+        path_part: "",
+        reader: UsageReader::Lines(copilot::read_line),
+    },
+    UsageFormat {
+        product: "gemini",
+        ending: ".jsonl",
+        path_part: "/chats/",
+        reader: UsageReader::Lines(gemini::read_line),
+    },
+    UsageFormat {
+        product: "kimi",
+        ending: "/wire.jsonl",
+        path_part: "/agents/",
+        reader: UsageReader::LinesOfSession { read: kimi::read_line, session_level: 3, agent_level: 1 },
+    },
+    UsageFormat { product: "pi", ending: ".jsonl", path_part: "", reader: UsageReader::Lines(pi::read_line) },
+    UsageFormat {
+        product: "qwen",
+        ending: ".jsonl",
+        path_part: "/chats/",
+        reader: UsageReader::Lines(qwen::read_line),
+    },
+    UsageFormat {
+        product: "vibe",
+        ending: "/meta.json",
+        path_part: "",
+        reader: UsageReader::Document(vibe::read_document),
+    },
 ];
 
 /// The content of one line.

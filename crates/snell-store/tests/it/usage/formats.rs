@@ -172,3 +172,64 @@ fn noise_in_any_format_is_no_usage() {
         assert_eq!(kept.total().0, 0, "{product}");
     }
 }
+
+fn kimi_record(minute: i64, input: u64) -> Value {
+    let usage = json!({"inputOther": input, "output": 7, "inputCacheRead": 3 * input, "inputCacheCreation": 2});
+    json!({"type": "usage.record", "model": "kimi-code/k3", "usage": usage, "usageScope": "turn",
+        "time": 1_772_359_200_000 + minute * 60_000})
+}
+
+#[test]
+fn kimi_records_count_once_by_their_place_in_their_file() {
+    let mut kept = UsageSandbox::new("kimi");
+    let step_end =
+        json!({"type": "context.append_loop_event", "event": {"type": "step.end", "usage": {"inputOther": 9}}});
+    let mut main = vec![
+        json!({"type": "metadata", "protocol_version": "1.5", "created_at": 1}),
+        json!({"type": "config.update", "cwd": "/work/api"}),
+        json!({"type": "turn.prompt", "origin": {"kind": "user"}, "time": 1_772_359_200_000_i64}),
+        step_end,
+        kimi_record(1, 10),
+        // The same numbers at the same time are another request.
+        kimi_record(1, 10),
+    ];
+    kept.write("wd_api/session_1/agents/main/wire.jsonl", lines(&main));
+    let cwd = main[1].clone();
+    kept.write("wd_api/session_1/agents/sub/wire.jsonl", lines(&[cwd, kimi_record(1, 5)]));
+    kept.write("wd_api/session_1/notes/wire.jsonl", lines(&main));
+    kept.count();
+    assert_eq!(kept.total(), (3, tokens(25, 21, 75, 6)));
+    main.push(kimi_record(2, 100));
+    kept.write("wd_api/session_1/agents/main/wire.jsonl", lines(&main));
+    kept.count();
+    assert_eq!(kept.total(), (4, tokens(125, 28, 375, 8)));
+    let session = kept.summarize(UsageBreakdown::Session).parts.remove(0);
+    assert_eq!((session.key.session_id.as_deref(), session.requests), (Some("session_1"), 4));
+    assert_eq!(kept.summarize(UsageBreakdown::Turn).parts.len(), 1);
+}
+
+#[test]
+fn vibe_totals_of_a_session_grow_with_its_file() {
+    let mut kept = UsageSandbox::new("vibe");
+    let write = |kept: &UsageSandbox, session: &str, prompt: u64, steps: u64| {
+        let meta = json!({
+            "session_id": session, "start_time": "2026-03-01T10:00:00+00:00", "config": {"active_model": "devstral-2"},
+            "environment": {"working_directory": "/work/api"}, "total_messages": 4,
+            "stats": {"steps": steps, "session_prompt_tokens": prompt, "session_completion_tokens": 20,
+                "session_cached_tokens": prompt / 2, "session_cost": 0.25},
+        });
+        kept.write(&format!("session_{session}/meta.json"), serde_json::to_string_pretty(&meta).unwrap());
+    };
+    write(&kept, "a", 100, 1);
+    write(&kept, "b", 10, 1);
+    kept.write("session_c/meta.json", "{\"session_id\": \"c\", \"stats\": {\"steps\"");
+    kept.count();
+    assert_eq!(kept.total(), (2, tokens(55, 40, 55, 0)));
+    write(&kept, "a", 300, 3);
+    kept.count();
+    assert_eq!(kept.total(), (4, tokens(155, 40, 155, 0)));
+    kept.count();
+    assert_eq!(kept.total().0, 4);
+    let total = kept.summarize(UsageBreakdown::Day).total.unwrap();
+    assert_eq!(total.cost.usd(), Some(0.5));
+}

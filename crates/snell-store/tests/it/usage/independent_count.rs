@@ -82,3 +82,66 @@ fn another_count_of_the_same_files_has_the_same_result() {
     assert!(found.len() > 200 && expected.input > 1_000_000);
     assert_eq!(kept.total(), (i64::try_from(found.len()).unwrap(), expected));
 }
+
+#[test]
+fn another_count_of_kimis_and_vibes_files_has_the_same_result() {
+    let mut seed = 11_u64;
+    let mut random = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let (mut kimi, mut vibe) = (UsageSandbox::new("kimi"), UsageSandbox::new("vibe"));
+    for file in 0..6 {
+        let records: Vec<_> = (0..40)
+            .map(|_| {
+                let usage = json!({"inputOther": random(9000), "output": random(900), "inputCacheRead": random(9000),
+                "inputCacheCreation": random(90)});
+                // Some records are at the same time, and some lines are about something else.
+                let kind = if random(4) == 0 { "step.end" } else { "usage.record" };
+                json!({"type": kind, "model": "k3", "usage": usage, "time": 1_772_359_200_000_u64 + random(5)})
+            })
+            .collect();
+        kimi.write(&format!("wd/session_{}/agents/agent{}/wire.jsonl", file / 2, file % 2), lines(&records));
+        let stats = json!({"steps": 2, "session_prompt_tokens": 9000 + random(9000),
+            "session_completion_tokens": random(900), "session_cached_tokens": random(9000)});
+        let meta = json!({"session_id": format!("s{file}"), "start_time": "2026-03-01T10:00:00Z", "stats": stats});
+        vibe.write(&format!("session_{file}/meta.json"), serde_json::to_string_pretty(&meta).unwrap());
+        kimi.count();
+        vibe.count();
+    }
+    let sum = |sandbox: &UsageSandbox, needed: &str, key: &str| -> i64 {
+        let mut texts = Vec::new();
+        collect_texts(&sandbox.transcripts(), &mut texts);
+        let lines = texts.iter().flat_map(|text| text.lines()).filter(|line| line.contains(needed));
+        lines.filter_map(|line| value_after(&line.replace(": ", ":"), key)?.trim().parse::<i64>().ok()).sum()
+    };
+    let of_kimi = |key: &str| sum(&kimi, "usage.record", key);
+    let expected = TokenCounts {
+        input: of_kimi("inputOther"),
+        output: of_kimi("output"),
+        cache_read: of_kimi("inputCacheRead"),
+        cache_write: of_kimi("inputCacheCreation"),
+        cache_write_1h: 0,
+    };
+    assert!(expected.input > 100_000);
+    assert_eq!(kimi.total().1, expected);
+    let of_vibe = |key: &str| sum(&vibe, key, key);
+    let cached = of_vibe("session_cached_tokens");
+    let expected = TokenCounts {
+        input: of_vibe("session_prompt_tokens") - cached,
+        output: of_vibe("session_completion_tokens"),
+        cache_read: cached,
+        ..TokenCounts::default()
+    };
+    assert_eq!(vibe.total(), (12, expected));
+}
+
+fn collect_texts(directory: &Path, texts: &mut Vec<String>) {
+    for entry in fs::read_dir(directory).unwrap().flatten() {
+        if entry.path().is_dir() {
+            collect_texts(&entry.path(), texts);
+        } else {
+            texts.push(fs::read_to_string(entry.path()).unwrap());
+        }
+    }
+}

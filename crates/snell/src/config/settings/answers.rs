@@ -11,8 +11,9 @@ use crate::config::reader::{ConfigReader, ObjectFields};
 use crate::config::spanned::SpannedNode;
 use crate::diagnostic::UserMessage;
 
-/// How long a hook waits for an answer by default.
-const WAIT: Duration = Duration::from_secs(10 * 60);
+/// How long a hook waits for an answer by default, and at most: agents end hooks after 600 s, which is what `snell install`
+/// registers. An answer must come before that.
+const MAX_WAIT: Duration = Duration::from_secs(590);
 
 /// The effect of a request without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +59,9 @@ impl AnswersSettings {
             && self.projects.as_ref().is_none_or(has_project)
     }
 
-    /// How long a hook waits for an answer.
+    /// How long a hook waits for an answer, counted from the start of the hook.
     pub fn wait(&self) -> Duration {
-        self.wait.unwrap_or(WAIT)
+        self.wait.unwrap_or(MAX_WAIT)
     }
 
     /// The effect of a request without an answer.
@@ -113,13 +114,23 @@ pub(super) fn read_answers(reader: &mut ConfigReader<'_>, node: &SpannedNode) ->
         enabled,
         agents,
         projects: fields.get("projects").map(|node| read_checked_texts(reader, node, "projects", check_project)),
-        wait: read_interval(reader, &fields, "wait", "10m", Fallback::Default),
+        wait: read_wait(reader, &fields),
         no_answer: fields
             .get("no_answer")
             .and_then(|node| read_checked_text(reader, node, "no_answer", parse_unanswered_choice)),
         hold: reader.read_bool(&fields, "hold"),
         url: fields.get("url").and_then(|node| read_checked_text(reader, node, "url", check_receiver_url)),
     }
+}
+
+fn read_wait(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<Duration> {
+    let wait = read_interval(reader, fields, "wait", "5m", Fallback::Default)?;
+    if let Some(node) = fields.get("wait").filter(|_| wait > MAX_WAIT) {
+        let text = format!("\"wait\" is {} s, because agents end hooks that run longer", MAX_WAIT.as_secs());
+        let hint = format!("write \"{}s\" or less", MAX_WAIT.as_secs());
+        reader.add_warning(node.offset, UserMessage::new(text).with_hint(hint));
+    }
+    Some(wait.min(MAX_WAIT))
 }
 
 /// A project can only switch answers off, for all or for some agents.

@@ -26,9 +26,6 @@ use crate::output;
 use call_subject::CallSubject;
 use wait::{RequestWait, WaitEnd};
 
-/// Agents end hooks after 600 s, which is what `snell install` registers. An answer must come before that.
-const AGENT_LIMIT: Duration = Duration::from_secs(590);
-
 /// A marker that exists once any answer is remembered, so that other hooks need no database to know that none is.
 const REMEMBERED_MARKER: &[&str] = &["remembered answers"];
 
@@ -155,7 +152,7 @@ impl HookPipeline<'_> {
     fn wait_for_answer(&self, started: Instant) -> Option<GivenAnswer> {
         let answers = &self.setup.settings.answers;
         let mut store = open_store(self)?;
-        let limit = answers.wait().min(AGENT_LIMIT.saturating_sub(started.elapsed()));
+        let limit = answers.wait().saturating_sub(started.elapsed());
         let request = match self.open_request(&mut store, limit) {
             Ok(request) => request?,
             Err(error) => {
@@ -167,7 +164,7 @@ impl HookPipeline<'_> {
         match RequestWait::new(&self.setup.caller.data, store, &request, agent).run() {
             (WaitEnd::Answered(answer), mut store) => {
                 self.remember(&mut store, &request, &answer);
-                Some(GivenAnswer::from_request(&mut store, &request, answer))
+                Some(GivenAnswer::from_request(&mut store, &request, answer, self.list_suggestions()))
             }
             (WaitEnd::TimedOut, _) if answers.no_answer() == UnansweredChoice::Deny => {
                 Some(GivenAnswer { answer: UserAnswer::Deny(UNANSWERED.to_owned()), author: None })
@@ -202,6 +199,11 @@ impl HookPipeline<'_> {
                 waiter: Some(ProcessIdentity::from_pid(std::process::id())),
             })
             .map(Some)
+    }
+
+    /// The agent's own suggestions, as they came.
+    fn list_suggestions(&self) -> &[serde_json::Value] {
+        self.call.product.list_suggestions(&self.call.event)
     }
 
     /// The rules of the guard and the hooks that ask about the call.
@@ -306,11 +308,19 @@ impl GivenAnswer {
         Self { answer: UserAnswer::Allow, author: Some((author, "remembered")) }
     }
 
-    fn from_request(store: &mut Store, request: &RequestView, answer: RequestAnswer) -> Self {
+    fn from_request(
+        store: &mut Store,
+        request: &RequestView,
+        answer: RequestAnswer,
+        suggestions: &[serde_json::Value],
+    ) -> Self {
         let closed = store.find_request(request.request_id).ok().flatten();
         let author = closed.and_then(|closed| Some((closed.answered_by?, closed.answered_from?.as_str())));
         let answer = match answer.choice {
-            AnswerChoice::Allow => UserAnswer::Allow,
+            AnswerChoice::Allow => {
+                let chosen = answer.suggestion.and_then(|number| suggestions.get(number.checked_sub(1)?));
+                chosen.cloned().map_or(UserAnswer::Allow, UserAnswer::AllowWith)
+            }
             AnswerChoice::Deny => UserAnswer::Deny(answer.message.unwrap_or_else(|| DENIED.to_owned())),
             AnswerChoice::Reply => UserAnswer::Replies(answer.replies),
         };
@@ -319,7 +329,7 @@ impl GivenAnswer {
 
     fn to_json(&self) -> serde_json::Value {
         let choice = match &self.answer {
-            UserAnswer::Allow => "allow",
+            UserAnswer::Allow | UserAnswer::AllowWith(_) => "allow",
             UserAnswer::Deny(_) => "deny",
             UserAnswer::Replies(_) => "reply",
         };

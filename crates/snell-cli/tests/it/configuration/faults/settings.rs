@@ -148,4 +148,9 @@ pub(super) const FAULTS: &[ConfigFaultRow] = &[
         1,
         &[r#"4:1: error: "keep" is not a key of [[hook]] (hint: move it above the first [[hook]] of the file)"#],
     ),
+    (
+        "snell:a-wait-longer-than-agents-wait.toml",
+        0,
+        &[r#"3:8: warning: "wait" is 590 s, because agents end hooks that run longer (hint: write "590s" or less)"#],
+    ),
 ];
