@@ -2,10 +2,13 @@
 
 use super::lower::LoweringContext;
 use crate::effects::Effect;
+use crate::interpret::decode_base_digits;
 use crate::interpreters::words::powershell as words;
 
 /// The effects of PowerShell code.
 pub(super) fn lower_powershell(text: &str, mut lowering: LoweringContext<'_>) -> Vec<Effect> {
+    let decoded = decode_command(text);
+    let text = decoded.as_deref().unwrap_or(text);
     let text = text.replace("$env:", "$").replace("$HOME", "~");
     let lower = text.to_ascii_lowercase();
     let has = |words: &[&str]| {
@@ -23,6 +26,18 @@ pub(super) fn lower_powershell(text: &str, mut lowering: LoweringContext<'_>) ->
         lowering.lower_shell_code(&code, None);
     }
     lowering.into_effects()
+}
+
+/// The text of `-EncodedCommand`: UTF-16 in base 64.
+fn decode_command(text: &str) -> Option<String> {
+    const SHORTEST: usize = 8;
+    let is_encoded = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+    if text.len() < SHORTEST || !text.bytes().all(is_encoded) {
+        return None;
+    }
+    let bytes = decode_base_digits(text, 6)?;
+    let units: Vec<u16> = bytes.chunks_exact(2).filter_map(|pair| Some(u16::from_le_bytes(pair.try_into().ok()?))).collect();
+    String::from_utf16(&units).ok()
 }
 
 /// The statements and the stages of pipes, without the blocks around them.
