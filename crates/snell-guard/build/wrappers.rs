@@ -103,7 +103,10 @@ pub(crate) fn generate_wrapper_table(path: &Path) -> Result<String, BuildError> 
         let names = format_list(&entry.names);
         let before = format_list(&entry.before);
         let (program, whole) = (&entry.program, entry.whole);
-        writeln!(out, "    OptionVariable {{ names: {names}, program: {program:?}, before: {before}, whole: {whole} }},")?;
+        writeln!(
+            out,
+            "    OptionVariable {{ names: {names}, program: {program:?}, before: {before}, whole: {whole} }},"
+        )?;
     }
     writeln!(out, "];\npub(super) static CONFIG_FILES: &[ConfigFileSpec] = &[")?;
     for entry in &file.config_file {

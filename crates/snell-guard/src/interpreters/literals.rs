@@ -77,23 +77,22 @@ impl CodeLiterals {
     /// function, or through a reflective call.
     pub(super) fn hides_calls(&self, text: &str) -> bool {
         let is_named = |literal: &String| words::REFERENCES.contains(&literal.as_str());
-        let is_reference = |name: &&str| {
+        let is_reference = |name: &str| {
             let mut before = "";
-            text.split(*name).any(|part| {
+            text.split(name).any(|part| {
                 let is_handed = part.starts_with([')', ']', ',', '.', ';', '}']) && !before.is_empty();
                 let is_member = before.ends_with("].");
                 before = part;
                 is_handed || is_member
             })
         };
-        let holds_code = |literal: &String| {
-            literal.contains('(') && words::REFERENCES.iter().any(|name| literal.contains(name))
-        };
+        let holds_code =
+            |literal: &String| literal.contains('(') && words::REFERENCES.iter().any(|name| literal.contains(name));
         self.names_any(words::REFLECTION)
             || self.runs_templates
             || (self.names_any(words::CODE_RUNNERS) && self.texts().any(holds_code))
             || self.texts().any(is_named)
-            || words::REFERENCES.iter().any(|name| is_reference(&name))
+            || words::REFERENCES.iter().any(|name| is_reference(name))
     }
 
     /// The strings that look like code with a call.
@@ -146,7 +145,8 @@ impl CodeLiterals {
             if let Some((literal, after, joins)) = parse_literal(rest).or_else(|| parse_code_points(rest)) {
                 found.push_literal(literal, is_new_group, joins);
                 if let Some(group) = found.groups.last_mut() {
-                    group.is_command |= rest.starts_with('`') && rest.get(..rest.len() - after.len()).is_some_and(|all| all.ends_with('`'));
+                    group.is_command |= rest.starts_with('`')
+                        && rest.get(..rest.len() - after.len()).is_some_and(|all| all.ends_with('`'));
                 }
                 is_new_group = false;
                 rest = after;

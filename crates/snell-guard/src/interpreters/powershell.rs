@@ -36,7 +36,8 @@ fn decode_command(text: &str) -> Option<String> {
         return None;
     }
     let bytes = decode_base_digits(text, 6)?;
-    let units: Vec<u16> = bytes.chunks_exact(2).filter_map(|pair| Some(u16::from_le_bytes(pair.try_into().ok()?))).collect();
+    let units: Vec<u16> =
+        bytes.chunks_exact(2).filter_map(|pair| Some(u16::from_le_bytes(pair.try_into().ok()?))).collect();
     String::from_utf16(&units).ok()
 }
 

@@ -87,7 +87,10 @@ fn parse_editor_command(command: &SymbolicText) -> Option<EditorAction> {
     let before = before.trim_end_matches(['"', '\'']).trim_end();
     let is_address = |byte: u8| byte.is_ascii_digit() || b",.$%".contains(&byte);
     let is_autocommand = before.starts_with("au");
-    let runs = is_autocommand || words::BANG_PREFIXES.contains(&before) || before.ends_with(':') || before.bytes().all(is_address);
+    let runs = is_autocommand
+        || words::BANG_PREFIXES.contains(&before)
+        || before.ends_with(':')
+        || before.bytes().all(is_address);
     let code = command.skip_leading_bytes(at + 1);
     let code = match code.as_text().filter(|_| is_quoted) {
         Some(text) => SymbolicText::from_text(text.trim_end_matches(['"', '\''])),

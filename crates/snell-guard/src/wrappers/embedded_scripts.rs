@@ -1,8 +1,8 @@
 //! Commands in scripts of other programs: awk, sed, make, crontab, keys for a terminal.
 
-use super::{WrapperCall, with_inherited_stdin};
 use super::table::CODE_VARIABLES;
 use super::table::words::scripts as words;
+use super::{WrapperCall, with_inherited_stdin};
 use crate::interpret::{CodeLanguage, CoverageGap, ShellInterpreter, expand_awk_template, parse_awk_string};
 use crate::invocation::{FileOpenMode, OpenedFile, SymbolicText};
 
@@ -258,7 +258,11 @@ pub(super) fn follow_make(interpreter: &mut ShellInterpreter<'_>, job: &WrapperC
             texts.extend(arguments.get(at + 1).cloned());
         }
     }
-    let files: Vec<SymbolicText> = job.args.flag_values(&["-f", "--file", "--makefile", "--justfile", "--taskfile", "-t", "-P"]).cloned().collect();
+    let files: Vec<SymbolicText> = job
+        .args
+        .flag_values(&["-f", "--file", "--makefile", "--justfile", "--taskfile", "-t", "-P"])
+        .cloned()
+        .collect();
     for file in &files {
         match file.as_text() {
             Some("-" | "/dev/stdin") => texts.extend(interpreter.stdin_text().cloned()),

@@ -68,7 +68,9 @@ pub(super) fn report_interpreter_code(
     }
     // `bb '(code)'`, and notebooks with lines for a shell
     codes.extend(job.operands().first().filter(|operand| operand.leading_text().starts_with('(')).cloned());
-    if job.via.starts_with("ipython") || job.args.flag_values(&["-l"]).any(|language| language.as_text() == Some("JavaScript")) {
+    if job.via.starts_with("ipython")
+        || job.args.flag_values(&["-l"]).any(|language| language.as_text() == Some("JavaScript"))
+    {
         for code in &codes {
             interpreter.report_inline_code(CodeLanguage::Other, code.clone(), at);
         }

@@ -231,7 +231,10 @@ impl<'t> WrapperCall<'_> {
         let argv = &self.call.argv;
         let at = argv.iter().position(|value| {
             let text = value.leading_text();
-            SPLIT_FLAGS.iter().any(|flag| text.starts_with(flag)) || text.starts_with("-vS") || text.starts_with("-iS") || text.starts_with("--s")
+            SPLIT_FLAGS.iter().any(|flag| text.starts_with(flag))
+                || text.starts_with("-vS")
+                || text.starts_with("-iS")
+                || text.starts_with("--s")
         });
         let (assignments, rest) = self.split_wrapped_words();
         let Some(at) = at.filter(|at| *at < argv.len() - rest.len() || *at < self.args.operands_start) else {
@@ -393,10 +396,9 @@ fn strip_code_prefix(value: &SymbolicText, prefixes: &[&str]) -> Option<Symbolic
     let text = value.leading_text();
     let end_of = |prefix: &&str| match prefix.strip_prefix('*') {
         Some(mark) => text.find(mark).map(|at| at + mark.len()),
-        None => text
-            .get(..prefix.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
-            .then_some(prefix.len()),
+        None => {
+            text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix)).then_some(prefix.len())
+        }
     };
     let (prefix, end) = prefixes.iter().find_map(|prefix| Some((prefix, end_of(prefix)?)))?;
     let code = value.skip_leading_bytes(end);

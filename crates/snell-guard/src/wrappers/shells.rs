@@ -97,7 +97,9 @@ pub(super) fn follow_shell<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wra
     for file in &args.startup_files {
         match interpreter.find_written_content(file) {
             Some(code) => follow_child_shell(interpreter, job, &code, &[], false),
-            None => drop(interpreter.run_program(job.call.with_argv(vec![SymbolicText::from_text("dlopen"), file.clone()]))),
+            None => {
+                interpreter.run_program(job.call.with_argv(vec![SymbolicText::from_text("dlopen"), file.clone()]));
+            }
         }
     }
     for code in &args.extra_code {

@@ -242,7 +242,8 @@ impl<'t> ShellInterpreter<'t> {
 
     /// A text that goes into a named pipe: a shell at its other end would run it.
     fn feed_fifo(&mut self, path: &SymbolicText, value: &SymbolicText) {
-        let is_fifo = !self.fifos.is_empty() && self.resolve_file_name(path).is_some_and(|path| self.fifos.contains(&path));
+        let is_fifo =
+            !self.fifos.is_empty() && self.resolve_file_name(path).is_some_and(|path| self.fifos.contains(&path));
         if is_fifo {
             self.run_in_subshell(|walker| {
                 walker.scope.io.stdout = OutputSink::Agent;

@@ -119,7 +119,8 @@ fn apply_awk(flags: &FilterArgs<'_>, text: &str) -> Option<String> {
     let separator = flags.flag_value(&["F"]);
     let mut result = String::new();
     for (at, line) in text.lines().enumerate() {
-        let is_chosen = literal.is_none_or(|literal| line.contains(literal)) && number.is_none_or(|number| at + 1 == number);
+        let is_chosen =
+            literal.is_none_or(|literal| line.contains(literal)) && number.is_none_or(|number| at + 1 == number);
         if is_chosen {
             result.push_str(&print_awk_fields(body, line, separator)?);
             result.push('\n');

@@ -44,7 +44,9 @@ impl<'t> ShellInterpreter<'t> {
             }
             "pwd" => Some(append_newline(self.read_variable("PWD"))),
             "cat" if is_copied_program(arguments) => predict_program_copy(arguments),
-            "dd" if arguments.iter().any(|word| word.leading_text().starts_with("if=/")) => predict_program_copy(arguments),
+            "dd" if arguments.iter().any(|word| word.leading_text().starts_with("if=/")) => {
+                predict_program_copy(arguments)
+            }
             "cat" | "tac" if arguments.iter().any(|value| !value.leading_text().starts_with('-')) => {
                 self.predict_cat(arguments)
             }
@@ -266,8 +268,8 @@ fn is_copied_program(arguments: &[SymbolicText]) -> bool {
 
 /// The contents of a program: a script that does the same.
 fn predict_program_copy(arguments: &[SymbolicText]) -> Option<SymbolicText> {
-    let paths = arguments.iter().filter_map(SymbolicText::as_text).map(|word| word.trim_start_matches("if="));
-    let path = paths.filter(|path| is_installed_program(path)).next_back()?;
+    let mut paths = arguments.iter().filter_map(SymbolicText::as_text).map(|word| word.trim_start_matches("if="));
+    let path = paths.rfind(|path| is_installed_program(path))?;
     path.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"'`$".contains(&byte)).then(|| build_program_copy(path))
 }
 

@@ -159,7 +159,7 @@ pub(crate) fn parse_awk_string(from: &str) -> (String, Option<&str>) {
                     let code = from.get(at..).unwrap_or_default();
                     let (character, length) = parse_code_escape(code);
                     text.push(character);
-                    (1..length).for_each(|_| drop(characters.next()));
+                    characters.by_ref().take(length - 1).for_each(|_| {});
                 }
                 Some((_, 'n')) => text.push('\n'),
                 Some((_, 't')) => text.push('\t'),
