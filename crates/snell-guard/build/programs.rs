@@ -255,6 +255,7 @@ fn compile_target(on: Option<&str>) -> Result<String, BuildError> {
     };
     match kind {
         "key" => Ok(format!("UseTarget::Key({})", format_list(&[format!("{written}=")]))),
+        "argument" => Ok(format!("UseTarget::Argument({})", format_split(written))),
         "prefix" => Ok(format!("UseTarget::Key({})", format_split(written))),
         _ => Ok(format!("{}({})", format_variant("UseTarget", kind), format_list(&parse_flags(written)?))),
     }

@@ -72,6 +72,7 @@ struct WrapperEntry {
     fresh: bool,
     assignments: bool,
     stdin: bool,
+    abbreviates: bool,
 }
 
 /// All wrappers as static tables, and the wrappers of each name.
@@ -167,7 +168,7 @@ fn compile_wrapper(wrapper: &WrapperEntry) -> Result<String, BuildError> {
     Ok(format!(
         "WrapperSpec {{ words: {}, value_flags: {}, attached_flags: {}, cwd_flags: {}, code: &[{}], inline: {}, refuse: {}, writes: {}, \
          language: {language}, runs: {runs}, operands: {}, keep: {}, privileged: {}, elsewhere: {}, fresh: {}, \
-         assignments: {}, stdin: {} }}",
+         assignments: {}, stdin: {}, abbreviates: {} }}",
         format_alternatives(&wrapper.words),
         format_list(&value_flags),
         format_list(&wrapper.attached_flags),
@@ -183,5 +184,6 @@ fn compile_wrapper(wrapper: &WrapperEntry) -> Result<String, BuildError> {
         wrapper.fresh,
         wrapper.assignments,
         wrapper.stdin,
+        wrapper.abbreviates,
     ))
 }

@@ -191,6 +191,14 @@ pub(super) fn find_targets<'a>(collector: &EffectCollector<'a>, usage: &ProgramU
                 Some(Cow::Owned(value.skip_leading_bytes(key.len())))
             })
             .collect(),
+        UseTarget::Argument(prefixes) => collector
+            .arguments()
+            .iter()
+            .filter_map(|value| {
+                let prefix = prefixes.iter().find(|prefix| value.leading_text().starts_with(**prefix))?;
+                Some(Cow::Owned(value.skip_leading_bytes(prefix.len())))
+            })
+            .collect(),
         UseTarget::FileUrls => operands
             .iter()
             .filter(|value| value.leading_text().starts_with(FILE_URL_PREFIX))

@@ -74,6 +74,8 @@ pub(crate) struct ShellInterpreter<'t> {
     pub(super) recursive_calls: usize,
     /// How many temporary files were made.
     pub(super) temporary_files: usize,
+    /// Named pipes that this text creates.
+    pub(super) fifos: Vec<String>,
     /// The previous values of local variables, to restore.
     pub(super) locals: Vec<(String, Option<ShellVariable>)>,
     /// Scopes that leave a loop or a function early.
@@ -112,6 +114,7 @@ impl<'t> ShellInterpreter<'t> {
             calls: Vec::new(),
             recursive_calls: 0,
             temporary_files: 0,
+            fifos: Vec::new(),
             locals: Vec::new(),
             early_exits: ScopeMerge::default(),
             readers: Vec::new(),

@@ -24,6 +24,7 @@ mod unknowns;
 
 pub(crate) use crate::interpret::known_output::filters::decode_base_digits;
 pub(crate) use crate::interpret::known_output::templates::{expand_awk_template, parse_awk_string};
+pub(crate) use crate::interpret::known_output::{build_program_copy, is_installed_program};
 pub(crate) use builtins::{join_words, skip_dashes};
 pub(crate) use commands::ExpandedCommand;
 pub(crate) use interpreter::{ShellFlow, ShellInterpreter};

@@ -8,14 +8,30 @@ use crate::interpreters::words::literals as words;
 /// How many strings are read.
 const MAX_LITERALS: usize = 64;
 
+/// How many names around a string may belong to its call.
+const NAMES_BEFORE: usize = 8;
+const NAMES_AFTER: usize = 3;
+
 /// Signs that enclose a string, and their partners.
 const QUOTES: &[(char, char)] = &[('"', '"'), ('\'', '\''), ('`', '`'), ('`', '\'')];
 
 /// The strings that stand side by side, such as the words of a list, and the names in the code.
 #[derive(Default)]
-struct CodeLiterals {
-    groups: Vec<Vec<String>>,
+pub(super) struct CodeLiterals {
+    groups: Vec<LiteralGroup>,
     names: Vec<String>,
+    /// Whether a string in backquotes runs: `` $`command` ``.
+    runs_templates: bool,
+}
+
+/// Strings side by side.
+#[derive(Default)]
+struct LiteralGroup {
+    texts: Vec<String>,
+    /// How many names come before them.
+    names_before: usize,
+    /// Whether they are in backquotes.
+    is_command: bool,
 }
 
 /// The effects of code in any language.
@@ -23,32 +39,21 @@ pub(super) fn lower_literals(text: &str, mut lowering: LoweringContext<'_>) -> V
     for code in text.lines().filter_map(find_shell_line) {
         lowering.lower_shell_code(code, None);
     }
-    let literals = CodeLiterals::from_code(text);
-    let names = |known: &[&str]| literals.names.iter().any(|name| known.contains(&name.as_str()));
-    if names(words::SHELL_CALLS) {
-        for group in &literals.groups {
-            lowering.lower_shell_code(&join_group(group), None);
-        }
-    }
-    for (command, calls) in words::EQUIVALENTS {
-        if names(calls) {
-            for literal in literals.groups.iter().flatten() {
-                let (home, rest) = literal.strip_prefix("~/").map_or(("", literal.as_str()), |rest| ("~/", rest));
-                lowering.lower_shell_code(&format!("{command} {home}{}", quote_shell_word(rest)), None);
-            }
-        }
-    }
-    lowering.into_effects()
+    CodeLiterals::from_code(text).lower(lowering)
 }
 
 /// `:! command`, `!command`, `%%bash`: a line for a shell. `syscmd(command)` needs no quotes.
 fn find_shell_line(line: &str) -> Option<&str> {
     let line = line.trim_start();
+    // gdb: `pipe command | program`
+    if let Some((_, code)) = line.strip_prefix("pipe ").and_then(|rest| rest.rsplit_once('|')) {
+        return Some(code);
+    }
     let behind = words::LINE_PREFIXES.iter().find_map(|prefix| line.strip_prefix(prefix));
     let behind = behind.filter(|code| !code.starts_with(['=', '(', '!']));
     behind.or_else(|| {
         let after = words::BARE_CALLS.iter().find_map(|call| line.split_once(call))?.1;
-        after.rsplit_once([')', '}', '>']).map(|(code, _)| code)
+        after.rsplit_once([')', '}', '>']).map(|(code, _)| code.trim_matches(['`', '\'', '"']))
     })
 }
 
@@ -56,21 +61,93 @@ fn find_shell_line(line: &str) -> Option<&str> {
 fn join_group(group: &[String]) -> String {
     match group {
         [only] => only.clone(),
+        [flag, code] if flag == "-c" => code.clone(),
         words => words.iter().map(|word| quote_shell_word(word)).collect::<Vec<_>>().join(" "),
     }
 }
 
 impl CodeLiterals {
-    fn from_code(text: &str) -> Self {
-        let mut found = Self::default();
+    /// Whether the code or one of its strings has one of these names.
+    fn names_any(&self, known: &[&str]) -> bool {
+        let literals = self.texts();
+        self.names.iter().chain(literals).any(|name| known.contains(&name.as_str()))
+    }
+
+    /// Whether the code may run something without a call that a parser sees: by a name in a string, by a reference to a
+    /// function, or through a reflective call.
+    pub(super) fn hides_calls(&self, text: &str) -> bool {
+        let is_named = |literal: &String| words::REFERENCES.contains(&literal.as_str());
+        let is_reference = |name: &str| {
+            let mut before = "";
+            text.split(name).any(|part| {
+                let is_handed = part.starts_with([')', ']', ',', '.', ';', '}']) && !before.is_empty();
+                let is_member = before.ends_with("].");
+                before = part;
+                is_handed || is_member
+            })
+        };
+        let holds_code =
+            |literal: &String| literal.contains('(') && words::REFERENCES.iter().any(|name| literal.contains(name));
+        self.names_any(words::REFLECTION)
+            || self.runs_templates
+            || (self.names_any(words::CODE_RUNNERS) && self.texts().any(holds_code))
+            || self.texts().any(is_named)
+            || words::REFERENCES.iter().any(|name| is_reference(name))
+    }
+
+    /// The strings that look like code with a call.
+    pub(super) fn inner_codes(&self) -> impl Iterator<Item = &String> {
+        let runs_code = self.names_any(words::CODE_RUNNERS);
+        let literals = self.texts().filter(move |_| runs_code);
+        literals.filter(|literal| literal.contains('(') && literal.contains(')'))
+    }
+
+    /// All strings.
+    fn texts(&self) -> impl Iterator<Item = &String> {
+        self.groups.iter().flat_map(|group| &group.texts)
+    }
+
+    /// Whether one of these calls stands near a group, or one of the strings before it names one.
+    fn is_near(&self, group: &LiteralGroup, calls: &[&str]) -> bool {
+        let from = group.names_before.saturating_sub(NAMES_BEFORE);
+        let until = (group.names_before + NAMES_AFTER).min(self.names.len());
+        let near = self.names.get(from..until).unwrap_or_default();
+        near.iter().chain(self.texts()).any(|name| calls.contains(&name.as_str()))
+    }
+
+    /// The effects, if a function runs the strings or deletes them.
+    pub(super) fn lower(&self, mut lowering: LoweringContext<'_>) -> Vec<Effect> {
+        let runs = self.names_any(words::SHELL_CALLS) || self.runs_templates;
+        let is_name = |literal: &String| words::SHELL_CALLS.contains(&literal.as_str());
+        for group in self.groups.iter().filter(|group| runs || group.is_command) {
+            for texts in group.texts.split(is_name).filter(|texts| !texts.is_empty()) {
+                lowering.lower_shell_code(&join_group(texts), None);
+            }
+        }
+        for (command, calls) in words::EQUIVALENTS {
+            for group in self.groups.iter().filter(|group| self.is_near(group, calls)) {
+                for literal in group.texts.iter().filter(|literal| !calls.contains(&literal.as_str())) {
+                    lowering.lower_shell_code(&format!("{command} {}", quote_path(literal)), None);
+                }
+            }
+        }
+        lowering.into_effects()
+    }
+
+    pub(super) fn from_code(text: &str) -> Self {
+        let mut found = Self { runs_templates: text.contains("$`"), ..Self::default() };
         let mut rest = text;
         let mut is_new_group = true;
         while let Some(first) = rest.chars().next() {
             if found.names.len() + found.groups.len() > MAX_LITERALS * 4 {
                 break;
             }
-            if let Some((literal, after, joins)) = parse_literal(rest) {
+            if let Some((literal, after, joins)) = parse_literal(rest).or_else(|| parse_code_points(rest)) {
                 found.push_literal(literal, is_new_group, joins);
+                if let Some(group) = found.groups.last_mut() {
+                    group.is_command |= rest.starts_with('`')
+                        && rest.get(..rest.len() - after.len()).is_some_and(|all| all.ends_with('`'));
+                }
                 is_new_group = false;
                 rest = after;
                 continue;
@@ -86,6 +163,10 @@ impl CodeLiterals {
             found.names.push(name.to_owned());
             rest = after;
         }
+        if text.contains("::-1") || text.contains("reverse") {
+            let reversed: Vec<String> = found.texts().map(|literal| literal.chars().rev().collect()).collect();
+            found.names.extend(reversed);
+        }
         found
     }
 
@@ -93,14 +174,42 @@ impl CodeLiterals {
     fn push_literal(&mut self, literal: String, is_new_group: bool, joins: bool) {
         let is_full = self.groups.len() >= MAX_LITERALS;
         match self.groups.last_mut().filter(|_| !is_new_group) {
-            Some(group) => match group.last_mut().filter(|_| joins) {
+            Some(group) => match group.texts.last_mut().filter(|_| joins) {
                 Some(last) => last.push_str(&literal),
-                None => group.push(literal),
+                None => group.texts.push(literal),
             },
             None if is_full => {}
-            None => self.groups.push(vec![literal]),
+            None => self.groups.push(LiteralGroup {
+                texts: vec![literal],
+                names_before: self.names.len(),
+                is_command: false,
+            }),
         }
     }
+}
+
+/// A path for a shell, with `~` for the home directory.
+fn quote_path(literal: &str) -> String {
+    match literal {
+        "~" | "HOME" | "USERPROFILE" => "~".to_owned(),
+        _ => match literal.strip_prefix("~/") {
+            Some(rest) => format!("~/{}", quote_shell_word(rest)),
+            None => quote_shell_word(literal),
+        },
+    }
+}
+
+/// `114,109,32,…`: the text of a list of code points, and the rest.
+fn parse_code_points(text: &str) -> Option<(String, &str, bool)> {
+    const FEWEST: usize = 6;
+    if !text.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, ',' | ' ')).unwrap_or(text.len());
+    let (numbers, rest) = text.split_at(end);
+    let characters = numbers.split([',', ' ']).filter(|number| !number.is_empty());
+    let decoded: String = characters.map(|number| number.parse::<u8>().ok().map(char::from)).collect::<Option<_>>()?;
+    (decoded.len() >= FEWEST).then_some((decoded, rest, false))
 }
 
 fn is_name_char(c: char) -> bool {
@@ -109,7 +218,7 @@ fn is_name_char(c: char) -> bool {
 
 /// A string at the start of a text, the rest, and whether an operator before it joins it with the last one.
 fn parse_literal(text: &str) -> Option<(String, &str, bool)> {
-    const JOINS: &[&str] = &["++", "<>", "+", ".", "~", "&", "^", "//"];
+    const JOINS: &[&str] = &["++", "<>", "+", "..", ".", "~", "&", "^", "//"];
     let trimmed = text.trim_start();
     let operator = JOINS.iter().find(|join| trimmed.starts_with(**join));
     let start = match operator {

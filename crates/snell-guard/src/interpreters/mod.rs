@@ -22,7 +22,7 @@ mod words {
 
 use crate::effects::{Effect, build_limit_effect};
 use crate::interpret::{CodeLanguage, InlineCode};
-use crate::invocation::Invocation;
+use crate::invocation::{Invocation, SymbolicText};
 use crate::judge::context::JudgeContext;
 use crate::policy::entries::EntryPattern;
 use lower::LoweringContext;
@@ -67,6 +67,7 @@ fn analyze_nested_code(
     let mut text = inline.text.render(|_| "unknown");
     text.truncate(text.floor_char_boundary(MAX_BYTES));
     let is_cut = inline.text.size() > MAX_BYTES;
+    let text = normalize_strings(text, inline.language);
     let new_lowering = |name| {
         let mut lowering = LoweringContext::new(name, invocation, context, depth);
         lowering.watched = watched;
@@ -76,7 +77,9 @@ fn analyze_nested_code(
         lowering
     };
     if inline.language == CodeLanguage::Tcl {
-        return lower::lower_tcl(&text, new_lowering("Tcl"));
+        let mut effects = lower::lower_tcl(&text, new_lowering("Tcl"));
+        effects.extend(literals::lower_literals(&text, new_lowering("Tcl")));
+        return effects;
     }
     if inline.language == CodeLanguage::Other {
         return literals::lower_literals(&text, new_lowering("The code"));
@@ -94,7 +97,26 @@ fn analyze_nested_code(
         stage.mark_rule("network.reverse-shell");
     }
     ScriptParser::new(language, tokens, &mut stage).run_both_passes();
-    stage.into_effects()
+    let mut effects = stage.into_effects();
+    let literals = literals::CodeLiterals::from_code(&text);
+    if literals.hides_calls(&text) {
+        effects.extend(literals.lower(new_lowering(language.name)));
+        for code in literals.inner_codes().filter(|_| depth < MAX_NESTED) {
+            let inner = InlineCode { text: SymbolicText::from_text(code), ..inline.clone() };
+            effects.extend(analyze_nested_code(&inner, invocation, context, watched, depth + 1));
+            effects.extend(literals::lower_literals(code, new_lowering(language.name)));
+        }
+    }
+    effects
+}
+
+/// Strings with other delimiters than quotes, as quoted ones: `~c"…"` of Elixir, `[[…]]` of Lua.
+fn normalize_strings(text: String, language: CodeLanguage) -> String {
+    match language {
+        CodeLanguage::Elixir if text.contains("~c") => text.replace("~c\"", "\"").replace("~c'", "'"),
+        CodeLanguage::Lua if text.contains("[[") && !text.contains('"') => text.replace("[[", "\"").replace("]]", "\""),
+        _ => text,
+    }
 }
 
 #[cfg(test)]

@@ -134,6 +134,8 @@ pub(crate) enum UseTarget {
     Renamed,
     /// The file that follows an `@` in an operand: `field@file`.
     OperandsAt,
+    /// The rest of an argument, also of a flag, after one of these prefixes.
+    Argument(&'static [&'static str]),
     /// The rest of an operand after one of these prefixes: `key=value`.
     Key(&'static [&'static str]),
     /// The files of URLs: `file:///etc/hosts`.

@@ -75,7 +75,8 @@ impl WrapperArgs {
                 return;
             }
             self.operands_start += 1;
-            if text.starts_with("--") || is_long_flag(wrapper, text) {
+            let is_whole_name = text.len() > 2 && wrapper.attached_flags.contains(&text);
+            if is_whole_name || text.starts_with("--") || is_long_flag(wrapper, text) {
                 self.parse_long_flag(wrapper, argument, argv);
             } else {
                 self.parse_short_flags(wrapper, argument, argv);
@@ -152,7 +153,8 @@ fn is_long_flag(wrapper: &WrapperSpec, text: &str) -> bool {
 /// The flag that an abbreviation stands for: `--comm` is `--command`. One that could stand for several is left alone.
 fn complete_long_flag<'a>(wrapper: &'static WrapperSpec, name: &'a str) -> &'a str {
     const SHORTEST: usize = "--xx".len();
-    if name.len() < SHORTEST || wrapper.value_flags.contains(&name) {
+    let is_whole = wrapper.value_flags.contains(&name) || wrapper.attached_flags.contains(&name);
+    if !wrapper.abbreviates || name.len() < SHORTEST || is_whole {
         return name;
     }
     let mut fitting = wrapper.value_flags.iter().filter(|flag| flag.starts_with(name));

@@ -2,7 +2,7 @@
 
 use super::WrapperCall;
 use super::table::words::editors as words;
-use crate::interpret::{ShellInterpreter, quote_shell_word};
+use crate::interpret::{CodeLanguage, ShellInterpreter, quote_shell_word};
 use crate::invocation::{OpenedFile, SymbolicText};
 
 /// The effect of an editor's command outside its own text.
@@ -31,7 +31,14 @@ pub(super) fn follow_editor(interpreter: &mut ShellInterpreter<'_>, job: &Wrappe
         }
     }
     codes.extend(job.args.flag_values(&["--eval", "-eval", "--execute"]).flat_map(extract_lisp_commands));
-    interpreter.run_program(call);
+    let at = interpreter.run_program(call);
+    if let Some(at) = at {
+        let lisp = job.args.flag_values(&["--eval", "-eval", "--execute"]).cloned();
+        let calls = commands.iter().filter(|command| command.leading_text().contains('(')).cloned();
+        for code in lisp.chain(calls) {
+            interpreter.report_inline_code(CodeLanguage::Other, code, at);
+        }
+    }
     for code in codes {
         job.run_code(interpreter, &code);
     }
@@ -76,9 +83,19 @@ fn parse_editor_command(command: &SymbolicText) -> Option<EditorAction> {
     let from = if text.trim_start_matches(':').starts_with("sil") { text.find(' ')? } else { 0 };
     let at = from + text.get(from..)?.find('!')?;
     let before = text.get(..at)?.trim_start_matches(':').trim();
+    let is_quoted = before.ends_with(['"', '\'']);
+    let before = before.trim_end_matches(['"', '\'']).trim_end();
     let is_address = |byte: u8| byte.is_ascii_digit() || b",.$%".contains(&byte);
-    let runs = words::BANG_PREFIXES.contains(&before) || before.ends_with(':') || before.bytes().all(is_address);
+    let is_autocommand = before.starts_with("au");
+    let runs = is_autocommand
+        || words::BANG_PREFIXES.contains(&before)
+        || before.ends_with(':')
+        || before.bytes().all(is_address);
     let code = command.skip_leading_bytes(at + 1);
+    let code = match code.as_text().filter(|_| is_quoted) {
+        Some(text) => SymbolicText::from_text(text.trim_end_matches(['"', '\''])),
+        None => code,
+    };
     (runs && !code.to_string().trim().is_empty()).then_some(EditorAction::Runs(code))
 }
 
@@ -110,8 +127,11 @@ fn find_equivalent_command(text: &str) -> Option<SymbolicText> {
         .find_map(|(command, calls)| Some((command, calls.iter().find_map(|call| text.split_once(call))?.1)))?;
     let quote = after.chars().find(|c| matches!(c, '"' | '\''))?;
     let file = after.split(quote).nth(1)?;
-    let home = if file.starts_with("~/") { "~/" } else { "" };
-    let rest = quote_shell_word(file.get(home.len()..)?);
+    let (home, rest) = match file {
+        "~" | "HOME" => ("~", ""),
+        _ => file.strip_prefix("~/").map_or(("", file), |rest| ("~/", rest)),
+    };
+    let rest = if rest.is_empty() { String::new() } else { quote_shell_word(rest) };
     Some(SymbolicText::from_text(format!("{command} -- {home}{rest}")))
 }
 
@@ -121,6 +141,7 @@ pub(super) fn follow_client(interpreter: &mut ShellInterpreter<'_>, job: &Wrappe
     let mut commands = job.call.arguments().to_vec();
     commands.extend(interpreter.stdin_text().cloned());
     job.report_program(interpreter);
+    job.follow_code_flags(interpreter);
     for command in commands {
         for line in command.flatten_patterns().to_string().lines() {
             if let Some(code) = find_client_code(line.trim_start()) {
@@ -143,9 +164,24 @@ fn find_client_output_file(line: &str) -> Option<&str> {
 }
 
 fn find_client_code(line: &str) -> Option<&str> {
-    let behind_sign = line.strip_prefix('!').or_else(|| line.strip_prefix("system "));
+    let behind_sign = line.strip_prefix('!').or_else(|| line.strip_prefix("~!"));
+    let behind_sign = behind_sign.or_else(|| line.strip_prefix("system ").map(trim_quotes));
     let behind_sign = behind_sign.or_else(|| line.split_once("\\!").map(|(_, code)| code));
-    behind_sign.or_else(|| extract_system_argument(line)).or_else(|| find_sqlite_code(line))
+    let behind_sign = behind_sign.or_else(|| extract_system_argument(line)).or_else(|| find_sqlite_code(line));
+    behind_sign.or_else(|| find_copy_program(line))
+}
+
+/// A text without the quotes around it.
+fn trim_quotes(text: &str) -> &str {
+    let inner = text.trim().trim_end_matches(';');
+    let quote = inner.chars().next().filter(|quote| matches!(quote, '"' | '\''));
+    quote.and_then(|quote| inner.strip_prefix(quote)?.strip_suffix(quote)).unwrap_or(text)
+}
+
+/// `COPY table TO PROGRAM 'command'`
+fn find_copy_program(line: &str) -> Option<&str> {
+    let after = ["PROGRAM '", "program '"].iter().find_map(|mark| line.split_once(mark))?.1;
+    after.split('\'').next()
 }
 
 fn find_sqlite_code(line: &str) -> Option<&str> {

@@ -1,8 +1,9 @@
 //! Commands in scripts of other programs: awk, sed, make, crontab, keys for a terminal.
 
-use super::WrapperCall;
 use super::build_files::list_make_recipes;
+use super::table::CODE_VARIABLES;
 use super::table::words::scripts as words;
+use super::{WrapperCall, with_inherited_stdin};
 use crate::interpret::{CodeLanguage, CoverageGap, ShellInterpreter, expand_awk_template, parse_awk_string};
 use crate::invocation::{FileOpenMode, OpenedFile, SymbolicText};
 
@@ -30,7 +31,13 @@ pub(super) fn follow_awk(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCa
                     }
                     job.run_code(interpreter, &SymbolicText::from_text(code));
                 }
-                None => interpreter.mark_partial(CoverageGap::UnknownCode),
+                None => {
+                    interpreter.mark_partial(CoverageGap::UnknownCode);
+                    job.run_code(interpreter, &SymbolicText::from_text(join_awk_strings(&text)));
+                    if let Some(lines) = interpreter.stdin_text().cloned() {
+                        with_inherited_stdin(interpreter, |walker| job.run_code(walker, &lines));
+                    }
+                }
             }
         }
     }
@@ -67,7 +74,7 @@ fn parse_awk_commands(program: &str) -> Vec<Option<String>> {
         let context = before.trim_end();
         let follows = after.trim_start();
         let called = context.ends_with("system(") || context.ends_with("system (");
-        let piped_to = context.ends_with('|') && !context.ends_with("||");
+        let piped_to = (context.ends_with('|') && !context.ends_with("||")) || context.ends_with("|&");
         let piped_from = follows
             .strip_prefix('|')
             .is_some_and(|rest| rest.trim_start_matches('&').trim_start().starts_with("getline"));
@@ -84,10 +91,27 @@ fn parse_awk_commands(program: &str) -> Vec<Option<String>> {
     before.push_str(rest);
     let calls = before.matches("system(").count() + before.matches("system (").count();
     let known = commands.iter().filter(|command| command.is_some()).count();
-    if calls > known {
+    // `command | getline`: the command is in a variable.
+    let has_unknown_pipe = before.split("getline").any(|part| {
+        let part = part.trim_end().trim_end_matches('&');
+        part.strip_suffix('|').is_some_and(|part| part.trim_end().ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+    });
+    if calls > known || has_unknown_pipe {
         commands.push(None);
     }
     commands
+}
+
+/// All strings of a program, as if it concatenated them.
+fn join_awk_strings(program: &str) -> String {
+    let mut joined = String::new();
+    let mut rest = program;
+    while let Some((_, after)) = rest.split_once('"') {
+        let (text, left) = parse_awk_string(after);
+        joined.push_str(&text);
+        rest = left.unwrap_or_default();
+    }
+    joined
 }
 
 /// `print > "file"`, `getline < "file"`
@@ -235,18 +259,68 @@ pub(super) fn follow_make(interpreter: &mut ShellInterpreter<'_>, job: &WrapperC
             texts.extend(arguments.get(at + 1).cloned());
         }
     }
-    let files: Vec<SymbolicText> = job.args.flag_values(&["-f", "--file", "--makefile"]).cloned().collect();
+    let files: Vec<SymbolicText> = job
+        .args
+        .flag_values(&["-f", "--file", "--makefile", "--justfile", "--taskfile", "-t", "-P"])
+        .cloned()
+        .collect();
     for file in &files {
         match file.as_text() {
             Some("-" | "/dev/stdin") => texts.extend(interpreter.stdin_text().cloned()),
             _ => texts.extend(interpreter.find_written_content(file)),
         }
     }
+    follow_make_variables(interpreter, job);
+    if job.via == "cmake" && job.args.has_flag(&["-E"]) {
+        follow_cmake_tool(interpreter, job);
+    }
+    let is_make = job.via.ends_with("make") && job.via != "cmake";
     for text in texts {
-        for code in list_make_recipes(&text.flatten_patterns().to_string(), arguments) {
+        let text = text.flatten_patterns().to_string();
+        let codes = if is_make { list_make_recipes(&text, arguments) } else { parse_build_commands(&text) };
+        for code in codes {
             job.run_code(interpreter, &SymbolicText::from_text(code));
         }
     }
+}
+
+/// `make CC='command'`: the value of some variables runs.
+fn follow_make_variables(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
+    for argument in job.call.arguments() {
+        let Some((name, _)) = argument.leading_text().split_once('=') else { continue };
+        if CODE_VARIABLES.binary_search(&name).is_ok() {
+            job.run_code(interpreter, &argument.skip_leading_bytes(name.len() + 1));
+        }
+    }
+}
+
+/// `cmake -E env command`, `cmake -E time command`, `cmake -E chdir directory command`
+fn follow_cmake_tool(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
+    let operands = job.operands();
+    let skipped = match operands.first().and_then(SymbolicText::as_text) {
+        Some("env") => 0,
+        Some("time") => 1,
+        Some("chdir") => 2,
+        _ => return,
+    };
+    job.run_words(interpreter, operands.get(skipped..).unwrap_or_default().to_vec(), Vec::new());
+}
+
+/// The commands in files of ninja, just, task and cmake.
+fn parse_build_commands(text: &str) -> Vec<String> {
+    let find_command = |line: &str| {
+        let trimmed = line.trim_start();
+        let marked = words::COMMAND_MARKS.iter().find_map(|mark| trimmed.split_once(mark)).map(|(_, code)| code);
+        let indented = (trimmed.len() < line.len()).then_some(trimmed);
+        // cmake: `file(REMOVE_RECURSE path)`
+        if let Some((_, path)) = trimmed.split_once("REMOVE_RECURSE ") {
+            let path = path.trim_end_matches([')', ' ']).trim_matches('"').replace("$ENV{HOME}", "~");
+            return Some(format!("rm -rf {path}"));
+        }
+        let code = marked.or(indented)?.trim_start_matches(['@', '-', ' ', '=', '"', '\'']);
+        Some(code.trim_end_matches([')', '"', '\'']).to_owned())
+    };
+    text.lines().filter_map(find_command).collect()
 }
 
 /// Keys that are sent to a terminal, where a shell reads them.

@@ -2,8 +2,11 @@
 
 use super::WrapperCall;
 use super::table::words::git as words;
-use crate::interpret::{ShellInterpreter, join_words};
+use crate::interpret::{ShellInterpreter, join_words, quote_shell_word};
 use crate::invocation::SymbolicText;
+
+/// The start of an address whose rest is a command.
+const TRANSPORT_PREFIX: &str = "ext::";
 
 /// Analyses the commands that git runs, and reports git itself.
 pub(super) fn follow_git(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
@@ -29,6 +32,22 @@ pub(super) fn follow_git(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCa
         return;
     };
     let arguments = argv.get(at + 1..).unwrap_or_default();
+    if subcommand == "clone" {
+        for (at, argument) in arguments.iter().enumerate() {
+            match argument.as_text() {
+                Some("-c" | "--config") => settings.extend(arguments.get(at + 1).cloned()),
+                Some(text) if text.starts_with("--config=") => {
+                    settings.push(argument.skip_leading_bytes("--config=".len()));
+                }
+                _ => {}
+            }
+        }
+    }
+    // `git clone 'ext::sh -c command'`
+    for address in arguments.iter().filter(|argument| argument.leading_text().starts_with(TRANSPORT_PREFIX)) {
+        let code = address.skip_leading_bytes(TRANSPORT_PREFIX.len()).flatten_patterns().to_string();
+        job.run_code(interpreter, &SymbolicText::from_text(unquote_transport(&code)));
+    }
     for setting in &settings {
         follow_setting(interpreter, job, setting, subcommand, arguments);
     }
@@ -36,6 +55,13 @@ pub(super) fn follow_git(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCa
         follow_stored_setting(interpreter, job, arguments);
     }
     follow_subcommand(interpreter, job, subcommand, arguments);
+}
+
+/// In the address of a transport, a word with blanks has `% ` for each blank.
+fn unquote_transport(code: &str) -> String {
+    let words = code.replace("% ", "\u{1}");
+    let words = words.split(' ').map(|word| quote_shell_word(&word.replace('\u{1}', " ")));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The settings in variables: `GIT_CONFIG_KEY_0` and `GIT_CONFIG_VALUE_0`, and `GIT_CONFIG_PARAMETERS`.

@@ -1,6 +1,7 @@
 //! Code of other languages: it is reported with the program that runs it.
 
-use super::WrapperCall;
+use super::table::words::scripts as words;
+use super::{WrapperCall, with_inherited_stdin};
 use crate::interpret::{CodeLanguage, ShellInterpreter};
 use crate::invocation::{SymbolicText, UnknownKind};
 
@@ -18,6 +19,33 @@ fn wrap_in_console_log(code: &SymbolicText) -> SymbolicText {
     shown
 }
 
+/// `python -c 'os.system(sys.stdin.read())'`: code that may run its input. The input is judged as it is.
+fn run_stdin_of_code(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>, codes: &[SymbolicText]) {
+    let is_runner = |code: &SymbolicText| {
+        let text = code.leading_text();
+        let has_any = |words: &[&str]| words.iter().any(|word| text.contains(word));
+        has_any(words::STDIN_MARKS) && has_any(words::RUN_MARKS)
+    };
+    if codes.iter().any(is_runner)
+        && let Some(text) = interpreter.stdin_text().cloned()
+    {
+        with_inherited_stdin(interpreter, |walker| job.run_code(walker, &text));
+    }
+}
+
+/// `manage.py shell -c 'code'`: a script with a shell of its own.
+fn find_script_shell_code(job: &WrapperCall<'_>) -> Option<SymbolicText> {
+    let [script, name, rest @ ..] = job.operands() else { return None };
+    let (_, shell) = words::SCRIPT_SHELLS.iter().find(|(known, _)| script.leading_text().ends_with(known))?;
+    let (wanted, flags) = shell.split_first()?;
+    let at = rest.iter().position(|word| flags.iter().any(|flag| word.leading_text().starts_with(flag)))?;
+    let flag = rest.get(at).filter(|_| name.as_text() == Some(wanted))?;
+    match flag.leading_text().find('=') {
+        Some(sign) => Some(flag.skip_leading_bytes(sign + 1)),
+        None => rest.get(at + 1).cloned(),
+    }
+}
+
 /// Reports the code that an interpreter gets: from a flag, from a file that this text wrote, or from standard input.
 pub(super) fn report_interpreter_code(
     interpreter: &mut ShellInterpreter<'_>,
@@ -27,9 +55,38 @@ pub(super) fn report_interpreter_code(
     let (Some(language), Some(at)) = (job.wrapper.language, at) else {
         return false;
     };
-    let codes: Vec<SymbolicText> =
+    let mut codes: Vec<SymbolicText> =
         job.wrapper.inline.iter().flat_map(|spellings| job.args.flag_values(spellings)).cloned().collect();
+    for code in &mut codes {
+        if let Some(text) = interpreter.stdin_text().filter(|_| code.as_text() == Some("-")) {
+            *code = text.clone();
+        }
+    }
+    // `python -m timeit 'code'`
+    if job.args.flag_values(&["-m"]).any(|module| module.as_text() == Some("timeit")) {
+        codes.extend(job.operands().iter().cloned());
+    }
+    // `bb '(code)'`, and notebooks with lines for a shell
+    codes.extend(job.operands().first().filter(|operand| operand.leading_text().starts_with('(')).cloned());
+    if job.via.starts_with("ipython")
+        || job.args.flag_values(&["-l"]).any(|language| language.as_text() == Some("JavaScript"))
+    {
+        for code in &codes {
+            interpreter.report_inline_code(CodeLanguage::Other, code.clone(), at);
+        }
+    }
+    codes.extend(find_script_shell_code(job));
+    if job.args.words.last().is_some_and(|word| matches!(word.as_str(), "eval" | "runner" | "r")) {
+        codes.extend(job.operands().first().cloned());
+    }
+    // `node -r ./written.js`
+    for module in job.args.flag_values(&["-r", "--require", "--import", "-l", "--load"]) {
+        let text = module.leading_text();
+        let spellings = ["", ".js", ".rb", ".lua"].map(|ending| SymbolicText::from_text(format!("{text}{ending}")));
+        codes.extend(spellings.iter().find_map(|path| interpreter.find_written_content(path)));
+    }
     let mut found = !codes.is_empty();
+    run_stdin_of_code(interpreter, job, &codes);
     let prints = language == CodeLanguage::Node && job.args.has_flag(PRINT_FLAGS);
     for code in codes {
         interpreter.report_inline_code(language, code.clone(), at);
@@ -40,7 +97,7 @@ pub(super) fn report_interpreter_code(
     let operand = job.operands().first();
     // `deno eval 'code'`
     if operand.and_then(SymbolicText::as_text) == Some("eval")
-        && let Some(code) = job.operands().get(1)
+        && let Some(code) = job.operands().iter().skip(1).find(|word| !word.leading_text().starts_with('-'))
     {
         interpreter.report_inline_code(language, code.clone(), at);
         return true;

@@ -28,7 +28,9 @@ pub(crate) use file_search::find_own_files;
 pub(crate) use options::follow_code_variables;
 use table::{WRAPPERS, WrapperMode, WrapperSpec};
 
-use crate::interpret::{ExpandedCommand, ShellFlow, ShellInterpreter, join_words};
+use crate::interpret::{
+    ExpandedCommand, ShellFlow, ShellInterpreter, build_program_copy, is_installed_program, join_words,
+};
 use crate::invocation::{OpenedFile, StdinSource, SymbolicText, UnknownKind, base_name};
 use snell_shell::is_variable_name;
 
@@ -70,6 +72,11 @@ pub(crate) fn follow_wrapper<'t>(
     command: &mut ExpandedCommand,
 ) -> Option<ShellFlow> {
     options::add_outer_options(interpreter, command);
+    note_program_copy(interpreter, command);
+    let name = command.name()?;
+    if let Some(found) = find_written_program(interpreter, command, name) {
+        command.argv.splice(..1, [found]);
+    }
     let name = command.name()?;
     if name.contains('/') && shells::follow_written_script(interpreter, command) {
         return Some(ShellFlow::Next);
@@ -96,6 +103,7 @@ pub(crate) fn follow_wrapper<'t>(
         WrapperMode::Editor => editors::follow_editor(interpreter, &job),
         WrapperMode::Client => editors::follow_client(interpreter, &job),
         WrapperMode::Make => embedded_scripts::follow_make(interpreter, &job),
+        WrapperMode::Daemon => job.follow_daemon(interpreter),
         WrapperMode::Keys => embedded_scripts::follow_terminal_keys(interpreter, &job),
         WrapperMode::Crontab => embedded_scripts::follow_crontab(interpreter, &job),
         WrapperMode::Nothing
@@ -205,13 +213,33 @@ impl<'t> WrapperCall<'_> {
         (assignments, rest)
     }
 
+    /// `start-stop-daemon --exec program -- arguments`
+    fn follow_daemon(&self, interpreter: &mut ShellInterpreter<'t>) {
+        const PROGRAM_FLAGS: &[&str] = &["-x", "--exec", "-a", "--startas"];
+        // All words after these are the command.
+        const COMMAND_FLAGS: &[&str] = &["-c", "--command"];
+        self.report_program(interpreter);
+        let arguments = self.call.arguments();
+        let is_flag = |word: &SymbolicText| word.as_text().is_some_and(|text| PROGRAM_FLAGS.contains(&text));
+        let program = arguments.iter().position(is_flag).and_then(|at| arguments.get(at + 1));
+        let is_command = |word: &SymbolicText| word.as_text().is_some_and(|text| COMMAND_FLAGS.contains(&text));
+        if let Some(at) = arguments.iter().position(is_command).filter(|_| self.via.starts_with("nix")) {
+            return self.run_words(interpreter, arguments.get(at + 1..).unwrap_or_default().to_vec(), Vec::new());
+        }
+        let after = find_dashes(arguments).and_then(|at| arguments.get(at + 1..)).unwrap_or_default();
+        self.run_words(interpreter, program.into_iter().chain(after).cloned().collect(), Vec::new());
+    }
+
     /// `env`: `-S` splits a text into words.
     fn follow_env(&self, interpreter: &mut ShellInterpreter<'t>) -> Option<ShellFlow> {
         const SPLIT_FLAGS: &[&str] = &["-S", "--split-string"];
         let argv = &self.call.argv;
         let at = argv.iter().position(|value| {
             let text = value.leading_text();
-            SPLIT_FLAGS.iter().any(|flag| text.starts_with(flag)) || text.starts_with("-vS") || text.starts_with("-iS")
+            SPLIT_FLAGS.iter().any(|flag| text.starts_with(flag))
+                || text.starts_with("-vS")
+                || text.starts_with("-iS")
+                || text.starts_with("--s")
         });
         let (assignments, rest) = self.split_wrapped_words();
         let Some(at) = at.filter(|at| *at < argv.len() - rest.len() || *at < self.args.operands_start) else {
@@ -315,6 +343,45 @@ impl<'t> WrapperCall<'_> {
             ShellFlow::Next
         });
     }
+}
+
+/// `cp /bin/bash ./b`: keeps what the copy does. `mkfifo p`: keeps its name.
+fn note_program_copy(interpreter: &mut ShellInterpreter<'_>, command: &ExpandedCommand) {
+    const COPIERS: &[&str] = &["cp", "ln", "mv", "install", "link", "gcp", "gln"];
+    let name = command.name().map(base_name).unwrap_or_default();
+    let is_operand = |word: &&SymbolicText| !word.leading_text().starts_with('-');
+    if name == "mkfifo" {
+        return command.arguments().iter().filter(is_operand).for_each(|path| interpreter.note_fifo(path));
+    }
+    if !COPIERS.contains(&name) {
+        return;
+    }
+    let operands: Vec<&SymbolicText> = command.arguments().iter().filter(is_operand).collect();
+    if let [from, to] = operands.as_slice()
+        && let Some(path) = from.as_text().filter(|path| !table::find_wrappers(path).is_empty())
+        && (is_installed_program(path) || !path.contains('/'))
+    {
+        let content = build_program_copy(path);
+        interpreter.truncate_file(to);
+        interpreter.append_file(to, &content);
+    }
+}
+
+/// The path of a program that this text wrote into a directory of `PATH`.
+fn find_written_program(
+    interpreter: &mut ShellInterpreter<'_>,
+    command: &ExpandedCommand,
+    name: &str,
+) -> Option<SymbolicText> {
+    const MAX_DIRECTORIES: usize = 16;
+    if name.contains('/') || interpreter.scope.files.is_empty() {
+        return None;
+    }
+    let own = command.variables.iter().find(|(variable, _)| variable == "PATH").map(|(_, value)| value);
+    let path = own.or_else(|| interpreter.scope.single_value("PATH"))?.leading_text().to_owned();
+    let candidates = path.split(':').take(MAX_DIRECTORIES).filter(|directory| !directory.is_empty());
+    let mut candidates = candidates.map(|directory| SymbolicText::from_text(format!("{directory}/{name}")));
+    candidates.find(|candidate| interpreter.find_written_content(candidate).is_some())
 }
 
 /// Runs something with the agent's standard input, because the wrapper has read its own.

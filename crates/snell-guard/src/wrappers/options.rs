@@ -18,7 +18,8 @@ const MAX_WORDS: usize = 64;
 pub(crate) fn follow_code_variables(interpreter: &mut ShellInterpreter<'_>, command: &ExpandedCommand) {
     for (name, value) in command.variables.iter().filter(|(_, value)| !value.is_empty()) {
         if is_code_variable(name) {
-            interpreter.run_code_via(name, value, &command.span);
+            let content = interpreter.find_written_content(value);
+            interpreter.run_code_via(name, content.as_ref().unwrap_or(value), &command.span);
         } else if name.starts_with(FUNCTION_VARIABLE_PREFIX) {
             interpreter.run_code_via(name, &strip_function_header(value), &command.span);
         } else if LOAD_VARIABLES.binary_search(&name.as_str()).is_ok() {
@@ -27,10 +28,10 @@ pub(crate) fn follow_code_variables(interpreter: &mut ShellInterpreter<'_>, comm
             let argv = std::iter::once(LOADER).chain(paths).map(SymbolicText::from_text).collect();
             interpreter.run_program(command.with_argv(argv));
         } else if let Some(options) = find_option_variable(name) {
-            let mut argv: Vec<_> = options.program.split(' ').chain(options.before.iter().copied()).collect();
+            let words = options.program.split(' ').chain(options.before.iter().copied()).map(str::to_owned);
             let text = value.flatten_patterns().to_string();
-            argv.extend(split_value(options, &text));
-            let mut call = command.with_argv(argv.into_iter().map(SymbolicText::from_text).collect());
+            let added = if options.whole { vec![text] } else { split_words(&text) };
+            let mut call = command.with_argv(words.chain(added).map(SymbolicText::from_text).collect());
             call.variables.clear();
             with_inherited_stdin(interpreter, |walker| {
                 walker.run_via(name, |walker| walker.run_expanded(call));
@@ -48,31 +49,24 @@ fn find_option_variable(name: &str) -> Option<&'static OptionVariable> {
     OPTION_VARIABLES.iter().find(|options| options.names.contains(&name))
 }
 
-fn split_value<'v>(options: &OptionVariable, text: &'v str) -> Vec<&'v str> {
-    if options.whole { vec![text] } else { split_words(text) }
-}
-
-/// The words of a text with quotes.
-fn split_words(text: &str) -> Vec<&str> {
-    let mut words = Vec::new();
-    let mut rest = text.trim_start();
-    while !rest.is_empty() && words.len() < MAX_WORDS {
-        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
-        let (word, after) = match quote {
-            Some(quote) => rest.get(1..).unwrap_or_default().split_once(quote).unwrap_or((rest, "")),
-            None => {
-                let mut escaped = false;
-                let ends = |c: char| {
-                    let ends = c.is_whitespace() && !escaped;
-                    escaped = c == '\\';
-                    ends
-                };
-                rest.find(ends).map_or((rest, ""), |at| rest.split_at(at))
-            }
-        };
-        words.push(word);
-        rest = after.trim_start();
+/// The words of a text with quotes and escapes.
+fn split_words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let (mut quote, mut escaped) = (None, false);
+    for c in text.trim().chars() {
+        let is_gap = c.is_whitespace() && quote.is_none() && !escaped;
+        if is_gap && words.len() < MAX_WORDS {
+            words.push(String::new());
+        } else if !escaped && quote.is_none() && matches!(c, '"' | '\'') {
+            quote = Some(c);
+        } else if !escaped && quote == Some(c) {
+            quote = None;
+        } else if escaped || c != '\\' {
+            words.last_mut().into_iter().for_each(|word| word.push(c));
+        }
+        escaped = c == '\\' && !escaped;
     }
+    words.retain(|word| !word.is_empty());
     words
 }
 
@@ -89,8 +83,7 @@ pub(super) fn add_outer_options(interpreter: &mut ShellInterpreter<'_>, command:
     for (variable, value) in &command.variables {
         let options = find_option_variable(variable).filter(|options| options.program == name && !options.whole);
         if options.is_some() {
-            let text = value.flatten_patterns().to_string().replace("\\ ", "\u{a0}");
-            added.extend(split_words(&text).iter().map(|word| SymbolicText::from_text(word.replace('\u{a0}', " "))));
+            added.extend(split_words(&value.flatten_patterns().to_string()).into_iter().map(SymbolicText::from_text));
         }
     }
     if let Some(spec) = CONFIG_FILES.iter().find(|spec| spec.names.contains(&name)) {

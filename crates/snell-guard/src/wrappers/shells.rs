@@ -4,8 +4,11 @@ use super::table::words::shells as words;
 use std::rc::Rc;
 
 use super::{WrapperCall, with_inherited_stdin};
-use crate::interpret::{CoverageGap, ExpandedCommand, ShellFlow, ShellInterpreter};
-use crate::invocation::{StdinSource, SymbolicText};
+use crate::interpret::{CoverageGap, ExpandedCommand, ShellFlow, ShellInterpreter, join_words};
+use crate::invocation::{StdinSource, SymbolicText, base_name};
+
+/// How many programs of a pipe are read for texts.
+const MAX_PIPE_TEXTS: usize = 8;
 
 /// The arguments of a shell.
 #[derive(Default)]
@@ -75,7 +78,7 @@ impl ShellArgs {
             None => None,
         };
         match (name, value) {
-            ("command" | "init-command", Some(code)) => self.extra_code.push(code),
+            ("command" | "commands" | "init-command", Some(code)) => self.extra_code.push(code),
             ("rcfile" | "init-file", Some(file)) => self.startup_files.push(file),
             ("no-execute" | "noexec", None) => self.only_reads = true,
             _ => {}
@@ -92,8 +95,11 @@ pub(super) fn follow_shell<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wra
         return Some(ShellFlow::Next);
     }
     for file in &args.startup_files {
-        if let Some(code) = interpreter.find_written_content(file) {
-            follow_child_shell(interpreter, job, &code, &[], false);
+        match interpreter.find_written_content(file) {
+            Some(code) => follow_child_shell(interpreter, job, &code, &[], false),
+            None => {
+                interpreter.run_program(job.call.with_argv(vec![SymbolicText::from_text("dlopen"), file.clone()]));
+            }
         }
     }
     for code in &args.extra_code {
@@ -151,6 +157,7 @@ fn follow_stdin_script<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wrapper
         if !matches!(&*stdin, StdinSource::Inherited) {
             interpreter.mark_partial(CoverageGap::UnknownCode);
         }
+        follow_pipe_texts(interpreter, job, &stdin);
         interpreter.run_program(job.call.clone());
         return;
     };
@@ -159,6 +166,59 @@ fn follow_stdin_script<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wrapper
     with_inherited_stdin(interpreter, |walker| {
         follow_child_shell(walker, job, text, &prepend_script_name(&name, arguments), false);
     });
+}
+
+/// A pipe of unknown output ends in a shell: the texts that its programs are given are judged as they are, because most
+/// filters pass on what they get.
+fn follow_pipe_texts(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>, stdin: &StdinSource) {
+    let StdinSource::Pipe(left) = stdin else { return };
+    let mut texts: Vec<SymbolicText> = Vec::new();
+    for invocation in left.iter().take(MAX_PIPE_TEXTS) {
+        let name = invocation.name().map(base_name).unwrap_or_default();
+        let arguments = invocation.arguments();
+        if words::TEXT_PRINTERS.contains(&name) {
+            texts.push(join_words(arguments));
+        }
+        if let StdinSource::Text(text) = &invocation.stdin {
+            texts.push(text.clone());
+        }
+        if words::CODE_PRINTERS.contains(&name) {
+            let literals = arguments.iter().map(|argument| list_literals(argument.leading_text()));
+            for literals in literals.filter(|literals| !literals.is_empty()) {
+                texts.extend([literals.concat(), literals.join(" ")].map(SymbolicText::from_text));
+            }
+        }
+        if words::TEXT_FILTERS.contains(&name) {
+            texts.extend(arguments.iter().filter_map(find_replacement));
+        }
+    }
+    for text in texts {
+        with_inherited_stdin(interpreter, |walker| follow_child_shell(walker, job, &text, &[], false));
+    }
+}
+
+/// The strings in code.
+fn list_literals(code: &str) -> Vec<&str> {
+    let mut literals = Vec::new();
+    let mut rest = code;
+    while let Some(at) = rest.find(['"', '\'']) {
+        let (quote, body) = rest.split_at(at).1.split_at(1);
+        let Some((literal, after)) = body.split_once(quote) else { break };
+        literals.push(literal);
+        rest = after;
+    }
+    literals
+}
+
+/// The text that a filter's script puts in: `s/…/text/`, `{print "text"}`.
+fn find_replacement(script: &SymbolicText) -> Option<SymbolicText> {
+    let text = script.as_text()?;
+    let sign = text.strip_prefix('s').and_then(|rest| rest.chars().next()).filter(|sign| !sign.is_alphanumeric());
+    let found = match sign {
+        Some(sign) => text.split(sign).nth(2)?.to_owned(),
+        None => text.split('"').skip(1).step_by(2).collect(),
+    };
+    Some(SymbolicText::from_text(found)).filter(|found| !found.is_empty())
 }
 
 /// Reports the shell if its code is not fully known; otherwise only the files that are opened for it.

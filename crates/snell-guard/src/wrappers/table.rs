@@ -32,6 +32,8 @@ pub(crate) struct WrapperSpec {
     pub(crate) assignments: bool,
     /// Whether standard input is shell code if there is no command.
     pub(crate) stdin: bool,
+    /// Whether its long flags may be abbreviated.
+    pub(crate) abbreviates: bool,
 }
 
 /// The code or command that a wrapper runs.
@@ -57,6 +59,7 @@ pub(crate) enum WrapperMode {
     Editor,
     Client,
     Make,
+    Daemon,
     Keys,
     Crontab,
 }

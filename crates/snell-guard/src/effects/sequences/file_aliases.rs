@@ -20,7 +20,7 @@ const MAX_NAMES: usize = 1024;
 const MAX_LINKS: usize = 8;
 
 /// Classes that are protected wherever they are. For all others, a link is the user's choice.
-const GUARDED_CLASSES: [PathClass; 8] = [
+const GUARDED_CLASSES: [PathClass; 9] = [
     PathClass::Own,
     PathClass::HoldsOwn,
     PathClass::Secret,
@@ -29,6 +29,7 @@ const GUARDED_CLASSES: [PathClass; 8] = [
     PathClass::HomeRoot,
     PathClass::System,
     PathClass::Device,
+    PathClass::StartUp,
 ];
 
 /// A new name of a file or a directory.
@@ -100,7 +101,9 @@ impl FileAliases {
             let mut real = place.clone();
             for _ in 0..MAX_LINKS {
                 let Some((path, is_all)) = real.known_prefix() else { break };
-                let is_itself = |new: &FileAlias| takes_away && is_all && path == new.path;
+                // With a slash at the end, some systems follow the link.
+                let is_through = place.written.ends_with('/') || place.written.ends_with("/.");
+                let is_itself = |new: &FileAlias| takes_away && is_all && path == new.path && !is_through;
                 let leads = |new: &&FileAlias| {
                     new.is_link && effect.by > Some(new.by) && is_within_directory(&path, &new.path) && !is_itself(new)
                 };
@@ -135,5 +138,5 @@ fn find_alias(by: usize, invocation: &Invocation, context: &JudgeContext) -> Opt
     } else {
         scene.locate_path(from).path?
     };
-    (from != to && from != "/").then_some(FileAlias { by, path: to, from, is_link })
+    (from != to).then_some(FileAlias { by, path: to, from, is_link })
 }

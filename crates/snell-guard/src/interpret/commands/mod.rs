@@ -229,7 +229,27 @@ impl<'t> ShellInterpreter<'t> {
                     SymbolicText::from_unknown(kind)
                 });
                 self.append_file(&path, &value);
+                self.feed_fifo(&path, &value);
             }
+        }
+    }
+
+    /// Keeps the name of a named pipe.
+    pub(crate) fn note_fifo(&mut self, path: &SymbolicText) {
+        const MAX_FIFOS: usize = 16;
+        let path = self.resolve_file_name(path).filter(|_| self.fifos.len() < MAX_FIFOS);
+        self.fifos.extend(path);
+    }
+
+    /// A text that goes into a named pipe: a shell at its other end would run it.
+    fn feed_fifo(&mut self, path: &SymbolicText, value: &SymbolicText) {
+        let is_fifo =
+            !self.fifos.is_empty() && self.resolve_file_name(path).is_some_and(|path| self.fifos.contains(&path));
+        if is_fifo {
+            self.run_in_subshell(|walker| {
+                walker.scope.io.stdout = OutputSink::Agent;
+                walker.run_code(value, &ByteSpan::default())
+            });
         }
     }
 

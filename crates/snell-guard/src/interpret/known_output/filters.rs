@@ -1,5 +1,10 @@
 //! Simple programs that transform text, as they occur in decode chains.
 
+use super::sed_lines;
+
+/// Longer texts are not folded.
+const MAX_FOLDED_CHARS: usize = 1 << 14;
+
 /// A filter: its name, the letters of its flags that take a value, the number of operands before its files, and its
 /// output.
 pub(crate) type TextFilter = (&'static str, &'static str, usize, fn(&FilterArgs<'_>, &str) -> Option<String>);
@@ -59,17 +64,35 @@ impl<'a> FilterArgs<'a> {
 }
 
 const FILTERS: &[TextFilter] = &[
+    ("awk", "Fv", 1, apply_awk),
     ("base32", "w", 0, |flags, text| decode_base(flags, text, 5)),
     ("base64", "w", 0, |flags, text| decode_base(flags, text, 6)),
     ("cat", "", 0, |flags, text| flags.require_only(&["u"]).map(|()| text.to_owned())),
+    ("column", "tsocN", 0, |flags, text| flags.require_only(&["t", "x"]).map(|()| text.to_owned())),
     ("cut", "dfcb", 0, apply_cut),
+    ("dd", "", 9, |flags, text| flags.operands.iter().all(|word| is_plain_copy(word)).then(|| text.to_owned())),
+    ("egrep", "em", 1, apply_grep),
+    ("envsubst", "", 0, |flags, text| flags.require_only(&[]).map(|()| text.to_owned())),
+    ("expand", "t", 0, |_, text| Some(text.to_owned())),
+    ("fgrep", "em", 1, apply_grep),
+    ("fmt", "w", 0, |_, text| Some(text.to_owned())),
+    ("fold", "wbs", 0, apply_fold),
+    ("gm4", "DI", 0, |_, text| Some(text.to_owned())),
+    ("grep", "em", 1, apply_grep),
     ("head", "nc", 0, apply_head),
+    ("iconv", "ftc", 0, |_, text| Some(text.to_owned())),
+    ("jq", "", 1, apply_jq),
+    ("lolcat", "", 0, |_, text| Some(text.to_owned())),
+    ("paste", "d", 0, apply_paste),
+    ("pv", "L", 0, |_, text| Some(text.to_owned())),
     ("rev", "", 0, |_, text| Some(map_lines(text, |line| line.chars().rev().collect()))),
     ("sed", "e", 1, apply_sed),
     ("sort", "", 0, apply_sort),
+    ("sponge", "", 0, |_, text| Some(text.to_owned())),
     ("tac", "", 0, |_, text| Some(text.split_inclusive('\n').rev().collect())),
     ("tail", "nc", 0, apply_tail),
     ("tr", "", 2, apply_tr),
+    ("unexpand", "t", 0, |_, text| Some(text.to_owned())),
     ("uniq", "", 0, |flags, text| flags.require_only(&[]).map(|()| apply_uniq(text))),
     ("xxd", "cgls", 0, apply_xxd),
 ];
@@ -77,6 +100,112 @@ const FILTERS: &[TextFilter] = &[
 /// The filter with this name.
 pub(crate) fn find_filter(name: &str) -> Option<&'static TextFilter> {
     FILTERS.iter().find(|(known, ..)| *known == name)
+}
+
+/// `awk -F: '{print $2}'`, `awk NR==2`, `awk /text/`
+fn apply_awk(flags: &FilterArgs<'_>, text: &str) -> Option<String> {
+    flags.require_only(&["F"])?;
+    let program = flags.operands.first()?.trim();
+    let (condition, body) = program.split_once('{').unwrap_or((program, ""));
+    let condition = condition.trim();
+    let literal = condition.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
+    let number = condition.strip_prefix("NR==").map(|number| number.trim().parse::<usize>());
+    if literal.is_some_and(|literal| literal.contains(|c: char| ".*[]^$+?(){}|\\".contains(c)))
+        || (!condition.is_empty() && literal.is_none() && !matches!(number, Some(Ok(_))))
+    {
+        return None;
+    }
+    let number = number.and_then(Result::ok);
+    let separator = flags.flag_value(&["F"]);
+    let mut result = String::new();
+    for (at, line) in text.lines().enumerate() {
+        let is_chosen =
+            literal.is_none_or(|literal| line.contains(literal)) && number.is_none_or(|number| at + 1 == number);
+        if is_chosen {
+            result.push_str(&print_awk_fields(body, line, separator)?);
+            result.push('\n');
+        }
+    }
+    Some(result)
+}
+
+/// `print $1, "text"}`
+fn print_awk_fields(body: &str, line: &str, separator: Option<&str>) -> Option<String> {
+    if body.is_empty() {
+        return Some(line.to_owned());
+    }
+    let arguments = body.trim().strip_suffix('}')?.trim().strip_prefix("print")?.trim().trim_end_matches(';');
+    let fields: Vec<&str> = match separator {
+        Some(separator) => line.split(separator).collect(),
+        None => line.split_whitespace().collect(),
+    };
+    let value = |argument: &str| {
+        let argument = argument.trim();
+        let literal = argument.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        let plain = literal.filter(|literal| !literal.contains(['"', '\\'])).map(str::to_owned);
+        plain.or_else(|| match argument.strip_prefix('$')?.parse::<usize>().ok()? {
+            0 => Some(line.to_owned()),
+            number => Some(fields.get(number - 1).copied().unwrap_or_default().to_owned()),
+        })
+    };
+    if arguments.is_empty() {
+        return Some(line.to_owned());
+    }
+    Some(arguments.split(',').map(value).collect::<Option<Vec<_>>>()?.join(" "))
+}
+
+/// `jq -r .key`, on one value.
+fn apply_jq(flags: &FilterArgs<'_>, text: &str) -> Option<String> {
+    flags.require_only(&["r", "raw-output", "c"])?;
+    let path = flags.operands.first()?.strip_prefix('.')?;
+    let mut value: serde_json::Value = serde_json::from_str(text).ok()?;
+    for key in path.split('.').filter(|key| !key.is_empty()) {
+        value = value.get_mut(key)?.take();
+    }
+    let is_raw = flags.has_flag(&["r", "raw-output"]);
+    match value {
+        serde_json::Value::String(text) if is_raw => Some(text + "\n"),
+        value => Some(format!("{value}\n")),
+    }
+}
+
+/// `dd if=/dev/stdin bs=1`: it copies everything.
+fn is_plain_copy(word: &str) -> bool {
+    ["if=/dev/stdin", "of=/dev/stdout", "status=", "bs="].iter().any(|start| word.starts_with(start))
+}
+
+/// `fold -w 80`: lines of at most this many characters.
+fn apply_fold(flags: &FilterArgs<'_>, text: &str) -> Option<String> {
+    let width: usize = flags.flag_value(&["w", "b"]).map_or(Some(80), |width| width.parse().ok())?;
+    let characters: Vec<char> = text.chars().filter(|c| width > 1 || *c != '\n').collect();
+    let lines = |line: &str| {
+        let characters: Vec<char> = line.chars().collect();
+        characters.chunks(width.max(1)).map(|part| part.iter().collect()).collect::<Vec<String>>().join("\n")
+    };
+    (characters.len() <= MAX_FOLDED_CHARS).then(|| map_lines(text, lines))
+}
+
+/// `paste -sd ''`: all lines as one. Of one input, other forms change nothing.
+fn apply_paste(flags: &FilterArgs<'_>, text: &str) -> Option<String> {
+    if !flags.has_flag(&["s", "serial"]) {
+        return Some(text.to_owned());
+    }
+    let between = flags.flag_value(&["d", "delimiters"]).unwrap_or("\t");
+    let between = if between == "\\0" { "" } else { between };
+    Some(text.lines().collect::<Vec<_>>().join(between) + "\n")
+}
+
+/// `grep text`, `grep -v text`: with a literal text.
+fn apply_grep(flags: &FilterArgs<'_>, text: &str) -> Option<String> {
+    flags.require_only(&["v", "F", "e", "E", "i", "a", "h"])?;
+    let wanted = flags.flag_value(&["e"]).or_else(|| flags.operands.first().copied())?;
+    let is_literal = !wanted.contains(|c: char| ".*[]^$+?(){}|\\".contains(c));
+    let keeps = |line: &&str| line.contains(wanted) != flags.has_flag(&["v"]);
+    // Every line matches an empty pattern or `.`.
+    if matches!(wanted, "" | "." | ".*") && !flags.has_flag(&["v"]) {
+        return Some(text.to_owned());
+    }
+    is_literal.then(|| text.split_inclusive('\n').filter(keeps).collect())
 }
 
 /// Changes every line, and keeps the newlines.
@@ -271,30 +400,35 @@ fn parse_char_set(text: &str) -> Option<Vec<char>> {
     Some(all)
 }
 
-/// `s/text/other/` with a literal text.
+/// Substitutions, `p`, `d` and `q` for lines that a number or nothing selects.
 fn apply_sed(flags: &FilterArgs<'_>, text: &str) -> Option<String> {
-    flags.require_only(&["E", "r", "e"])?;
+    flags.require_only(&["E", "r", "e", "n"])?;
     let script = flags.flag_value(&["e"]).or_else(|| flags.operands.first().copied())?;
+    let is_quiet = flags.has_flag(&["n"]);
+    let is_extended = flags.has_flag(&["E", "r"]);
     let mut result = text.to_owned();
-    for command in script.split(';') {
-        result = apply_substitution(command.trim(), &result)?;
+    for command in split_sed_commands(script) {
+        result = match sed_lines::parse_line_command(command) {
+            Some(lines) => lines.apply(&result, is_quiet)?,
+            None => sed_lines::substitute_lines(command, &result, is_extended, is_quiet)?,
+        };
     }
     Some(result)
 }
 
-fn apply_substitution(command: &str, text: &str) -> Option<String> {
-    let rest = command.strip_prefix('s')?;
-    let sign = rest.chars().next()?;
-    let parts: Vec<&str> = rest.get(sign.len_utf8()..)?.split(sign).collect();
-    let [from, to, options] = parts.as_slice() else {
-        return None;
-    };
-    let is_special = |c: char| ".*[]^$+?(){}|\\".contains(c);
-    if from.is_empty() || from.contains(is_special) || to.contains(['&', '\\']) || !matches!(*options, "" | "g") {
-        return None;
+/// The commands between semicolons. One inside of a substitution is part of it.
+fn split_sed_commands(script: &str) -> Vec<&str> {
+    let mut commands = Vec::new();
+    let mut rest = script.trim();
+    while !rest.is_empty() {
+        let sign = rest.strip_prefix('s').and_then(|body| body.chars().next()).filter(|sign| !sign.is_alphanumeric());
+        let body_end = sign.and_then(|sign| rest.match_indices(sign).nth(2)).map_or(0, |(at, _)| at);
+        let end = rest.get(body_end..).and_then(|tail| tail.find([';', '\n'])).map_or(rest.len(), |at| body_end + at);
+        let (command, after) = rest.split_at(end);
+        commands.push(command.trim());
+        rest = after.trim_start_matches([';', '\n', ' ']);
     }
-    let count = if *options == "g" { usize::MAX } else { 1 };
-    Some(map_lines(text, |line| line.replacen(from, to, count)))
+    commands
 }
 
 #[cfg(test)]
@@ -319,7 +453,20 @@ mod tests {
             ("head -n1", "a\nb\n", Some("a\n")),
             ("tail -n 1", "a\nb\n", Some("b\n")),
             ("sed s/x//g", "rxmx", Some("rm")),
-            ("sed s/.//", "ab", None),
+            ("sed s/.//", "ab", Some("b")),
+            ("sed s/.*/x/", "ab\n", Some("x\n")),
+            ("sed s/^/x/", "ab", Some("xab")),
+            ("sed s/a*b/[&]/", "aab", Some("[aab]")),
+            ("sed s/[ab]//g", "abc", Some("c")),
+            ("sed -n s/^#//p", "#a\nb\n", Some("a\n")),
+            ("sed 1d", "a\nb\n", Some("b\n")),
+            ("sed -n 2p", "a\nb\n", Some("b\n")),
+            ("sed 1q", "a\nb\n", Some("a\n")),
+            ("sed s/\\(a\\)b/x/", "ab", None),
+            ("fold -w2", "abc\n", Some("ab\nc\n")),
+            ("paste -sd+", "a\nb\n", Some("a+b\n")),
+            ("grep -v x", "x\ny\n", Some("y\n")),
+            ("grep ^x", "x\n", None),
             ("sort -r", "a\nb\n", Some("b\na\n")),
         ] {
             let words: Vec<&str> = command.split(' ').collect();

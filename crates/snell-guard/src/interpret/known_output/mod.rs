@@ -3,6 +3,7 @@
 pub(crate) mod filters;
 pub(crate) mod printed;
 pub(crate) mod printf;
+mod sed_lines;
 pub(crate) mod templates;
 
 use std::rc::Rc;
@@ -42,6 +43,10 @@ impl<'t> ShellInterpreter<'t> {
                 Some(SymbolicText::default())
             }
             "pwd" => Some(append_newline(self.read_variable("PWD"))),
+            "cat" if is_copied_program(arguments) => predict_program_copy(arguments),
+            "dd" if arguments.iter().any(|word| word.leading_text().starts_with("if=/")) => {
+                predict_program_copy(arguments)
+            }
             "cat" | "tac" if arguments.iter().any(|value| !value.leading_text().starts_with('-')) => {
                 self.predict_cat(arguments)
             }
@@ -50,6 +55,7 @@ impl<'t> ShellInterpreter<'t> {
             "dirname" => predict_dirname(arguments).map(append_newline),
             "realpath" | "readlink" => self.predict_realpath(arguments).map(append_newline),
             "which" | "command" | "type" | "whence" => self.predict_which(arguments).map(append_newline),
+            "yes" => predict_yes(arguments),
             "seq" => predict_seq(arguments),
             "mktemp" => Some(append_newline(self.predict_mktemp(arguments))),
             "git" => self.predict_git(arguments).map(append_newline),
@@ -246,6 +252,42 @@ fn predict_dirname(arguments: &[SymbolicText]) -> Option<SymbolicText> {
         None => ".",
     };
     Some(SymbolicText::from_text(if directory.is_empty() { "/" } else { directory }))
+}
+
+/// Directories of programs.
+const PROGRAM_DIRECTORIES: &[&str] = &["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/"];
+
+/// Whether a path is one of a program of this machine.
+pub(crate) fn is_installed_program(path: &str) -> bool {
+    PROGRAM_DIRECTORIES.iter().any(|start| path.starts_with(start))
+}
+
+fn is_copied_program(arguments: &[SymbolicText]) -> bool {
+    matches!(arguments, [path] if is_installed_program(path.leading_text()))
+}
+
+/// The contents of a program: a script that does the same.
+fn predict_program_copy(arguments: &[SymbolicText]) -> Option<SymbolicText> {
+    let mut paths = arguments.iter().filter_map(SymbolicText::as_text).map(|word| word.trim_start_matches("if="));
+    let path = paths.rfind(|path| is_installed_program(path))?;
+    path.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"'`$".contains(&byte)).then(|| build_program_copy(path))
+}
+
+/// A script that runs a program with its own arguments.
+pub(crate) fn build_program_copy(path: &str) -> SymbolicText {
+    SymbolicText::from_text(format!("exec '{path}' \"$@\"\n"))
+}
+
+/// `yes text`: the first lines of many.
+fn predict_yes(arguments: &[SymbolicText]) -> Option<SymbolicText> {
+    const LINES: usize = 16;
+    const MAX_LINE_BYTES: usize = 4_096;
+    let mut line = crate::interpret::builtins::join_words(arguments);
+    let is_short = !arguments.is_empty() && line.size() <= MAX_LINE_BYTES;
+    line.push_text("\n");
+    let mut all = SymbolicText::default();
+    (0..LINES).filter(|_| is_short).for_each(|_| all.append(&line));
+    is_short.then_some(all)
 }
 
 fn predict_seq(arguments: &[SymbolicText]) -> Option<SymbolicText> {

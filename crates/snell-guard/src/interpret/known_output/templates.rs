@@ -155,6 +155,12 @@ pub(crate) fn parse_awk_string(from: &str) -> (String, Option<&str>) {
         match c {
             '"' => return (text, from.get(at + 1..)),
             '\\' => match characters.next() {
+                Some((at, 'x' | '0'..='7')) => {
+                    let code = from.get(at..).unwrap_or_default();
+                    let (character, length) = parse_code_escape(code);
+                    text.push(character);
+                    characters.by_ref().take(length - 1).for_each(|_| {});
+                }
                 Some((_, 'n')) => text.push('\n'),
                 Some((_, 't')) => text.push('\t'),
                 Some((_, c)) => text.push(c),
@@ -164,6 +170,18 @@ pub(crate) fn parse_awk_string(from: &str) -> (String, Option<&str>) {
         }
     }
     (text, None)
+}
+
+/// `162`, `x72`: the character after a backslash, and the length of its code.
+fn parse_code_escape(code: &str) -> (char, usize) {
+    const MAX_DIGITS: usize = 3;
+    let (digits, radix, most) = match code.strip_prefix('x') {
+        Some(digits) => (digits, 16, 2),
+        None => (code, 8, MAX_DIGITS),
+    };
+    let length = digits.bytes().take(most).take_while(|byte| char::from(*byte).is_digit(radix)).count();
+    let number = digits.get(..length).and_then(|digits| u8::from_str_radix(digits, radix).ok());
+    (number.map_or('?', char::from), length + code.len() - digits.len())
 }
 
 /// `s/^/text/`, `s/$/text/`, `s/.*/text & text/`

@@ -34,7 +34,10 @@ fn what_stands_behind_a_wrapper_is_found() {
         ("strace -f rm x; valgrind rm x", "rm x ; rm x"),
         ("script -qc 'rm x' /dev/null", "script -qc 'rm x' /dev/null ; rm x"),
         ("systemd-run --user rm x", "systemd-run --user rm x ; rm x"),
-        ("uv run rm -rf x; npx -y rimraf x; poetry run rm x", "rm -rf x ; rimraf x ; rm x"),
+        (
+            "uv run rm -rf x; npx -y rimraf x; poetry run rm x",
+            "uv run rm -rf x ; rm -rf x ; npx -y rimraf x ; rimraf x ; rm x",
+        ),
         ("conda run -n e rm x; direnv exec . rm x", "rm x ; rm x"),
         ("nix-shell -p a --run 'rm x'", "nix-shell -p a --run 'rm x' ; rm x"),
         ("/usr/bin/env /bin/rm x", "/bin/rm x"),
