@@ -30,6 +30,7 @@ struct BuildFileEntry {
     names: Vec<String>,
     files: Vec<String>,
     operands: bool,
+    mentioned: bool,
     words: Option<String>,
     unless: Option<String>,
     reads: Option<String>,
@@ -47,14 +48,15 @@ pub(crate) fn generate_build_file_table(path: &Path) -> Result<String, BuildErro
         if entry.names.is_empty() || (entry.files.is_empty() && !entry.operands) {
             return Err(format!("{}: entry {at} has no names or no files", path.display()).into());
         }
-        let reads = entry.reads.as_deref().map_or_else(|| "None".to_owned(), |word| format!("Some({})", format_kind(word)));
+        let reads =
+            entry.reads.as_deref().map_or_else(|| "None".to_owned(), |word| format!("Some({})", format_kind(word)));
         let files = format_list(&entry.files);
         let list = |written: &Option<String>| written.as_deref().map_or_else(|| "&[]".to_owned(), format_split);
         let (words, unless) = (list(&entry.words), list(&entry.unless));
         writeln!(
             out,
-            "    BuildFileSpec {{ files: {files}, operands: {}, words: {words}, unless: {unless}, reads: {reads} }},",
-            entry.operands
+            "    BuildFileSpec {{ files: {files}, operands: {}, mentioned: {}, words: {words}, unless: {unless}, reads: {reads} }},",
+            entry.operands, entry.mentioned
         )?;
         for name in &entry.names {
             let entries = names.entry(name).or_default();

@@ -1,7 +1,7 @@
 //! Files that are downloaded or copied from elsewhere and run in the same call, so that they are not reviewed.
 
 use crate::effects::remote::is_fresh_container;
-use crate::effects::sequences::fetched_files::{FetchedFiles, FileOrigin};
+use crate::effects::sequences::fetched_files::{FetchedFiles, FileOrigin, resolve_file_path};
 use crate::effects::{Effect, build_rule_effect};
 use crate::invocation::{Invocation, StdinSource, StdoutTarget, SymbolicText, UnknownKind};
 use crate::judge::context::JudgeContext;
@@ -10,6 +10,9 @@ use crate::programs::argv::ParsedArgs;
 use crate::programs::words::downloads as words;
 use crate::programs::{self, ProgramHandler, ProgramSpec};
 use crate::wrappers::reads_build_file;
+
+/// How many programs before a shell may give it its code.
+const MAX_READERS: usize = 8;
 
 /// Adds an effect for each program that runs a downloaded file.
 pub(crate) fn add_download_exec_effects(invocations: &[Invocation], context: &JudgeContext, list: &mut Vec<Effect>) {
@@ -43,12 +46,13 @@ fn find_fetched_code(
 ) -> Option<(SymbolicText, FileOrigin)> {
     let executed = list_executed_files(invocation);
     let fetched = executed.into_iter().find_map(|file| {
-        let path = locate_path(&file, invocation.cwd.as_deref(), context).path?;
+        let path = resolve_file_path(&file, invocation.cwd.as_deref(), context)?;
         let origin = files.find_origin(&path)?;
         (origin != FileOrigin::Cloned || FetchedFiles::is_installer(&path)).then_some((file, origin))
     });
     fetched.or_else(|| find_read_code(invocation, before, files, context)).or_else(|| {
-        let path = files.iter_beside(invocation.cwd.as_deref()).find(|path| reads_build_file(&invocation.argv, path))?;
+        let path =
+            files.iter_beside(invocation.cwd.as_deref()).find(|path| reads_build_file(&invocation.argv, path))?;
         Some((SymbolicText::from_text(path), FileOrigin::Downloaded))
     })
 }
@@ -123,8 +127,9 @@ fn find_read_code(
     let readers: Vec<&Invocation> = match &invocation.stdin {
         StdinSource::Pipe(left) if !has_code(invocation, program) => left.iter().collect(),
         _ if runs_unknown_code(invocation, name, program) => {
-            let captured = before.iter().rev().take_while(|other| other.stdout == StdoutTarget::Captured);
-            captured.collect()
+            // `$(< file)` is a `cat` without a pipe.
+            let gives = |other: &&Invocation| other.stdout == StdoutTarget::Captured || other.base_name() == "cat";
+            before.iter().rev().take(MAX_READERS).take_while(gives).collect()
         }
         _ => Vec::new(),
     };
@@ -143,7 +148,9 @@ fn has_code(invocation: &Invocation, program: &'static ProgramSpec) -> bool {
 /// Whether the code in the arguments of an interpreter is partly unknown.
 fn runs_unknown_code(invocation: &Invocation, name: &str, program: &'static ProgramSpec) -> bool {
     let line = ParsedArgs::parse(program, invocation.arguments());
-    let is_unknown = |value: &SymbolicText| value.contains_unknown(UnknownKind::Anything) || value.contains_unknown(UnknownKind::FromInput);
+    let is_unknown = |value: &SymbolicText| {
+        value.contains_unknown(UnknownKind::Anything) || value.contains_unknown(UnknownKind::FromInput)
+    };
     let by_flag = program.code_flags.iter().any(|flags| line.flag_values(flags).any(|value| is_unknown(&value)));
     by_flag || (name == "eval" && line.operands.iter().any(|value| is_unknown(value)))
 }

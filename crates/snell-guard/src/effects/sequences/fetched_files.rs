@@ -71,7 +71,7 @@ impl FetchedFiles {
         }
         let called = invocation.name().and_then(programs::find_program);
         self.add_unpacked(invocation, called, context);
-        if !self.is_empty() {
+        if !self.is_empty() || !invocation.stdin.pipeline().is_empty() {
             self.add_copies(invocation, called, context);
         }
         if !invocation.elsewhere {
@@ -80,15 +80,22 @@ impl FetchedFiles {
     }
 
     fn add(&mut self, value: &SymbolicText, cwd: Option<&str>, origin: FileOrigin, context: &JudgeContext) {
-        if let Some(path) = locate_path(value, cwd, context).path {
+        if let Some(path) = resolve_file_path(value, cwd, context) {
             self.0.push(FetchedFile { path, is_directory: false, origin });
         }
     }
 
-    fn add_fetched(&mut self, invocation: &Invocation, called: Option<(&str, &'static ProgramSpec)>, context: &JudgeContext) {
+    fn add_fetched(
+        &mut self,
+        invocation: &Invocation,
+        called: Option<(&str, &'static ProgramSpec)>,
+        context: &JudgeContext,
+    ) {
         let cwd = invocation.cwd.as_deref();
         let name = called.map_or(invocation.base_name(), |(name, _)| name);
-        if let (Some((_, flags)), Some((_, program))) = (words::FETCHERS.iter().find(|(fetcher, _)| *fetcher == name), called) {
+        if let (Some((_, flags)), Some((_, program))) =
+            (words::FETCHERS.iter().find(|(fetcher, _)| *fetcher == name), called)
+        {
             self.add_downloads(invocation, program, flags, context);
         }
         if let Some((forms, operands)) = find_copier(name, invocation) {
@@ -119,7 +126,13 @@ impl FetchedFiles {
         }
     }
 
-    fn add_downloads(&mut self, invocation: &Invocation, program: &'static ProgramSpec, flags: &[&str], context: &JudgeContext) {
+    fn add_downloads(
+        &mut self,
+        invocation: &Invocation,
+        program: &'static ProgramSpec,
+        flags: &[&str],
+        context: &JudgeContext,
+    ) {
         let line = ParsedArgs::parse(program, invocation.arguments());
         let mut cwd = invocation.cwd.clone();
         let named: Vec<SymbolicText> = line.flag_values(flags).map(|value| value.into_owned()).collect();
@@ -129,6 +142,13 @@ impl FetchedFiles {
         let directories: Vec<&str> = directories.collect();
         if let Some(directory) = line.flag_values(&directories).last() {
             cwd = locate_path(&directory, cwd.as_deref(), context).path;
+        }
+        if line.operands.is_empty() && named.is_empty() {
+            // A list of addresses.
+            let place = cwd.as_deref().map(|cwd| locate_path(&SymbolicText::from_text(cwd), None, context));
+            let path = place.filter(|place| !is_shared_directory(place.classes)).and_then(|place| place.path);
+            let directory = path.map(|path| FetchedFile { path, is_directory: true, origin: FileOrigin::Downloaded });
+            self.0.extend(directory);
         }
         let from_url = |url: &&SymbolicText| parse_url_file_name(url);
         let files = if named.is_empty() { line.operands.iter().filter_map(from_url).collect() } else { named };
@@ -189,7 +209,11 @@ impl FetchedFiles {
     }
 
     /// The first fetched file that an invocation reads, and its origin.
-    pub(super) fn find_input(&self, invocation: &Invocation, context: &JudgeContext) -> Option<(SymbolicText, FileOrigin)> {
+    pub(super) fn find_input(
+        &self,
+        invocation: &Invocation,
+        context: &JudgeContext,
+    ) -> Option<(SymbolicText, FileOrigin)> {
         let opened = invocation.files.iter().filter(|file| file.mode == FileOpenMode::Read).map(|file| &file.path);
         let named = invocation.arguments().iter().filter(|word| !word.leading_text().starts_with('-'));
         let keyed = invocation.arguments().iter().filter_map(|word| {
@@ -197,15 +221,24 @@ impl FetchedFiles {
             Some(word.skip_leading_bytes(at + 1))
         });
         let direct = opened.chain(named).cloned().chain(keyed).find_map(|word| {
-            let path = locate_path(&word, invocation.cwd.as_deref(), context).path?;
+            let path = resolve_file_path(&word, invocation.cwd.as_deref(), context)?;
             Some((word, self.find_origin(&path)?))
         });
         direct.or_else(|| invocation.stdin.pipeline().iter().find_map(|left| self.find_input(left, context)))
     }
 
     /// The new names of fetched files: copies, output of programs that read them.
-    fn add_copies(&mut self, invocation: &Invocation, called: Option<(&str, &'static ProgramSpec)>, context: &JudgeContext) {
-        let Some((input, origin)) = self.find_input(invocation, context) else { return };
+    fn add_copies(
+        &mut self,
+        invocation: &Invocation,
+        called: Option<(&str, &'static ProgramSpec)>,
+        context: &JudgeContext,
+    ) {
+        let Some((input, origin)) =
+            self.find_input(invocation, context).or_else(|| find_piped_input(invocation, context))
+        else {
+            return;
+        };
         let cwd = invocation.cwd.as_deref();
         let name = called.map_or(invocation.base_name(), |(name, _)| name);
         for opened in invocation.files.iter().filter(|file| file.mode != FileOpenMode::Read) {
@@ -244,13 +277,20 @@ impl FetchedFiles {
 
     /// The directory into which a program unpacks a download. A project, a home or the root holds other programs too: there,
     /// only what has the name of the archive counts.
-    fn add_unpacked(&mut self, invocation: &Invocation, called: Option<(&str, &'static ProgramSpec)>, context: &JudgeContext) {
+    fn add_unpacked(
+        &mut self,
+        invocation: &Invocation,
+        called: Option<(&str, &'static ProgramSpec)>,
+        context: &JudgeContext,
+    ) {
         let Some((known, program)) = called else { return };
         let Some((_, into)) = words::UNPACKERS.iter().find(|(unpacker, _)| *unpacker == known) else { return };
         let line = ParsedArgs::parse(program, invocation.arguments());
         let cwd = invocation.cwd.as_deref();
-        let archives: Vec<Cow<'_, SymbolicText>> =
-            line.flag_values(words::ARCHIVE_FLAGS).chain(line.operands.iter().map(|value| Cow::Borrowed(*value))).collect();
+        let archives: Vec<Cow<'_, SymbolicText>> = line
+            .flag_values(words::ARCHIVE_FLAGS)
+            .chain(line.operands.iter().map(|value| Cow::Borrowed(*value)))
+            .collect();
         let is_fetched = |value: &&Cow<'_, SymbolicText>| {
             locate_path(value, cwd, context).path.is_some_and(|path| self.find_origin(&path).is_some())
         };
@@ -274,6 +314,21 @@ impl FetchedFiles {
             self.0.push(FetchedFile { path, is_directory: true, origin: FileOrigin::Copied });
         }
     }
+}
+
+/// The path of a file. One with an unknown part is the same file if it is written in the same way.
+pub(super) fn resolve_file_path(value: &SymbolicText, cwd: Option<&str>, context: &JudgeContext) -> Option<String> {
+    const MIN_KNOWN: usize = 5;
+    let written = || (value.leading_text().len() >= MIN_KNOWN).then(|| value.to_string());
+    locate_path(value, cwd, context).path.or_else(written)
+}
+
+/// A download that a pipe brings to a program that writes files.
+fn find_piped_input(invocation: &Invocation, context: &JudgeContext) -> Option<(SymbolicText, FileOrigin)> {
+    let writes = !invocation.files.is_empty() || words::STREAM_WRITERS.contains(&invocation.base_name());
+    let left = Some(invocation.stdin.pipeline()).filter(|left| writes && !left.is_empty())?;
+    let is_unseen = classify_output(left, context) == UnknownKind::Unseen;
+    is_unseen.then(|| (SymbolicText::default(), FileOrigin::Downloaded))
 }
 
 /// Whether a directory holds much else.
@@ -322,8 +377,10 @@ fn list_flag_values(arguments: &[SymbolicText], flags: &[&str]) -> Vec<SymbolicT
 
 /// Whether a word is an address: a URL, or `host:path`.
 fn is_address(word: &str) -> bool {
-    word.contains("://") || (word.contains('@') && word.contains(':')) || matches_glob(word, "*.*/*/*")
-        || matches_glob(word, "??*/??*") && !word.starts_with(['.', '/', '~'])
+    word.contains("://")
+        || (word.contains('@') && word.contains(':'))
+        || matches_glob(word, "*.*/*/*")
+        || matches_glob(word, "?*/?*") && !word.starts_with(['.', '/', '~'])
 }
 
 /// The start of the name of the directory in an archive: `tool` of `tool-1.2.tgz`.
