@@ -11,6 +11,9 @@ use crate::programs::words::downloads as words;
 use crate::programs::{self, ProgramHandler, ProgramSpec};
 use crate::wrappers::reads_build_file;
 
+/// How many words of code are compared with fetched files.
+const MAX_LITERALS: usize = 256;
+
 /// How many programs before a shell may give it its code.
 const MAX_READERS: usize = 8;
 
@@ -50,11 +53,18 @@ fn find_fetched_code(
         let origin = files.find_origin(&path)?;
         (origin != FileOrigin::Cloned || FetchedFiles::is_installer(&path)).then_some((file, origin))
     });
-    fetched.or_else(|| find_read_code(invocation, before, files, context)).or_else(|| {
-        let path =
-            files.iter_beside(invocation.cwd.as_deref()).find(|path| reads_build_file(&invocation.argv, path))?;
-        Some((SymbolicText::from_text(path), FileOrigin::Downloaded))
-    })
+    let installed = || {
+        let name = invocation.name().filter(|name| !name.contains('/') && programs::find_program(name).is_none())?;
+        Some((SymbolicText::from_text(name), files.find_program_origin(name)?))
+    };
+    let named = || find_code_literal(invocation, files, context);
+    fetched.or_else(installed).or_else(named).or_else(|| find_read_code(invocation, before, files, context)).or_else(
+        || {
+            let path =
+                files.iter_beside(invocation.cwd.as_deref()).find(|path| reads_build_file(&invocation.argv, path))?;
+            Some((SymbolicText::from_text(path), FileOrigin::Downloaded))
+        },
+    )
 }
 
 /// The files that a program runs: itself, the script of an interpreter, or a file that it loads.
@@ -84,6 +94,28 @@ fn list_executed_files(invocation: &Invocation) -> Vec<SymbolicText> {
         found.extend(list_loaded_files(invocation, flags));
     }
     found
+}
+
+/// A fetched file that code in the arguments loads or runs.
+fn find_code_literal(
+    invocation: &Invocation,
+    files: &FetchedFiles,
+    context: &JudgeContext,
+) -> Option<(SymbolicText, FileOrigin)> {
+    let (_, program) = invocation.name().and_then(programs::find_program)?;
+    if program.handler != Some(ProgramHandler::Interpreter) {
+        return None;
+    }
+    let loads = |text: &&str| words::LOADING_CALLS.iter().any(|call| text.contains(call));
+    let codes = invocation.arguments().iter().filter_map(SymbolicText::as_text).filter(loads);
+    let is_end = |c: char| matches!(c, '"' | '\'' | '`' | ' ' | ',' | '(' | ')' | '[' | ']' | ';' | '\n');
+    let parts = codes.flat_map(|code| code.split(is_end)).filter(|part| !part.is_empty()).take(MAX_LITERALS);
+    parts.flat_map(|part| [part.to_owned(), format!("{part}.py"), format!("{part}.js")]).find_map(|file| {
+        let file = SymbolicText::from_text(file);
+        let path = locate_path(&file, invocation.cwd.as_deref(), context).path?;
+        let origin = files.find_origin(&path).filter(|origin| *origin != FileOrigin::Cloned)?;
+        Some((file, origin))
+    })
 }
 
 /// The first operand, after words such as `run`.

@@ -59,6 +59,14 @@ impl FetchedFiles {
         downloaded.map(|file| file.path.as_str()).filter(is_beside)
     }
 
+    /// The origin of a program without a directory, if a fetched file with its name is in a directory of programs.
+    pub(super) fn find_program_origin(&self, name: &str) -> Option<FileOrigin> {
+        let is_it = |file: &&FetchedFile| {
+            file.path.rsplit_once('/').is_some_and(|(directory, base)| base == name && directory.ends_with("bin"))
+        };
+        self.0.iter().find(is_it).map(|file| file.origin)
+    }
+
     /// Whether a file's name marks it as an installer.
     pub(super) fn is_installer(path: &str) -> bool {
         words::INSTALLER_NAMES.iter().any(|pattern| matches_glob(base_name(path), pattern))
@@ -143,14 +151,19 @@ impl FetchedFiles {
         if let Some(directory) = line.flag_values(&directories).last() {
             cwd = locate_path(&directory, cwd.as_deref(), context).path;
         }
-        if line.operands.is_empty() && named.is_empty() {
-            // A list of addresses.
+        let many = line.operands.is_empty() || line.has_any_flag(&["-r", "--recursive", "-m", "--mirror"]);
+        if many && named.is_empty() {
+            // A list of addresses, or all that an address leads to.
             let place = cwd.as_deref().map(|cwd| locate_path(&SymbolicText::from_text(cwd), None, context));
             let path = place.filter(|place| !is_shared_directory(place.classes)).and_then(|place| place.path);
             let directory = path.map(|path| FetchedFile { path, is_directory: true, origin: FileOrigin::Downloaded });
             self.0.extend(directory);
         }
-        let from_url = |url: &&SymbolicText| parse_url_file_name(url);
+        let to_stdout = words::STDOUT_FETCHERS.iter().find(|(fetcher, _)| *fetcher == invocation.base_name());
+        let keeps = to_stdout.is_none_or(|(_, flags)| line.has_any_flag(flags));
+        let from_url = |url: &&SymbolicText| parse_url_file_name(url).filter(|_| keeps);
+        let written = invocation.files.iter().filter(|file| !keeps && file.mode != FileOpenMode::Read);
+        written.for_each(|file| self.add(&file.path, cwd.as_deref(), FileOrigin::Downloaded, context));
         let files = if named.is_empty() { line.operands.iter().filter_map(from_url).collect() } else { named };
         for file in &files {
             self.add(file, cwd.as_deref(), FileOrigin::Downloaded, context);
@@ -183,12 +196,13 @@ impl FetchedFiles {
 
     /// The directory of a new clone.
     fn add_clone(&mut self, invocation: &Invocation, context: &JudgeContext) {
-        let is_word = |word: &&SymbolicText| !word.leading_text().starts_with('-');
-        let mut operands = invocation.arguments().iter().filter(is_word);
-        let Some(url) = operands.find(|word| is_address(&word.to_string())) else { return };
+        let mut words = invocation.arguments().iter();
+        let is_url = |word: &&SymbolicText| !word.leading_text().starts_with('-') && is_address(&word.to_string());
+        let Some(url) = words.find(is_url) else { return };
         let name = url.to_string();
         let name = name.trim_end_matches('/').trim_end_matches(".git").rsplit(['/', ':']).next().unwrap_or_default();
-        let directory = operands.next().cloned().unwrap_or_else(|| SymbolicText::from_text(name));
+        let next = words.next().filter(|word| !word.leading_text().starts_with('-'));
+        let directory = next.cloned().unwrap_or_else(|| SymbolicText::from_text(name));
         let place = locate_path(&directory, invocation.cwd.as_deref(), context);
         if let Some(path) = place.path {
             self.0.push(FetchedFile { path, is_directory: true, origin: FileOrigin::Cloned });

@@ -9,7 +9,7 @@ const COPIERS: &[&str] = &["cp", "gcp", "mv", "gmv", "ln", "gln", "link", "insta
 impl ShellInterpreter<'_> {
     /// Keeps the contents of a file under the names that this command gives to it.
     pub(super) fn copy_written_files(&mut self, command: &ExpandedCommand) {
-        if self.scope.files.is_empty() || self.context.elsewhere {
+        if self.context.elsewhere || (self.scope.files.is_empty() && self.stdin_text().is_none()) {
             return;
         }
         let base = base_name(command.name().unwrap_or_default());
@@ -38,7 +38,9 @@ impl ShellInterpreter<'_> {
     }
 
     fn copy_written_file(&mut self, from: &SymbolicText, to: &SymbolicText) {
-        if let Some(content) = self.find_written_content(from)
+        let is_stdin = from.as_text() == Some("/dev/stdin");
+        let content = if is_stdin { self.stdin_text().cloned() } else { self.find_written_content(from) };
+        if let Some(content) = content
             && self.spend_bytes(content.size())
         {
             self.truncate_file(to);

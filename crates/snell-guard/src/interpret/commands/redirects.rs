@@ -163,7 +163,8 @@ impl<'t> ShellInterpreter<'t> {
             self.scope.io.stdin = stdin;
         }
         // A connection is both; a program in a pipe only reads from it.
-        let is_both = number.is_none() && is_read && matches!(self.scope.io.stdout, OutputSink::Pipe | OutputSink::Captured);
+        let is_both =
+            number.is_none() && is_read && matches!(self.scope.io.stdout, OutputSink::Pipe | OutputSink::Captured);
         if let Some(out) = writes.filter(|_| number != Some(0) && !is_both) {
             self.scope.io.stdout = out;
         }

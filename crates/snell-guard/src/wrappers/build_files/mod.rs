@@ -120,6 +120,9 @@ fn find_read_files(
 ) -> Vec<(BuildFileFormat, SymbolicText)> {
     let mut found: Vec<(BuildFileFormat, SymbolicText)> = Vec::new();
     let files = Rc::clone(&interpreter.scope.files);
+    // The code of the main file may load others.
+    let main: Vec<SymbolicText> =
+        command.arguments().iter().take(2).filter_map(|word| interpreter.find_written_content(word)).collect();
     for entry in
         entries.iter().filter_map(|at| BUILD_FILES.get(*at)).filter(|entry| entry.applies_to(command.arguments()))
     {
@@ -138,7 +141,7 @@ fn find_read_files(
         };
         for (path, content) in files.iter() {
             let name = base_name(path);
-            let is_mentioned = || mentions_module(command.arguments(), name);
+            let is_mentioned = || mentions_module(command.arguments(), name) || mentions_module(&main, name);
             if entry.files.iter().any(|pattern| matches_glob(name, pattern)) && (!entry.mentioned || is_mentioned()) {
                 add(path, content);
             }
