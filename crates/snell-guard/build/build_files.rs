@@ -30,6 +30,7 @@ struct BuildFileEntry {
     names: Vec<String>,
     files: Vec<String>,
     operands: bool,
+    mentioned: bool,
     words: Option<String>,
     unless: Option<String>,
     reads: Option<String>,
@@ -54,8 +55,8 @@ pub(crate) fn generate_build_file_table(path: &Path) -> Result<String, BuildErro
         let (words, unless) = (list(&entry.words), list(&entry.unless));
         writeln!(
             out,
-            "    BuildFileSpec {{ files: {files}, operands: {}, words: {words}, unless: {unless}, reads: {reads} }},",
-            entry.operands
+            "    BuildFileSpec {{ files: {files}, operands: {}, mentioned: {}, words: {words}, unless: {unless}, reads: {reads} }},",
+            entry.operands, entry.mentioned
         )?;
         for name in &entry.names {
             let entries = names.entry(name).or_default();

@@ -158,7 +158,7 @@ pub struct Invocation {
     pub argv: Vec<SymbolicText>,
     /// Variables that are set only for it.
     pub variables: Vec<(String, SymbolicText)>,
-    /// Variables that were changed for all programs and matter to this one.
+    /// Variables that were changed for all programs and matter to this one: `NAME=value`, or `NAME` for an unknown value.
     pub exported: Vec<String>,
     /// Files that the shell opens for it.
     pub files: Vec<OpenedFile>,

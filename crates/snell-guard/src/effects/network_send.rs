@@ -34,7 +34,12 @@ pub(super) const BATCH_CLIENTS: &[&str] = &["sftp", "ftp", "lftp"];
 /// Adds the files that such a client sends.
 pub(super) fn apply_batch_client(collector: &mut EffectCollector<'_>) {
     const PUTS: &[&str] = &["put", "mput", "reput"];
+    const DELETIONS: &[&str] = &["rm", "mrm", "rmdir", "mdelete", "delete", "del"];
     let StdinSource::Text(text) = collector.stdin() else { return };
+    let first_word = |line: &str| line.split_whitespace().next().is_some_and(|word| DELETIONS.contains(&word));
+    if text.to_string().lines().any(first_word) {
+        collector.add_rule_effect("infra.remote-delete");
+    }
     let lines: Vec<SymbolicText> = text
         .to_string()
         .lines()

@@ -69,9 +69,7 @@ pub(super) fn find_matching_uses(
 /// Adds the rule of a use. The target is only shown, as it was written.
 fn add_use_rule(collector: &mut EffectCollector<'_>, usage: &ProgramUse, number: usize) {
     let all = find_targets(collector, usage);
-    let alone = collector.invocation.variables.iter().map(|(name, _)| name);
-    let set: Vec<_> = alone.chain(&collector.invocation.exported).collect();
-    let is_set = |wanted: &&str| set.iter().any(|name| matches_glob(name, wanted));
+    let is_set = |wanted: &&str| is_variable_set(collector, wanted);
     let unset = !usage.variable.is_empty() && !usage.variable.iter().any(is_set);
     if unset || is_harmless_location(collector, usage, &all) || is_excused_by_variable(collector, usage.unless_variable)
     {
@@ -84,6 +82,20 @@ fn add_use_rule(collector: &mut EffectCollector<'_>, usage: &ProgramUse, number:
     if RULES.get(number).is_some_and(|rule| RESTORING_RULES.contains(&rule.id)) {
         collector.add_path_effect(PathAction::Unpack, &SymbolicText::from_text("."), EffectDepth::Recursive);
     }
+}
+
+/// Whether a variable is set for this command: `NAME`, or `NAME=value`. Both may have stars.
+fn is_variable_set(collector: &EffectCollector<'_>, wanted: &str) -> bool {
+    let (wanted_name, wanted_value) = wanted.split_once('=').unwrap_or((wanted, "*"));
+    let invocation = collector.invocation;
+    let own = invocation.variables.iter().map(|(name, value)| (name, value.to_string()));
+    let exported = invocation.exported.iter().map(|set| match set.split_once('=') {
+        Some((name, value)) => (name.to_owned(), value.to_owned()),
+        None => (set.clone(), String::new()),
+    });
+    own.map(|(name, value)| (name.clone(), value))
+        .chain(exported)
+        .any(|(name, value)| matches_glob(&name, wanted_name) && matches_glob(&value, wanted_value))
 }
 
 /// Whether the target is in a temporary directory, or of an allowed kind in the project. Without a target, the working

@@ -32,12 +32,15 @@ impl ShellInterpreter<'_> {
         }
     }
 
-    /// The variables changed for all programs that matter to this one: `export HOME=x`.
+    /// The variables changed for all programs that matter to this one, with their values: `export HOME=x`.
     pub(super) fn list_changed_variables(&mut self, command: &ExpandedCommand) -> Vec<String> {
         let Some(program) = programs::resolve_program_call(&command.argv).map(|called| called.program) else {
             return Vec::new();
         };
-        let wanted = || program.uses.iter().flat_map(|usage| usage.variable);
+        let wanted = || {
+            let named = program.uses.iter().flat_map(|usage| usage.variable);
+            named.map(|wanted| wanted.split_once('=').map_or(*wanted, |(name, _)| name))
+        };
         if wanted().next().is_none() {
             return Vec::new();
         }
@@ -45,7 +48,10 @@ impl ShellInterpreter<'_> {
         let names = self.scope.variables.keys();
         names
             .filter(|name| wanted().any(|wanted| matches_glob(name, wanted)) && self.is_changed_variable(name))
-            .cloned()
+            .map(|name| match self.scope.single_value(name) {
+                Some(value) => format!("{name}={value}"),
+                None => name.clone(),
+            })
             .collect()
     }
 }

@@ -327,7 +327,8 @@ fn classify_in_temp(all: &[&str], context: &JudgeContext) -> Option<PathClass> {
     });
     let known = || strip_known_pattern(patterns::TEMP, all).and_then(|rest| rest_below(all.len() - rest.len()));
     let rest = set.or_else(known)?;
-    Some(if rest == 0 { PathClass::TempRoot } else { PathClass::Temp })
+    let is_everything = rest == 1 && all.last().is_some_and(|last| glob::is_match_all(last));
+    Some(if rest == 0 || is_everything { PathClass::TempRoot } else { PathClass::Temp })
 }
 
 fn is_drive_letter(name: &str) -> bool {

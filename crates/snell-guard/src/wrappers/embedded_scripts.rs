@@ -9,7 +9,7 @@ use crate::invocation::{FileOpenMode, OpenedFile, SymbolicText};
 
 /// `awk`: `system("…")`, `"…" | getline`, `print | "…"`.
 pub(super) fn follow_awk(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
-    let programs = collect_scripts(job, &["-e", "--source"]);
+    let programs = collect_scripts(interpreter, job, &["-e", "--source"]);
     let mut call = job.call.clone();
     for program in &programs {
         call.files.extend(parse_awk_files(&program.flatten_patterns().to_string()));
@@ -43,10 +43,14 @@ pub(super) fn follow_awk(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCa
     }
 }
 
-/// The scripts of `awk` and `sed`: from flags, or the first operand, unless they are in a file.
-fn collect_scripts(job: &WrapperCall<'_>, flags: &[&str]) -> Vec<SymbolicText> {
+/// The scripts of `awk` and `sed`: from flags, from files that this text wrote, or the first operand.
+fn collect_scripts(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>, flags: &[&str]) -> Vec<SymbolicText> {
+    const FILE_FLAGS: &[&str] = &["-f", "--file"];
     let mut scripts: Vec<SymbolicText> = job.args.flag_values(flags).cloned().collect();
-    if scripts.is_empty() && !job.args.has_flag(&["-f", "--file"]) {
+    for file in job.args.flag_values(FILE_FLAGS) {
+        scripts.extend(interpreter.find_written_content(file));
+    }
+    if scripts.is_empty() && !job.args.has_flag(FILE_FLAGS) {
         scripts.extend(job.operands().first().cloned());
     }
     scripts
@@ -144,7 +148,7 @@ fn parse_awk_files(program: &str) -> Vec<OpenedFile> {
 pub(super) fn follow_sed(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
     let mut codes = Vec::new();
     let mut call = job.call.clone();
-    for script in collect_scripts(job, &["-e", "--expression"]) {
+    for script in collect_scripts(interpreter, job, &["-e", "--expression"]) {
         for command in parse_sed_script(&script.flatten_patterns().to_string()) {
             match command {
                 SedAction::Runs(code) => codes.push(code),
@@ -266,7 +270,13 @@ pub(super) fn follow_make(interpreter: &mut ShellInterpreter<'_>, job: &WrapperC
         .collect();
     for file in &files {
         match file.as_text() {
-            Some("-" | "/dev/stdin") => texts.extend(interpreter.stdin_text().cloned()),
+            Some("-" | "/dev/stdin") => {
+                if interpreter.stdin_text().is_none() {
+                    // The recipes of an unknown makefile are shell code.
+                    interpreter.report_command(job.call.with_argv(vec![SymbolicText::from_text("sh")]));
+                }
+                texts.extend(interpreter.stdin_text().cloned());
+            }
             _ => texts.extend(interpreter.find_written_content(file)),
         }
     }

@@ -28,21 +28,14 @@ pub(super) fn follow_git(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCa
             settings.extend(read_config_env(interpreter, job, &SymbolicText::from_text(setting)));
         }
     }
+    let arguments = argv.get(at + 1..).unwrap_or_default();
+    if matches!(argv.get(at).and_then(SymbolicText::as_text), Some("clone" | "init")) {
+        settings.extend(list_clone_settings(arguments));
+    }
+    report_setting_files(interpreter, job);
     let Some(subcommand) = argv.get(at).and_then(SymbolicText::as_text) else {
         return;
     };
-    let arguments = argv.get(at + 1..).unwrap_or_default();
-    if subcommand == "clone" {
-        for (at, argument) in arguments.iter().enumerate() {
-            match argument.as_text() {
-                Some("-c" | "--config") => settings.extend(arguments.get(at + 1).cloned()),
-                Some(text) if text.starts_with("--config=") => {
-                    settings.push(argument.skip_leading_bytes("--config=".len()));
-                }
-                _ => {}
-            }
-        }
-    }
     // `git clone 'ext::sh -c command'`
     for address in arguments.iter().filter(|argument| argument.leading_text().starts_with(TRANSPORT_PREFIX)) {
         let code = address.skip_leading_bytes(TRANSPORT_PREFIX.len()).flatten_patterns().to_string();
@@ -90,6 +83,40 @@ fn list_environment_settings(interpreter: &mut ShellInterpreter<'_>, job: &Wrapp
         );
     }
     settings
+}
+
+/// `git clone -c key=value`
+fn list_clone_settings(arguments: &[SymbolicText]) -> Vec<SymbolicText> {
+    let is_flag = |word: &SymbolicText| matches!(word.as_text(), Some("-c" | "--config"));
+    let next = arguments.windows(2).filter(|pair| is_flag(&pair[0])).map(|pair| pair[1].clone());
+    next.chain(list_long_values(arguments, "--config")).collect()
+}
+
+/// The values of a long flag, attached or as the next word.
+fn list_long_values(arguments: &[SymbolicText], flag: &str) -> Vec<SymbolicText> {
+    let mut values = Vec::new();
+    for (at, word) in arguments.iter().enumerate() {
+        let text = word.leading_text();
+        if let Some(rest) = text.strip_prefix(flag).filter(|rest| rest.starts_with('=')) {
+            values.push(word.skip_leading_bytes(text.len() - rest.len() + 1));
+        } else if text == flag {
+            values.extend(arguments.get(at + 1).cloned());
+        }
+    }
+    values
+}
+
+/// Variables that name a file of settings, or a directory of hooks or programs: judged as a setting that includes it.
+fn report_setting_files(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
+    for name in words::FILE_VARIABLES {
+        let flags = words::FILE_FLAGS.iter().filter(|(variable, _)| variable == name).flat_map(|(_, flags)| *flags);
+        let by_flag = flags.flat_map(|flag| list_long_values(job.call.arguments(), flag)).last();
+        if let Some(value) = by_flag.or_else(|| read_call_variable(interpreter, job, name)) {
+            let words =
+                ["git", "config", "include.path"].map(SymbolicText::from_text).into_iter().chain([value]).collect();
+            interpreter.report_command(job.call.with_argv(words));
+        }
+    }
 }
 
 /// `--config-env=key=NAME`: the setting has the value of the variable.

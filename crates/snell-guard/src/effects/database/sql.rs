@@ -2,7 +2,7 @@
 
 use crate::effects::collector::EffectCollector;
 use crate::effects::database::query_lexer::{QueryDialect, STRING_WORD, split_query_words};
-use crate::invocation::{StdinSource, SymbolicText, UnknownKind, base_name};
+use crate::invocation::{Invocation, StdinSource, SymbolicText, UnknownKind, base_name};
 use crate::paths::PathClass;
 use crate::policy::LIMIT_RULE;
 use crate::programs::ProgramSpec;
@@ -51,6 +51,9 @@ pub(in crate::effects) fn apply_sql_client(collector: &mut EffectCollector<'_>, 
         "redis-cli" | "valkey-cli" | "keydb-cli" => {
             // All operands together are one command, which begins with its name.
             texts.push(operands.collect::<Vec<_>>().join(" "));
+            if collector.args.has_flag("--eval") {
+                texts.iter_mut().for_each(|text| text.insert_str(0, "EVAL "));
+            }
             classify_redis
         }
         "mongosh" | "mongo" => {
@@ -62,6 +65,12 @@ pub(in crate::effects) fn apply_sql_client(collector: &mut EffectCollector<'_>, 
             classify_sql
         }
     };
+    if let Some(rule) =
+        find_generated_drop(collector).or_else(|| texts.iter().find_map(|text| classify_executed_output(text)))
+    {
+        collector.add_rule_effect(rule);
+        return;
+    }
     match texts.iter().find_map(|text| read(text.get(..text.floor_char_boundary(MAX_SQL_BYTES)).unwrap_or_default())) {
         Some(DROP_TABLE | DELETE_ALL) if is_test_database(collector) => {}
         Some(rule) => collector.add_rule_effect(rule),
@@ -131,6 +140,62 @@ fn is_test_name(path: &str) -> bool {
 fn has_name_word(path: &str, words: &[&str]) -> bool {
     let name = base_name(path).to_ascii_lowercase();
     name.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| words.contains(&word))
+}
+
+/// The effect of statements that another program prints into this client: `SELECT 'DROP TABLE ' || …`.
+fn find_generated_drop(collector: &EffectCollector<'_>) -> Option<&'static str> {
+    let is_left_out = |invocation: &Invocation| {
+        let has = |flags: &[&str]| invocation.argv.iter().any(|word| flags.contains(&word.leading_text()));
+        match invocation.base_name() {
+            "grep" | "egrep" | "rg" => has(&["-v", "--invert-match", "-vE", "-Ev", "-vi", "-iv"]),
+            "sed" => invocation.argv.iter().any(|word| word.to_string().trim_end_matches(['\'', '"']).ends_with("/d")),
+            _ => false,
+        }
+    };
+    let generators = collector.stdin().pipeline().iter().filter(|left| !is_left_out(left));
+    let arguments = generators.flat_map(|left| left.arguments());
+    arguments.filter_map(|word| find_drop_words(&word.render(unknown_value))).min_by_key(|rule| *rule != DROP_DATABASE)
+}
+
+/// `SELECT 'DROP TABLE x' \\gexec`, `EXECUTE 'DROP TABLE x'`: the result of the query runs.
+fn classify_executed_output(text: &str) -> Option<&'static str> {
+    let upper = text.get(..text.floor_char_boundary(MAX_SQL_BYTES))?.to_ascii_uppercase();
+    let runs = [
+        "\\GEXEC",
+        "EXECUTE '",
+        "EXECUTE FORMAT",
+        "EXECUTE(",
+        "PREPARE ",
+        "EXEC(",
+        "SP_EXECUTESQL",
+        "EXECUTE IMMEDIATE",
+        "EXECUTE \"",
+    ]
+    .iter()
+    .any(|mark| upper.contains(mark));
+    runs.then(|| find_drop_words(text)).flatten()
+}
+
+/// The effect of the statement whose first words are somewhere in a text: in capitals, or with the kind of thing.
+fn find_drop_words(text: &str) -> Option<&'static str> {
+    // The start of a text that the query prints.
+    if ["'truncate ", "\"truncate ", "'drop ", "\"drop "].iter().any(|start| text.to_ascii_lowercase().contains(start))
+    {
+        return Some(DROP_TABLE);
+    }
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect();
+    words.iter().enumerate().find_map(|(at, word)| {
+        let next = words.get(at + 1).map(|next| next.to_ascii_uppercase()).unwrap_or_default();
+        match (word.to_ascii_uppercase().as_str(), next.as_str()) {
+            ("DROP", "DATABASE" | "SCHEMA") => Some(DROP_DATABASE),
+            ("DROP", "TABLE" | "OWNED") | ("TRUNCATE", "TABLE") => Some(DROP_TABLE),
+            ("DROP", "USER" | "ROLE") => Some(DROP_USER),
+            ("DELETE", "FROM") => Some(DELETE_ALL),
+            _ if matches!(*word, "DROP" | "TRUNCATE") => Some(DROP_TABLE),
+            _ => None,
+        }
+    })
 }
 
 /// The gravest effect of an SQL text.

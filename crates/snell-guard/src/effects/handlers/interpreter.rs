@@ -32,6 +32,7 @@ fn is_url(text: &str) -> bool {
 pub(crate) fn apply_interpreter(collector: &mut EffectCollector<'_>, program: &ProgramSpec) {
     let handed = find_code_arguments(collector, program).any(|value| value.contains_unknown(UnknownKind::Unseen));
     let loose = collector.name() == "deno" && collector.args.has_any_flag(words::UNSANDBOXED_FLAGS);
+    let loose = loose || collector.name() == "bun";
     let fetched = loose && collector.args.operands.iter().take(2).any(|value| is_url(value.leading_text()));
     if handed || fetched || (reads_code_from_stdin(collector, program) && is_stdin_unseen(collector.stdin(), collector))
     {

@@ -1,7 +1,7 @@
 //! Files that are downloaded or copied from elsewhere and run in the same call, so that they are not reviewed.
 
 use crate::effects::remote::is_fresh_container;
-use crate::effects::sequences::fetched_files::{FetchedFiles, FileOrigin};
+use crate::effects::sequences::fetched_files::{FetchedFiles, FileOrigin, resolve_file_path};
 use crate::effects::{Effect, build_rule_effect};
 use crate::invocation::{Invocation, StdinSource, StdoutTarget, SymbolicText, UnknownKind};
 use crate::judge::context::JudgeContext;
@@ -10,6 +10,12 @@ use crate::programs::argv::ParsedArgs;
 use crate::programs::words::downloads as words;
 use crate::programs::{self, ProgramHandler, ProgramSpec};
 use crate::wrappers::reads_build_file;
+
+/// How many words of code are compared with fetched files.
+const MAX_LITERALS: usize = 256;
+
+/// How many programs before a shell may give it its code.
+const MAX_READERS: usize = 8;
 
 /// Adds an effect for each program that runs a downloaded file.
 pub(crate) fn add_download_exec_effects(invocations: &[Invocation], context: &JudgeContext, list: &mut Vec<Effect>) {
@@ -43,15 +49,22 @@ fn find_fetched_code(
 ) -> Option<(SymbolicText, FileOrigin)> {
     let executed = list_executed_files(invocation);
     let fetched = executed.into_iter().find_map(|file| {
-        let path = locate_path(&file, invocation.cwd.as_deref(), context).path?;
+        let path = resolve_file_path(&file, invocation.cwd.as_deref(), context)?;
         let origin = files.find_origin(&path)?;
         (origin != FileOrigin::Cloned || FetchedFiles::is_installer(&path)).then_some((file, origin))
     });
-    fetched.or_else(|| find_read_code(invocation, before, files, context)).or_else(|| {
-        let path =
-            files.iter_beside(invocation.cwd.as_deref()).find(|path| reads_build_file(&invocation.argv, path))?;
-        Some((SymbolicText::from_text(path), FileOrigin::Downloaded))
-    })
+    let installed = || {
+        let name = invocation.name().filter(|name| !name.contains('/') && programs::find_program(name).is_none())?;
+        Some((SymbolicText::from_text(name), files.find_program_origin(name)?))
+    };
+    let named = || find_code_literal(invocation, files, context);
+    fetched.or_else(installed).or_else(named).or_else(|| find_read_code(invocation, before, files, context)).or_else(
+        || {
+            let path =
+                files.iter_beside(invocation.cwd.as_deref()).find(|path| reads_build_file(&invocation.argv, path))?;
+            Some((SymbolicText::from_text(path), FileOrigin::Downloaded))
+        },
+    )
 }
 
 /// The files that a program runs: itself, the script of an interpreter, or a file that it loads.
@@ -87,6 +100,28 @@ fn list_executed_files(invocation: &Invocation) -> Vec<SymbolicText> {
 pub(crate) fn find_executed_file(invocation: &Invocation, context: &JudgeContext) -> Option<String> {
     let cwd = invocation.cwd.as_deref();
     list_executed_files(invocation).iter().find_map(|file| locate_path(file, cwd, context).path)
+}
+
+/// A fetched file that code in the arguments loads or runs.
+fn find_code_literal(
+    invocation: &Invocation,
+    files: &FetchedFiles,
+    context: &JudgeContext,
+) -> Option<(SymbolicText, FileOrigin)> {
+    let (_, program) = invocation.name().and_then(programs::find_program)?;
+    if program.handler != Some(ProgramHandler::Interpreter) {
+        return None;
+    }
+    let loads = |text: &&str| words::LOADING_CALLS.iter().any(|call| text.contains(call));
+    let codes = invocation.arguments().iter().filter_map(SymbolicText::as_text).filter(loads);
+    let is_end = |c: char| matches!(c, '"' | '\'' | '`' | ' ' | ',' | '(' | ')' | '[' | ']' | ';' | '\n');
+    let parts = codes.flat_map(|code| code.split(is_end)).filter(|part| !part.is_empty()).take(MAX_LITERALS);
+    parts.flat_map(|part| [part.to_owned(), format!("{part}.py"), format!("{part}.js")]).find_map(|file| {
+        let file = SymbolicText::from_text(file);
+        let path = locate_path(&file, invocation.cwd.as_deref(), context).path?;
+        let origin = files.find_origin(&path).filter(|origin| *origin != FileOrigin::Cloned)?;
+        Some((file, origin))
+    })
 }
 
 /// The first operand, after words such as `run`.
@@ -130,8 +165,9 @@ fn find_read_code(
     let readers: Vec<&Invocation> = match &invocation.stdin {
         StdinSource::Pipe(left) if !has_code(invocation, program) => left.iter().collect(),
         _ if runs_unknown_code(invocation, name, program) => {
-            let captured = before.iter().rev().take_while(|other| other.stdout == StdoutTarget::Captured);
-            captured.collect()
+            // `$(< file)` is a `cat` without a pipe.
+            let gives = |other: &&Invocation| other.stdout == StdoutTarget::Captured || other.base_name() == "cat";
+            before.iter().rev().take(MAX_READERS).take_while(gives).collect()
         }
         _ => Vec::new(),
     };

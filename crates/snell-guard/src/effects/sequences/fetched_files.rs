@@ -59,6 +59,14 @@ impl FetchedFiles {
         downloaded.map(|file| file.path.as_str()).filter(is_beside)
     }
 
+    /// The origin of a program without a directory, if a fetched file with its name is in a directory of programs.
+    pub(super) fn find_program_origin(&self, name: &str) -> Option<FileOrigin> {
+        let is_it = |file: &&FetchedFile| {
+            file.path.rsplit_once('/').is_some_and(|(directory, base)| base == name && directory.ends_with("bin"))
+        };
+        self.0.iter().find(is_it).map(|file| file.origin)
+    }
+
     /// Whether a file's name marks it as an installer.
     pub(super) fn is_installer(path: &str) -> bool {
         words::INSTALLER_NAMES.iter().any(|pattern| matches_glob(base_name(path), pattern))
@@ -71,7 +79,7 @@ impl FetchedFiles {
         }
         let called = invocation.name().and_then(programs::find_program);
         self.add_unpacked(invocation, called, context);
-        if !self.is_empty() {
+        if !self.is_empty() || !invocation.stdin.pipeline().is_empty() {
             self.add_copies(invocation, called, context);
         }
         if !invocation.elsewhere {
@@ -80,7 +88,7 @@ impl FetchedFiles {
     }
 
     fn add(&mut self, value: &SymbolicText, cwd: Option<&str>, origin: FileOrigin, context: &JudgeContext) {
-        if let Some(path) = locate_path(value, cwd, context).path {
+        if let Some(path) = resolve_file_path(value, cwd, context) {
             self.0.push(FetchedFile { path, is_directory: false, origin });
         }
     }
@@ -143,7 +151,19 @@ impl FetchedFiles {
         if let Some(directory) = line.flag_values(&directories).last() {
             cwd = locate_path(&directory, cwd.as_deref(), context).path;
         }
-        let from_url = |url: &&SymbolicText| parse_url_file_name(url);
+        let many = line.operands.is_empty() || line.has_any_flag(&["-r", "--recursive", "-m", "--mirror"]);
+        if many && named.is_empty() {
+            // A list of addresses, or all that an address leads to.
+            let place = cwd.as_deref().map(|cwd| locate_path(&SymbolicText::from_text(cwd), None, context));
+            let path = place.filter(|place| !is_shared_directory(place.classes)).and_then(|place| place.path);
+            let directory = path.map(|path| FetchedFile { path, is_directory: true, origin: FileOrigin::Downloaded });
+            self.0.extend(directory);
+        }
+        let to_stdout = words::STDOUT_FETCHERS.iter().find(|(fetcher, _)| *fetcher == invocation.base_name());
+        let keeps = to_stdout.is_none_or(|(_, flags)| line.has_any_flag(flags));
+        let from_url = |url: &&SymbolicText| parse_url_file_name(url).filter(|_| keeps);
+        let written = invocation.files.iter().filter(|file| !keeps && file.mode != FileOpenMode::Read);
+        written.for_each(|file| self.add(&file.path, cwd.as_deref(), FileOrigin::Downloaded, context));
         let files = if named.is_empty() { line.operands.iter().filter_map(from_url).collect() } else { named };
         for file in &files {
             self.add(file, cwd.as_deref(), FileOrigin::Downloaded, context);
@@ -176,12 +196,13 @@ impl FetchedFiles {
 
     /// The directory of a new clone.
     fn add_clone(&mut self, invocation: &Invocation, context: &JudgeContext) {
-        let is_word = |word: &&SymbolicText| !word.leading_text().starts_with('-');
-        let mut operands = invocation.arguments().iter().filter(is_word);
-        let Some(url) = operands.find(|word| is_address(&word.to_string())) else { return };
+        let mut words = invocation.arguments().iter();
+        let is_url = |word: &&SymbolicText| !word.leading_text().starts_with('-') && is_address(&word.to_string());
+        let Some(url) = words.find(is_url) else { return };
         let name = url.to_string();
         let name = name.trim_end_matches('/').trim_end_matches(".git").rsplit(['/', ':']).next().unwrap_or_default();
-        let directory = operands.next().cloned().unwrap_or_else(|| SymbolicText::from_text(name));
+        let next = words.next().filter(|word| !word.leading_text().starts_with('-'));
+        let directory = next.cloned().unwrap_or_else(|| SymbolicText::from_text(name));
         let place = locate_path(&directory, invocation.cwd.as_deref(), context);
         if let Some(path) = place.path {
             self.0.push(FetchedFile { path, is_directory: true, origin: FileOrigin::Cloned });
@@ -214,7 +235,7 @@ impl FetchedFiles {
             Some(word.skip_leading_bytes(at + 1))
         });
         let direct = opened.chain(named).cloned().chain(keyed).find_map(|word| {
-            let path = locate_path(&word, invocation.cwd.as_deref(), context).path?;
+            let path = resolve_file_path(&word, invocation.cwd.as_deref(), context)?;
             Some((word, self.find_origin(&path)?))
         });
         direct.or_else(|| invocation.stdin.pipeline().iter().find_map(|left| self.find_input(left, context)))
@@ -227,7 +248,11 @@ impl FetchedFiles {
         called: Option<(&str, &'static ProgramSpec)>,
         context: &JudgeContext,
     ) {
-        let Some((input, origin)) = self.find_input(invocation, context) else { return };
+        let Some((input, origin)) =
+            self.find_input(invocation, context).or_else(|| find_piped_input(invocation, context))
+        else {
+            return;
+        };
         let cwd = invocation.cwd.as_deref();
         let name = called.map_or(invocation.base_name(), |(name, _)| name);
         for opened in invocation.files.iter().filter(|file| file.mode != FileOpenMode::Read) {
@@ -305,6 +330,21 @@ impl FetchedFiles {
     }
 }
 
+/// The path of a file. One with an unknown part is the same file if it is written in the same way.
+pub(super) fn resolve_file_path(value: &SymbolicText, cwd: Option<&str>, context: &JudgeContext) -> Option<String> {
+    const MIN_KNOWN: usize = 5;
+    let written = || (value.leading_text().len() >= MIN_KNOWN).then(|| value.to_string());
+    locate_path(value, cwd, context).path.or_else(written)
+}
+
+/// A download that a pipe brings to a program that writes files.
+fn find_piped_input(invocation: &Invocation, context: &JudgeContext) -> Option<(SymbolicText, FileOrigin)> {
+    let writes = !invocation.files.is_empty() || words::STREAM_WRITERS.contains(&invocation.base_name());
+    let left = Some(invocation.stdin.pipeline()).filter(|left| writes && !left.is_empty())?;
+    let is_unseen = classify_output(left, context) == UnknownKind::Unseen;
+    is_unseen.then(|| (SymbolicText::default(), FileOrigin::Downloaded))
+}
+
 /// Whether a directory holds much else.
 fn is_shared_directory(classes: PathClasses) -> bool {
     classes.intersects([PathClass::ProjectRoot, PathClass::HomeRoot, PathClass::Root].into())
@@ -354,7 +394,7 @@ fn is_address(word: &str) -> bool {
     word.contains("://")
         || (word.contains('@') && word.contains(':'))
         || matches_glob(word, "*.*/*/*")
-        || matches_glob(word, "??*/??*") && !word.starts_with(['.', '/', '~'])
+        || matches_glob(word, "?*/?*") && !word.starts_with(['.', '/', '~'])
 }
 
 /// The start of the name of the directory in an archive: `tool` of `tool-1.2.tgz`.

@@ -72,7 +72,32 @@ impl<'t> ShellInterpreter<'t> {
             Some(value) if value.as_text() == Some("-") => self.read_variable("OLDPWD"),
             Some(value) => value.clone(),
         };
+        let own = command.variables.iter().find(|(name, _)| name == "CDPATH").map(|(_, value)| value);
+        let search =
+            own.or_else(|| self.scope.single_value("CDPATH")).and_then(SymbolicText::as_text).map(str::to_owned);
+        if operand.is_some() && search.is_some_and(|search| self.enter_search_path(&search, &target)) {
+            return;
+        }
         self.enter_directory(&target);
+    }
+
+    /// A relative name may be found in a directory of `CDPATH` instead. Returns whether that is possible.
+    fn enter_search_path(&mut self, search: &str, target: &SymbolicText) -> bool {
+        if search.is_empty() || target.leading_text().starts_with(['/', '.', '~']) {
+            return false;
+        }
+        let before = self.scope.cwd().map(str::to_owned);
+        let directories = search.split(':').take(limits::VALUES).map(|directory| {
+            let mut path = SymbolicText::from_text(if directory.is_empty() { "." } else { directory });
+            path.push_text("/");
+            path.append(target);
+            locate_path(&path.expand_home(&self.world.home), before.as_deref(), self.world).path
+        });
+        let mut found: Vec<Option<String>> = directories.collect();
+        self.enter_directory(target);
+        found.push(self.scope.cwd().map(str::to_owned));
+        self.scope.cwd = Rc::new(found);
+        true
     }
 
     /// Changes the working directory.

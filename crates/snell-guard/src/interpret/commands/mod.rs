@@ -2,6 +2,7 @@
 
 pub(crate) mod compound;
 mod conditions;
+mod file_copies;
 pub(crate) mod functions;
 pub(crate) mod infinite_loops;
 pub(crate) mod pipelines;
@@ -145,6 +146,7 @@ impl<'t> ShellInterpreter<'t> {
         // `tee` writes files even if its output is not used.
         let output =
             if self.is_output_used() || command.name() == Some("tee") { self.predict_output(&command) } else { None };
+        self.copy_written_files(&command);
         let at = self.report_command(command);
         if self.is_output_used() {
             self.deliver_output(output, at);

@@ -158,10 +158,14 @@ impl<'t> ShellInterpreter<'t> {
             return self.set_descriptor(number, FileDescriptor { reads, writes });
         }
         // Without a number, the tree does not say whether it is read or written.
+        let is_read = reads.is_some();
         if let Some(stdin) = reads.filter(|_| number != Some(1)) {
             self.scope.io.stdin = stdin;
         }
-        if let Some(out) = writes.filter(|_| number != Some(0)) {
+        // A connection is both; a program in a pipe only reads from it.
+        let is_both =
+            number.is_none() && is_read && matches!(self.scope.io.stdout, OutputSink::Pipe | OutputSink::Captured);
+        if let Some(out) = writes.filter(|_| number != Some(0) && !is_both) {
             self.scope.io.stdout = out;
         }
     }

@@ -24,9 +24,9 @@ pub(crate) fn format_echo(arguments: &[SymbolicText]) -> SymbolicText {
         }
         rest = after;
     }
-    let mut value = join_words(rest).flatten_patterns();
+    let mut value = join_words(rest);
     if escapes {
-        value = map_known_text(&value, unescape_text);
+        value = map_known_text(&value.flatten_patterns(), unescape_text);
     }
     if newline {
         value.push_text("\n");
@@ -95,6 +95,8 @@ fn apply_format(format: &str, rest: &mut &[SymbolicText], value: &mut SymbolicTe
             value.push_text("%");
         } else {
             let (argument, after) = match rest.split_first() {
+                // It stands for many names.
+                Some((first, after)) if letter == 's' && flags.is_empty() => (first.clone(), after),
                 Some((first, after)) => (first.flatten_patterns(), after),
                 None => (SymbolicText::default(), *rest),
             };

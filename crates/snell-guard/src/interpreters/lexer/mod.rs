@@ -79,7 +79,8 @@ impl<'a> ScriptLexer<'a> {
             self.skip_bytes(1 + below);
         } else if first.is_whitespace() {
             self.skip_bytes(first.len_utf8());
-        } else if self.skip_comment()
+        } else if self.scan_special_variable(first)
+            || self.skip_comment()
             || self.scan_heredoc()
             || self.scan_string()
             || self.scan_named_quote(first)
@@ -215,6 +216,18 @@ impl<'a> ScriptLexer<'a> {
                 command: matches!(*name, "qx" | "%x"),
             }),
         }
+        true
+    }
+
+    /// `$/`, `$"`: a variable whose name is a sign. Returns whether there was one.
+    fn scan_special_variable(&mut self, first: char) -> bool {
+        const SIGNS: &str = "/\\,;!&\"'`+~.";
+        let has_them = first == '$' && self.language.has_regex_literals && self.language.sigils.contains('$');
+        let Some(sign) = self.rest.chars().nth(1).filter(|sign| has_them && SIGNS.contains(*sign)) else {
+            return false;
+        };
+        self.skip_bytes(1 + sign.len_utf8());
+        self.tokens.push(ScriptToken::Name(format!("${sign}")));
         true
     }
 

@@ -1,9 +1,13 @@
 //! Commands among other texts: in a line, after a key, in quotes, or as a list of quoted words.
 
-use super::{COMPILED_CALLS, SPAWN_CALLS, starts_with_program};
+use super::{COMPILED_CALLS, MAX_COMMANDS, SPAWN_CALLS, starts_with_program};
 
 /// Signs and words before a command in a line.
-const COMMAND_MARKS: &[&str] = &[": ", "=", "COMMAND ", "RUN ", "generate ", "- ", "<exec>", "<string>", "> "];
+const COMMAND_MARKS: &[&str] =
+    &[": ", "=", "COMMAND ", "RUN ", "generate ", "- ", "shell ", "!", "<exec>", "<string>", "> "];
+
+/// Longer texts are no commands.
+const MAX_CANDIDATE: usize = 1 << 10;
 
 /// How many words a command from a list of quoted words has.
 const MAX_WORDS: usize = 16;
@@ -14,6 +18,9 @@ struct CommandCollector(Vec<String>);
 
 impl CommandCollector {
     fn add(&mut self, candidate: &str) {
+        if self.0.len() >= MAX_COMMANDS || candidate.len() > MAX_CANDIDATE {
+            return;
+        }
         let candidate = trim_signs(candidate);
         if starts_with_program(candidate) && !self.0.iter().any(|known| known == candidate) {
             self.0.push(candidate.to_owned());
@@ -90,14 +97,17 @@ fn names_home(statement: &LiteralStatement) -> bool {
 fn split_statements(text: &str) -> Vec<LiteralStatement> {
     let mut all = vec![LiteralStatement::default()];
     let mut depth = 0_usize;
+    // A quote without its end makes the rest of its line plain.
+    let mut plain = false;
     let mut characters = text.char_indices();
     while let Some((at, c)) = characters.next() {
         let rest = text.get(at + c.len_utf8()..).unwrap_or_default();
         let Some(current) = all.last_mut() else { break };
         match c {
+            '"' | '\'' | '`' if plain => {}
             '"' | '\'' | '`' => {
                 let Some(literal) = read_literal(rest, c) else {
-                    current.code.push(c);
+                    plain = true;
                     continue;
                 };
                 let length = literal.chars().count();
@@ -110,6 +120,7 @@ fn split_statements(text: &str) -> Vec<LiteralStatement> {
                 depth = 0;
                 all.push(LiteralStatement::default());
             }
+            '\n' if std::mem::take(&mut plain) => all.push(LiteralStatement::default()),
             '\n' if depth == 0 && !rest.trim_start().starts_with('.') => all.push(LiteralStatement::default()),
             _ => {}
         }

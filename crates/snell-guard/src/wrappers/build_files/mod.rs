@@ -7,7 +7,7 @@ mod makefile;
 use std::rc::Rc;
 
 use super::table;
-use crate::interpret::{CodeLanguage, ExpandedCommand, ShellInterpreter};
+use crate::interpret::{CodeLanguage, ExpandedCommand, ShellInterpreter, limits};
 use crate::invocation::{StdinSource, SymbolicText, UnknownKind, base_name};
 use crate::paths::matches_glob;
 use crate::programs;
@@ -22,6 +22,9 @@ const MAX_FILES: usize = 8;
 /// How many commands of one build file are analysed.
 const MAX_COMMANDS: usize = 64;
 
+/// A build file that is not code is read up to here.
+const MAX_TEXT: usize = 1 << 16;
+
 /// Scripts of a `package.json` that an installation or a pack runs.
 const LIFECYCLE_SCRIPTS: &[&str] = &["preinstall", "install", "postinstall", "prepare", "prepublish", "prepack"];
 
@@ -32,6 +35,8 @@ struct BuildFileSpec {
     files: &'static [&'static str],
     /// Whether files in the arguments count too.
     operands: bool,
+    /// Only files whose names, without extension, are in the arguments.
+    mentioned: bool,
     /// Only with one of these arguments.
     words: &'static [&'static str],
     /// Not with one of these flags.
@@ -69,7 +74,9 @@ pub(crate) fn follow_build_files(interpreter: &mut ShellInterpreter<'_>, command
     if entries.is_empty() {
         return;
     }
-    interpreter.spend_steps(8 + interpreter.scope.files.len() * entries.len() / 4);
+    let arguments: usize = command.arguments().iter().map(SymbolicText::size).sum();
+    interpreter
+        .spend_steps(8 + interpreter.scope.files.len() * (entries.len() + arguments / limits::BYTES_PER_STEP) / 4);
     for (format, content) in find_read_files(interpreter, command, entries) {
         interpreter.spend_bytes(content.size());
         if content.contains_unknown(UnknownKind::Unseen) {
@@ -102,7 +109,7 @@ fn find_runner(argv: &[SymbolicText]) -> &'static [usize] {
         let at = argv.iter().position(|word| is_python && word.as_text() == Some("-m"))?;
         find(argv.get(at + 1)?.as_text()?)
     };
-    find(name).or_else(module).unwrap_or_default()
+    module().or_else(|| find(name)).unwrap_or_default()
 }
 
 /// The files that a command reads, each once.
@@ -113,6 +120,9 @@ fn find_read_files(
 ) -> Vec<(BuildFileFormat, SymbolicText)> {
     let mut found: Vec<(BuildFileFormat, SymbolicText)> = Vec::new();
     let files = Rc::clone(&interpreter.scope.files);
+    // The code of the main file may load others.
+    let main: Vec<SymbolicText> =
+        command.arguments().iter().take(2).filter_map(|word| interpreter.find_written_content(word)).collect();
     for entry in
         entries.iter().filter_map(|at| BUILD_FILES.get(*at)).filter(|entry| entry.applies_to(command.arguments()))
     {
@@ -130,7 +140,9 @@ fn find_read_files(
             }
         };
         for (path, content) in files.iter() {
-            if entry.files.iter().any(|pattern| matches_glob(base_name(path), pattern)) {
+            let name = base_name(path);
+            let is_mentioned = || mentions_module(command.arguments(), name) || mentions_module(&main, name);
+            if entry.files.iter().any(|pattern| matches_glob(name, pattern)) && (!entry.mentioned || is_mentioned()) {
                 add(path, content);
             }
         }
@@ -147,13 +159,22 @@ fn find_read_files(
     found
 }
 
+/// Whether the arguments name a module: `-m module`, `import module`.
+fn mentions_module(arguments: &[SymbolicText], file: &str) -> bool {
+    let stem = file.split('.').next().unwrap_or_default();
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let texts = arguments.iter().filter_map(SymbolicText::as_text).filter(|text| !text.ends_with(file));
+    !stem.is_empty() && texts.into_iter().any(|text| text.split(|c| !is_word(c)).any(|word| word == stem))
+}
+
 fn follow_content(
     interpreter: &mut ShellInterpreter<'_>,
     command: &ExpandedCommand,
     format: BuildFileFormat,
     content: &SymbolicText,
 ) {
-    let text = content.flatten_patterns().to_string();
+    let mut text = content.flatten_patterns().to_string();
+    text.truncate(text.floor_char_boundary(MAX_TEXT));
     let commands = match format {
         BuildFileFormat::Shell => return run_build_command(interpreter, command, content),
         BuildFileFormat::Code(language) => {
