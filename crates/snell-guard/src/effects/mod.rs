@@ -185,6 +185,7 @@ pub fn collect_effects(invocations: &[Invocation], context: &JudgeContext) -> Ef
         let first = list.len();
         let invocation = &*aliases.restore_program_name(number, invocation, context);
         collect_program_effects(invocation, context, AnalysisScope::WithInput, environment, &mut list);
+        secrets::env_templates::forget_template_copies(invocation, list.get_mut(first..).unwrap_or_default());
         list.iter_mut().skip(first).for_each(|effect| effect.by = Some(number));
         if crate::effects::secrets::exposure::loads_secret_file(invocation, context) {
             environment = EnvSecrets::Loaded;

@@ -136,6 +136,13 @@ fn is_test_name(path: &str) -> bool {
     has_name_word(path, &["test", "testing", "tests"])
 }
 
+/// Whether the names of all databases or tables that a `DROP` removes mark them for tests.
+fn drops_only_test_data(words: &[String]) -> bool {
+    const OTHER_WORDS: &[&str] = &["IF", "EXISTS", "CASCADE", "RESTRICT", "WITH", "FORCE", "(", ")", ","];
+    let mut names = words.iter().skip(2).filter(|word| !OTHER_WORDS.contains(&word.as_str())).peekable();
+    names.peek().is_some() && names.all(|name| is_test_name(name))
+}
+
 /// Whether the last name of a path or URL has one of these words.
 fn has_name_word(path: &str, words: &[&str]) -> bool {
     let name = base_name(path).to_ascii_lowercase();
@@ -216,6 +223,7 @@ fn classify_statement(words: &[String]) -> Option<&'static str> {
     let second = words.get(1).map(String::as_str);
     let filtered = has_row_filter(words);
     match words.first().map(String::as_str)? {
+        "DROP" if drops_only_test_data(words) => None,
         "DROP" => match second? {
             "DATABASE" | "SCHEMA" | "KEYSPACE" => Some(DROP_DATABASE),
             "TABLE" | "OWNED" | "COLUMNFAMILY" => Some(DROP_TABLE),

@@ -2,4 +2,5 @@
 
 pub(crate) mod credentials;
 pub(crate) mod env_file_names;
+pub(crate) mod env_templates;
 pub(crate) mod exposure;

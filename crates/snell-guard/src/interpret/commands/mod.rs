@@ -116,10 +116,16 @@ impl<'t> ShellInterpreter<'t> {
         if let Some(pattern) = ShellPattern::from_value(program) {
             self.spend_steps(CANDIDATES_COST);
             let candidates = find_candidates(program, &pattern);
+            // `*`: the first file of the directory. Nothing suggests one of the programs.
+            let is_any = program
+                .parts
+                .iter()
+                .all(|part| matches!(part, SymbolicPart::Pattern(text) if text.chars().all(|c| c == '*')));
             if candidates.len() > MAX_CANDIDATES {
-                self.mark_partial(CoverageGap::Limit("candidates"));
+                self.mark_partial(if is_any { CoverageGap::UnknownProgram } else { CoverageGap::Limit("candidates") });
             }
-            let candidates: Vec<SymbolicText> = candidates.into_iter().take(MAX_CANDIDATES).collect();
+            let count = if is_any { 0 } else { MAX_CANDIDATES };
+            let candidates: Vec<SymbolicText> = candidates.into_iter().take(count).collect();
             if !candidates.is_empty() {
                 let name = self.choose_value(candidates);
                 if let Some(first) = command.argv.first_mut() {

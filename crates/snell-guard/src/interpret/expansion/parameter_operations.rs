@@ -72,7 +72,7 @@ impl<'t> ShellInterpreter<'t> {
         if self.is_missing(&held, colon) {
             return self.expand_operand(word);
         }
-        match expand_unchanged(held) {
+        match expand_unchanged(mark_parameter_given(held, colon)) {
             ExpandedValue::One(value) if colon => ExpandedValue::One(mark_nonempty(value)),
             expansion => expansion,
         }
@@ -104,7 +104,7 @@ impl<'t> ShellInterpreter<'t> {
         let (ParameterValue::One(_) | ParameterValue::MaybeUnset(_)) = held else {
             return expand_unchanged(held);
         };
-        let ExpandedValue::One(mut value) = expand_unchanged(held) else {
+        let ExpandedValue::One(mut value) = expand_unchanged(mark_parameter_given(held, colon)) else {
             return ExpandedValue::default();
         };
         if colon {
@@ -190,6 +190,16 @@ fn expand_unchanged(held: ParameterValue) -> ExpandedValue {
         ParameterValue::One(value) => ExpandedValue::One(value),
         ParameterValue::Many(values) => ExpandedValue::Many(values),
         ParameterValue::MaybeUnset(unknown) => ExpandedValue::One(SymbolicText::from_unknown(unknown)),
+    }
+}
+
+/// `${1:-x}` is not empty: who writes a default expects a path there.
+fn mark_parameter_given(held: ParameterValue, colon: bool) -> ParameterValue {
+    match held {
+        ParameterValue::MaybeUnset(UnknownKind::FromInput) if colon => {
+            ParameterValue::MaybeUnset(UnknownKind::Something)
+        }
+        other => other,
     }
 }
 
