@@ -4,6 +4,7 @@ mod crashes;
 mod remembered;
 mod shown;
 mod waiting;
+mod ways;
 
 use std::process::{Child, Command, Stdio};
 
@@ -85,6 +86,12 @@ impl AnswerBench {
     /// Waits until a request is open, and returns its id.
     fn wait_for_open(&self) -> String {
         let sql = "SELECT uid FROM requests WHERE status = 'open'";
+        wait_until(|| Some(self.query(sql).first()?["uid"].as_str()?.to_owned()))
+    }
+
+    /// The same for a hook that waits. A server may list the wait for a moment before the hook does.
+    fn wait_for_waiting_hook(&self) -> String {
+        let sql = "SELECT uid FROM requests WHERE status = 'open' AND channel = 'reply'";
         wait_until(|| Some(self.query(sql).first()?["uid"].as_str()?.to_owned()))
     }
 
