@@ -74,6 +74,7 @@ impl GitWorkTree {
         } else {
             entry
         };
+        let git_dir = fs::canonicalize(git_dir).ok()?;
         let (index, index_written) = read_index(&git_dir.join("index")).unzip();
         let index_written = index_written.unwrap_or(FileTime { seconds: 0, nanoseconds: 0 });
         Some(Self { root: root.to_owned(), git_dir, index, index_written })

@@ -99,7 +99,8 @@ impl<'a> LossSearch<'a> {
     }
 
     fn add_unsaved(&mut self, path: &Path, reason: UnsavedReason) {
-        let path = path.strip_prefix(self.project).unwrap_or(path);
+        let below = path.strip_prefix(self.project).unwrap_or(path);
+        let path = if below.as_os_str().is_empty() { Path::new(FURTHER_FILES) } else { below };
         self.found.unsaved.push(UnsavedFile { path: ByteFaithfulPath::from(path), reason });
     }
 

@@ -72,6 +72,11 @@ impl BackupStore {
         backups
     }
 
+    /// Whether there ever was a backup.
+    pub(crate) fn exists(&self) -> bool {
+        self.directory.is_dir()
+    }
+
     pub(crate) fn totals(&self) -> BackupTotals {
         let backups = self.list();
         BackupTotals { count: backups.len(), bytes: backups.iter().map(|backup| backup.bytes).sum() }
@@ -108,7 +113,7 @@ impl BackupStore {
             if is_kept || is_over() {
                 break;
             }
-            backup.remove();
+            backup.remove(&is_over);
             bytes -= backup.bytes;
             removed += 1;
         }
@@ -126,7 +131,7 @@ impl BackupStore {
                 age.is_some_and(|age| age > ABANDONED_AFTER)
             };
             if (name.starts_with(GONE) || (name.starts_with(NEW) && is_old())) && !is_over() {
-                let _ = fs::remove_dir_all(entry.path());
+                remove_files(&entry.path(), is_over);
             }
         }
     }
@@ -151,10 +156,10 @@ impl StoredBackup {
     }
 
     /// Removes it from the list, then from the disk.
-    fn remove(&self) {
+    fn remove(&self, is_over: &dyn Fn() -> bool) {
         let gone = self.path.with_file_name(format!("{GONE}{}", self.id));
         if fs::rename(&self.path, &gone).is_ok() {
-            let _ = fs::remove_dir_all(gone);
+            remove_files(&gone, is_over);
         }
     }
 }
@@ -205,6 +210,17 @@ impl Drop for BackupDraft {
             let _ = fs::remove_dir_all(path);
         }
     }
+}
+
+/// Removes a directory of files. If the time is over, the next removal goes on with it.
+fn remove_files(directory: &Path, is_over: &dyn Fn() -> bool) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if is_over() {
+            return;
+        }
+        let _ = fs::remove_file(entry.path());
+    }
+    let _ = fs::remove_dir(directory);
 }
 
 /// Milliseconds, and one digit that differs between processes.

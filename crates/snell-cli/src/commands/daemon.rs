@@ -102,7 +102,7 @@ fn store_events(directory: &Path, keep: Option<Duration>) -> anyhow::Result<u8> 
 /// Removes old backups. Hooks only do that after a new one.
 fn prune_backups(directory: &Path) {
     let store = BackupStore::in_data_dir(directory);
-    if store.totals().count > 0
+    if store.exists()
         && let Ok(settings) = CallerEnv::load_user_settings()
     {
         store.prune(&settings.guard.backup, None);

@@ -74,7 +74,7 @@ pub(super) fn with_groups(root: Command) -> Command {
         }
     }
     // Blank lines between the groups and below them would not fit on a screen.
-    root.help_template(format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{groups}{FOOTER}{{after-help}}"))
+    root.help_template(format!("{{about-with-newline}}{{usage-heading}} {{usage}}\n{groups}{FOOTER}{{after-help}}"))
 }
 
 /// `Docs: snell docs http, snell docs commands`.

@@ -19,7 +19,7 @@ use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 use crate::judge::context::{JudgeContext, SelfFile};
 use crate::policy::{ForbiddenAccess, PathProtection};
 pub(crate) use partial_path::MAX_PATH;
-use partial_path::{PartialPath, PathStart};
+use partial_path::{PartialPath, PathStart, split_names};
 use patterns::{PathComponents, matches_any_pattern};
 use relation::PathRelation;
 
@@ -398,6 +398,9 @@ fn relate_with_case_rules(names: &[&str], place: &str, context: &JudgeContext) -
 }
 
 /// The classes for Snell's own files: the path is one, is inside one, or contains one.
+/// In Snell's data directory: copies of files that calls deleted or overwrote.
+const BACKUP_DIR: &str = "backups";
+
 fn classify_self_paths(all: &[&str], context: &JudgeContext) -> PathClasses {
     let mut classes = PathClasses::default();
     for own in &context.self_paths {
@@ -407,6 +410,13 @@ fn classify_self_paths(all: &[&str], context: &JudgeContext) -> PathClasses {
             (Some(PathRelation::Holds), SelfFile::Hooks) | (None, _) => continue,
             (Some(PathRelation::Within), SelfFile::Program) => {
                 classes = classes.with(PathClass::OwnProgram);
+                PathClass::Own
+            }
+            (Some(PathRelation::Within), SelfFile::Data) => {
+                // A copy of a file may be a copy of a secret.
+                if all.get(split_names(&own.path).len()) == Some(&BACKUP_DIR) {
+                    classes = classes.with(PathClass::Secret);
+                }
                 PathClass::Own
             }
             (Some(PathRelation::Within), _) => PathClass::Own,

@@ -4,14 +4,20 @@ use std::time::{Duration, Instant};
 
 use snell::{Decision, EventName};
 use snell_store::record::redaction;
-use snell_store::summarize_tool_call;
 
 use super::pipeline::HookPipeline;
 use crate::backup::{BackedUpCall, BackupOutcome, BackupStore, UnsavedFile, save_lost_files};
+use crate::guard::catch_panic;
 use crate::output;
 
 /// How long an agent waits at most until old backups are removed. The rest is for the next time.
 const PRUNE_TIME: Duration = Duration::from_millis(1);
+
+/// The part of a call that is searched for secrets.
+const MASKED_BYTES: usize = 4096;
+
+/// The part of a call that is kept.
+const CALL_CELLS: usize = 300;
 
 /// The files that a message names.
 const NAMED_FILES: usize = 3;
@@ -33,7 +39,9 @@ impl HookPipeline<'_> {
             return;
         }
         let data = &self.setup.caller.data;
-        let Some(outcome) = save_lost_files(data, settings, (project, &losses), started, self.describe_call()) else {
+        let save = || save_lost_files(data, settings, (project, &losses), started, self.describe_call());
+        // A failure here must not change the answer.
+        let Ok(Some(outcome)) = catch_panic::catch_panic(save) else {
             return;
         };
         self.has_saved_files = true;
@@ -51,16 +59,16 @@ impl HookPipeline<'_> {
     }
 
     fn describe_call(&self) -> BackedUpCall {
-        let mut event = self.call.event.clone();
-        if let Some(input) = event.tool.as_mut().and_then(|tool| tool.input.as_mut()) {
-            redaction::mask_json(input);
-        }
+        let event = &self.call.event;
+        let argument = event.tool.as_ref().and_then(|tool| tool.principal_argument()).unwrap_or_default();
+        // A secret that is cut here is beyond what is shown.
+        let start = argument.get(..argument.floor_char_boundary(MASKED_BYTES)).unwrap_or_default();
         BackedUpCall {
             time: self.setup.now,
             agent: Some(self.call.product.name.to_owned()),
             session: event.session_id.clone(),
             tool: event.tool_name().map(str::to_owned),
-            text: summarize_tool_call(self.call.product, &event).unwrap_or_default(),
+            text: output::shorten_to_one_line(&redaction::mask_secrets(start), CALL_CELLS),
             undo_of: None,
         }
     }

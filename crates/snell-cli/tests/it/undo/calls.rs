@@ -34,7 +34,7 @@ fn create_project() -> UndoSandbox {
 #[test]
 fn a_call_that_destroys_files_can_be_undone_byte_for_byte() {
     use Fate::{Deleted, Overwritten};
-    let patch = "*** Begin Patch\n*** Update File: changed.txt\n@@\n-a\n+b\n*** Delete File: notes.txt\n*** End Patch";
+    let patch = "*** Begin Patch\n*** Update File: changed.txt\n@@\n-a\n+b\n*** Update File: notes.txt\n@@\n-a\n+b\n*** End Patch";
     let bash = |command: &str| ("Bash", json!({"command": command}));
     let all_data = ["data/a.csv", "data/c.log", "data/deep/b.csv", "data/link"];
     let cases: &[((&str, Value), Fate, &[&str])] = &[
