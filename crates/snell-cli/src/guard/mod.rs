@@ -133,7 +133,7 @@ impl ProjectGuard {
         self.catch_failure(tool, || self.guard_for_call(&call).judge(&call, cwd), |failed| failed)
     }
 
-    /// The same, for calls in a session of which this is known.
+    /// The same, for calls in a session with these facts.
     #[must_use]
     pub(crate) fn with_session(self, facts: Rc<SessionFacts>) -> Self {
         Self { guard: self.guard.with_session(facts), ..self }
