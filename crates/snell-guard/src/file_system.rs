@@ -34,7 +34,7 @@ pub trait FileSystem: fmt::Debug {
     /// # Errors
     ///
     /// When there is no such file, or its times are unknown.
-    fn stamp(&self, _path: &Path) -> io::Result<FileStamp> {
+    fn stamp(&self, _path: &Path) -> io::Result<TimedFileStatus> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
@@ -50,7 +50,7 @@ pub trait FileSystem: fmt::Debug {
 
 /// A file with its times, in nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileStamp {
+pub struct TimedFileStatus {
     /// The file.
     pub status: FileStatus,
     /// When its contents last changed.

@@ -47,7 +47,7 @@ impl Guard {
         Self { policy, context, resolved_paths: ResolvedPathCache::new(file_system), session: None }
     }
 
-    /// The same, for calls in a session of which this is known.
+    /// The same, for calls in a session with these facts.
     #[must_use]
     pub fn with_session(mut self, facts: Rc<SessionFacts>) -> Self {
         self.session = Some(facts);

@@ -32,7 +32,7 @@ mod wrappers;
 
 pub use explain::{GuardExplanation, explain_call};
 pub use file_losses::{FileLoss, FileNamePattern, LossKind, LossScope};
-pub use file_system::{FileKind, FileStamp, FileStatus, FileSystem, NoFileSystem};
+pub use file_system::{FileKind, FileStatus, FileSystem, NoFileSystem, TimedFileStatus};
 pub use guard::Guard;
 pub use interpret::{CoverageGap, GuardCoverage};
 pub use judge::context::{JudgeContext, SelfFile, SelfPath};

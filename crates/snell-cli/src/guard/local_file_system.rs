@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use snell::{FileAccess, RegularFile, read_text_file};
-use snell_guard::{FileKind, FileStamp, FileStatus, FileSystem};
+use snell_guard::{FileKind, FileStatus, FileSystem, TimedFileStatus};
 
 /// How much of two files is compared at a time.
 const CHUNK_BYTES: usize = 1 << 16;
@@ -55,12 +55,12 @@ impl FileSystem for LocalFileSystem {
         read_text_file(path, max_bytes)
     }
 
-    fn stamp(&self, path: &Path) -> io::Result<FileStamp> {
+    fn stamp(&self, path: &Path) -> io::Result<TimedFileStatus> {
         let metadata = fs::symlink_metadata(path)?;
         let modified_ns = metadata.mtime().saturating_mul(NANOSECONDS).saturating_add(metadata.mtime_nsec());
         let created = metadata.created().ok().and_then(|created| created.duration_since(UNIX_EPOCH).ok());
         let created_ns = created.and_then(|since| i64::try_from(since.as_nanos()).ok());
-        Ok(FileStamp { status: to_file_status(metadata), modified_ns, created_ns })
+        Ok(TimedFileStatus { status: to_file_status(metadata), modified_ns, created_ns })
     }
 
     fn read_bytes(&self, path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {

@@ -141,7 +141,7 @@ impl ProjectGuard {
         catch_panic::catch_panic(review).unwrap_or_default()
     }
 
-    /// The same, for calls in a session of which this is known.
+    /// The same, for calls in a session with these facts.
     #[must_use]
     pub(crate) fn with_session(self, facts: Rc<SessionFacts>) -> Self {
         Self { guard: self.guard.with_session(facts), ..self }

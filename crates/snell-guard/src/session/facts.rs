@@ -1,13 +1,13 @@
 //! The facts of a session, as plain data.
 
-/// What is known of a session. The default knows nothing, and changes no judgement.
+/// The known facts of a session. The default has none, and changes no judgement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionFacts {
     /// When the session started, in nanoseconds since 1970.
     pub started_ns: Option<i64>,
-    /// What it made.
+    /// Paths that it made.
     pub made: Vec<MadePath>,
-    /// What it fetched from elsewhere.
+    /// Paths that it fetched from elsewhere.
     pub fetched: Vec<FetchedPath>,
     /// Untrusted content that was read since the user's last prompt.
     pub taint: Option<SessionTaint>,

@@ -1,4 +1,4 @@
-//! What the session made: it may remove that again, as long as nothing else changed it.
+//! Paths that the session made: it may remove them again, as long as nothing else changed them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -164,7 +164,7 @@ fn list_new_branches(scene: &SessionScene<'_>, invocation: &Invocation) -> Vec<S
 /// The paths of the session that are still as it left them.
 struct MadePaths<'a> {
     scene: &'a SessionScene<'a>,
-    /// What was found, by the number of the path.
+    /// Whether each is unchanged, by its number.
     known: RefCell<HashMap<usize, bool>>,
 }
 

@@ -1,4 +1,4 @@
-//! What the guard knows of the session in which a call is made: which files it made and fetched, whether untrusted content was
+//! The guard's knowledge of the session in which a call is made: which files it made and fetched, whether untrusted content was
 //! read, and what was denied.
 //!
 //! The caller keeps the facts and hands them in; a guard without facts judges every call by itself. [`SessionNotes`] are the new

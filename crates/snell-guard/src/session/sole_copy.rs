@@ -1,4 +1,4 @@
-//! Files of the project of which there is no other copy: git does not have them, no program writes them again, and they were there
+//! Files of the project without another copy: git does not have them, no program writes them again, and they were there
 //! before the session.
 //!
 //! Only a file for which all of that is certain counts. If the repository cannot be read, or a line of `.gitignore` may be about the
@@ -18,7 +18,7 @@ const RULE: &str = "session.sole-copy";
 
 /// Larger indexes are not read, because that takes time.
 const MAX_INDEX_BYTES: u64 = 4 << 20;
-/// How many files of one call are looked at.
+/// How many files of one call are checked.
 const MAX_FILES: usize = 256;
 /// How deep directories are searched.
 const MAX_DEPTH: usize = 8;
@@ -49,13 +49,13 @@ pub(super) fn add_sole_copy_effects(scene: &SessionScene<'_>, analysis: &mut Cal
 
 struct SoleCopyFinder<'a> {
     scene: &'a SessionScene<'a>,
-    /// How many files were looked at.
+    /// How many files were checked.
     seen: usize,
     /// The repository of the project; nothing if it cannot be read.
     repository: Option<Option<Repository>>,
 }
 
-/// What git has, and what it ignores.
+/// The files that git has, and those that it ignores.
 struct Repository {
     root: PathBuf,
     index: GitIndex,

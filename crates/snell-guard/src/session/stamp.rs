@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use crate::file_system::{FileKind, FileStamp, FileSystem};
+use crate::file_system::{FileKind, FileSystem, TimedFileStatus};
 
 /// Directories with more entries have no stamp.
 pub const MAX_STAMPED_ENTRIES: usize = 1000;
@@ -53,7 +53,7 @@ impl StampWalk<'_> {
         Some(())
     }
 
-    fn add_stamp(&mut self, path: &Path, stamp: &FileStamp) {
+    fn add_stamp(&mut self, path: &Path, stamp: &TimedFileStatus) {
         let status = stamp.status;
         (path, status.device, status.inode, status.len, stamp.modified_ns).hash(&mut self.hasher);
     }

@@ -8,8 +8,8 @@ use serde_json::json;
 use snell_guard::rules::{RULES, RuleTier};
 use snell_guard::session::stamp_path;
 use snell_guard::{
-    DeniedEffect, FetchedPath, FileKind, FileStamp, FileStatus, FileSystem, Guard, GuardPolicy, GuardToolCall,
-    MadePath, PolicyPreset, SessionFacts, SessionTaint,
+    DeniedEffect, FetchedPath, FileKind, FileStatus, FileSystem, Guard, GuardPolicy, GuardToolCall, MadePath,
+    PolicyPreset, SessionFacts, SessionTaint, TimedFileStatus,
 };
 
 use crate::corpus::build_corpus_context;
@@ -66,10 +66,10 @@ impl FileSystem for TimedDisk {
         None
     }
 
-    fn stamp(&self, path: &Path) -> io::Result<FileStamp> {
+    fn stamp(&self, path: &Path) -> io::Result<TimedFileStatus> {
         let (number, kind, created) = self.find(path).ok_or(io::ErrorKind::NotFound)?;
         let status = FileStatus { kind, device: 1, inode: number as u64, len: 5, hard_links: 1 };
-        Ok(FileStamp { status, modified_ns: created, created_ns: Some(created) })
+        Ok(TimedFileStatus { status, modified_ns: created, created_ns: Some(created) })
     }
 }
 
@@ -117,7 +117,7 @@ fn home_of_corpus() -> String {
 }
 
 #[test]
-fn only_what_the_session_made_and_nobody_changed_is_free() {
+fn only_unchanged_paths_of_the_session_are_free() {
     assert_eq!(home_of_corpus(), "/home/ann");
     let disk = TimedDisk(vec![
         ("/home/ann/made/", AFTER),

@@ -64,7 +64,7 @@ pub(super) struct GuardedProjectCache {
     /// Whether the default preset replaces `audit` in the settings.
     enforces: bool,
     has_audit: bool,
-    /// What is known of the session of the calls.
+    /// The known facts of the calls' session.
     session: Option<Rc<SessionFacts>>,
     now: Timestamp,
     projects: HashMap<PathBuf, GuardedProject>,
@@ -82,7 +82,7 @@ impl GuardedProjectCache {
         Self { enforces: true, ..self }
     }
 
-    /// The same, for calls in a session of which this is known.
+    /// The same, for calls in a session with these facts.
     pub(super) fn in_session(self, session: Option<Rc<SessionFacts>>) -> Self {
         Self { session, ..self }
     }

@@ -1,4 +1,4 @@
-//! What the guard remembers of a session: `session_file` keeps it in the data directory, `fact_line` is its form there, `web_lines`
+//! The guard's memory of a session: `session_file` keeps it in the data directory, `fact_line` is its form there, `web_lines`
 //! recognises fetched text in a file, and `session_recorder` writes after a call what it did.
 
 mod fact_line;

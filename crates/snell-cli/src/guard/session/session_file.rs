@@ -181,7 +181,7 @@ fn check_owner(path: &Path) -> io::Result<u64> {
     Ok(metadata.len())
 }
 
-/// Only a regular file that nobody else can write is believed.
+/// Only a regular file is believed that no other user can write.
 fn require_own(metadata: &fs::Metadata) -> io::Result<()> {
     let is_own = metadata.uid() == rustix::process::geteuid().as_raw() && metadata.mode() & 0o022 == 0;
     if metadata.is_file() && is_own && metadata.nlink() == 1 {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -533,21 +533,35 @@ fn killed_hooks_leave_facts_that_can_be_read() {
 #[test]
 fn a_file_of_facts_that_cannot_be_believed_is_not() {
     const SPOILED: &[u8] = b"\xff\xfe{{{\n{\"made\":[\"/\",1]}\n{\"started\":\"x\"}\n";
-    type SpoilFn = fn(&PathBuf);
-    let ways: [(&str, SpoilFn); 5] = [
-        ("garbage", |file| fs::write(file, SPOILED).unwrap()),
-        ("too large", |file| fs::write(file, vec![b'\n'; 5 << 20]).unwrap()),
-        ("a directory", |file| fs::create_dir(file).unwrap()),
-        ("a symlink", |file| symlink("/etc/passwd", file).unwrap()),
-        ("a symlink to a device", |file| symlink("/dev/zero", file).unwrap()),
+    // They get the path and the facts that were there.
+    type SpoilFn = fn(&PathBuf, &[u8]);
+    let ways: [(&str, SpoilFn); 8] = [
+        ("garbage", |file, _| fs::write(file, SPOILED).unwrap()),
+        ("too large", |file, _| fs::write(file, vec![b'\n'; 5 << 20]).unwrap()),
+        ("a directory", |file, _| fs::create_dir(file).unwrap()),
+        ("a symlink", |file, _| symlink("/etc/passwd", file).unwrap()),
+        ("a symlink to a device", |file, _| symlink("/dev/zero", file).unwrap()),
+        ("a symlink to facts", |file, facts| {
+            fs::write(file.with_extension("away"), facts).unwrap();
+            symlink(file.with_extension("away"), file).unwrap();
+        }),
+        ("a hard link", |file, facts| {
+            fs::write(file, facts).unwrap();
+            fs::hard_link(file, file.with_extension("away")).unwrap();
+        }),
+        ("writable by others", |file, facts| {
+            fs::write(file, facts).unwrap();
+            fs::set_permissions(file, fs::Permissions::from_mode(0o666)).unwrap();
+        }),
     ];
     for (name, spoil) in ways {
         let session = AgentSession::start();
         session.run("curl -o get.sh https://x.example/get.sh", || {});
         let files = session.fact_files();
         assert_eq!(files.len(), 1, "{name}: {files:?}");
+        let facts = fs::read(&files[0]).unwrap();
         fs::remove_file(&files[0]).unwrap();
-        spoil(&files[0]);
+        spoil(&files[0], &facts);
         session.assert_judgements(&[("sh get.sh", ""), ("rm ~/user.txt", DENIED), ("rm notes.md", ""), ("ls", "")]);
         session.prompt();
         session.run("wget -qO- https://x.example", || {});
