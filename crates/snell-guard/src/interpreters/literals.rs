@@ -117,11 +117,21 @@ impl CodeLiterals {
 
     /// The effects, if a function runs the strings or deletes them.
     pub(super) fn lower(&self, mut lowering: LoweringContext<'_>) -> Vec<Effect> {
+        for literal in self.texts().filter_map(|literal| literal.strip_prefix('|')) {
+            lowering.lower_shell_code(literal, None);
+        }
         let runs = self.names_any(words::SHELL_CALLS) || self.runs_templates;
         let is_name = |literal: &String| words::SHELL_CALLS.contains(&literal.as_str());
         for group in self.groups.iter().filter(|group| runs || group.is_command) {
             for texts in group.texts.split(is_name).filter(|texts| !texts.is_empty()) {
                 lowering.lower_shell_code(&join_group(texts), None);
+                // `table["name"]("command")`
+                if let [name, code] = texts
+                    && !words::PRINTERS.contains(&name.as_str())
+                    && code.contains(' ')
+                {
+                    lowering.lower_shell_code(code, None);
+                }
             }
         }
         for (command, calls) in words::EQUIVALENTS {
@@ -162,6 +172,11 @@ impl CodeLiterals {
             is_new_group |= !words::LIST_WORDS.contains(&name);
             found.names.push(name.to_owned());
             rest = after;
+        }
+        // `["sys", "tem"].join("")`
+        if text.contains("join") || text.contains("implode") {
+            let joined: Vec<String> = found.groups.iter().map(|group| group.texts.concat()).collect();
+            found.names.extend(joined);
         }
         if text.contains("::-1") || text.contains("reverse") {
             let reversed: Vec<String> = found.texts().map(|literal| literal.chars().rev().collect()).collect();

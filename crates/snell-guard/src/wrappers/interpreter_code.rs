@@ -2,7 +2,7 @@
 
 use super::table::words::scripts as words;
 use super::{WrapperCall, with_inherited_stdin};
-use crate::interpret::{CodeLanguage, ShellInterpreter};
+use crate::interpret::{CodeLanguage, ShellInterpreter, join_words};
 use crate::invocation::SymbolicText;
 
 /// Names of standard input.
@@ -33,6 +33,52 @@ fn run_stdin_of_code(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'
     }
 }
 
+/// The code in arguments: values of flags, words after a subcommand, files that this text wrote.
+fn collect_inline_codes(
+    interpreter: &mut ShellInterpreter<'_>,
+    job: &WrapperCall<'_>,
+    language: CodeLanguage,
+) -> Vec<SymbolicText> {
+    let mut codes: Vec<SymbolicText> =
+        job.wrapper.inline.iter().flat_map(|spellings| job.args.flag_values(spellings)).cloned().collect();
+    if language == CodeLanguage::PowerShell && !codes.is_empty() {
+        codes = vec![find_powershell_command(job)];
+    }
+    for code in &mut codes {
+        if let Some(text) = interpreter.stdin_text().filter(|_| code.as_text() == Some("-")) {
+            *code = text.clone();
+        }
+    }
+    // `python -m timeit 'code'`
+    if job.args.flag_values(&["-m"]).any(|module| module.as_text() == Some("timeit")) {
+        codes.extend(job.operands().iter().cloned());
+    }
+    // `bb '(code)'`, and notebooks with lines for a shell
+    codes.extend(job.operands().first().filter(|operand| operand.leading_text().starts_with('(')).cloned());
+    codes.extend(find_script_shell_code(job));
+    if job.args.words.last().is_some_and(|word| matches!(word.as_str(), "eval" | "runner" | "r")) {
+        codes.extend(job.operands().first().cloned());
+    }
+    // `node -r ./written.js`
+    for module in job.args.flag_values(&["-r", "--require", "--import", "-l", "--load"]) {
+        let text = module.leading_text();
+        let spellings = ["", ".js", ".rb", ".lua"].map(|ending| SymbolicText::from_text(format!("{text}{ending}")));
+        codes.extend(spellings.iter().find_map(|path| interpreter.find_written_content(path)));
+    }
+    codes
+}
+
+/// `pwsh -Command words …`: everything after the flag.
+fn find_powershell_command(job: &WrapperCall<'_>) -> SymbolicText {
+    let arguments = job.call.arguments();
+    let is_flag = |word: &SymbolicText| {
+        let flags = job.wrapper.inline.iter().flat_map(|spellings| spellings.iter());
+        word.as_text().is_some_and(|text| flags.into_iter().any(|flag| *flag == text))
+    };
+    let at = arguments.iter().position(is_flag).map_or(arguments.len(), |at| at + 1);
+    join_words(arguments.get(at..).unwrap_or_default())
+}
+
 /// `manage.py shell -c 'code'`: a script with a shell of its own.
 fn find_script_shell_code(job: &WrapperCall<'_>) -> Option<SymbolicText> {
     let [script, name, rest @ ..] = job.operands() else { return None };
@@ -55,35 +101,12 @@ pub(super) fn report_interpreter_code(
     let (Some(language), Some(at)) = (job.wrapper.language, at) else {
         return false;
     };
-    let mut codes: Vec<SymbolicText> =
-        job.wrapper.inline.iter().flat_map(|spellings| job.args.flag_values(spellings)).cloned().collect();
-    for code in &mut codes {
-        if let Some(text) = interpreter.stdin_text().filter(|_| code.as_text() == Some("-")) {
-            *code = text.clone();
-        }
-    }
-    // `python -m timeit 'code'`
-    if job.args.flag_values(&["-m"]).any(|module| module.as_text() == Some("timeit")) {
-        codes.extend(job.operands().iter().cloned());
-    }
-    // `bb '(code)'`, and notebooks with lines for a shell
-    codes.extend(job.operands().first().filter(|operand| operand.leading_text().starts_with('(')).cloned());
-    if job.via.starts_with("ipython")
-        || job.args.flag_values(&["-l"]).any(|language| language.as_text() == Some("JavaScript"))
-    {
+    let codes = collect_inline_codes(interpreter, job, language);
+    let is_notebook = job.via.starts_with("ipython");
+    if is_notebook || job.args.flag_values(&["-l"]).any(|language| language.as_text() == Some("JavaScript")) {
         for code in &codes {
             interpreter.report_inline_code(CodeLanguage::Other, code.clone(), at);
         }
-    }
-    codes.extend(find_script_shell_code(job));
-    if job.args.words.last().is_some_and(|word| matches!(word.as_str(), "eval" | "runner" | "r")) {
-        codes.extend(job.operands().first().cloned());
-    }
-    // `node -r ./written.js`
-    for module in job.args.flag_values(&["-r", "--require", "--import", "-l", "--load"]) {
-        let text = module.leading_text();
-        let spellings = ["", ".js", ".rb", ".lua"].map(|ending| SymbolicText::from_text(format!("{text}{ending}")));
-        codes.extend(spellings.iter().find_map(|path| interpreter.find_written_content(path)));
     }
     let mut found = !codes.is_empty();
     run_stdin_of_code(interpreter, job, &codes);
@@ -102,7 +125,8 @@ pub(super) fn report_interpreter_code(
         interpreter.report_inline_code(language, code.clone(), at);
         return true;
     }
-    if found || job.args.has_flag(&["-m"]) {
+    let is_module = job.args.flag_values(&["-m"]).any(|module| module.as_text() != Some("code"));
+    if found || is_module {
         return found;
     }
     let from_stdin = operand.is_none_or(|operand| operand.as_text().is_some_and(|text| STDIN_NAMES.contains(&text)));
