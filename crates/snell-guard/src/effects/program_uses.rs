@@ -196,21 +196,8 @@ pub(super) fn find_targets<'a>(collector: &EffectCollector<'a>, usage: &ProgramU
             (None, Some((directory, rest))) => paths_in_directory(collector, rest, directory),
             (None, None) => Vec::new(),
         },
-        UseTarget::Key(keys) => operands
-            .iter()
-            .filter_map(|value| {
-                let key = keys.iter().find(|key| value.leading_text().starts_with(**key))?;
-                Some(Cow::Owned(value.skip_leading_bytes(key.len())))
-            })
-            .collect(),
-        UseTarget::Argument(prefixes) => collector
-            .arguments()
-            .iter()
-            .filter_map(|value| {
-                let prefix = prefixes.iter().find(|prefix| value.leading_text().starts_with(**prefix))?;
-                Some(Cow::Owned(value.skip_leading_bytes(prefix.len())))
-            })
-            .collect(),
+        UseTarget::Argument(prefixes) => strip_prefixes(collector.arguments().iter(), prefixes),
+        UseTarget::Key(keys) => strip_prefixes(operands.iter().copied(), keys),
         UseTarget::FileUrls => operands
             .iter()
             .filter(|value| value.leading_text().starts_with(FILE_URL_PREFIX))
@@ -224,6 +211,15 @@ pub(super) fn find_targets<'a>(collector: &EffectCollector<'a>, usage: &ProgramU
             .map(Cow::Borrowed)
             .collect(),
     }
+}
+
+/// The rests of the values that begin with one of these prefixes.
+fn strip_prefixes<'a>(values: impl Iterator<Item = &'a SymbolicText>, prefixes: &[&str]) -> Vec<Cow<'a, SymbolicText>> {
+    let strip = |value: &'a SymbolicText| {
+        let prefix = prefixes.iter().find(|prefix| value.leading_text().starts_with(**prefix))?;
+        Some(Cow::Owned(value.skip_leading_bytes(prefix.len())))
+    };
+    values.filter_map(strip).collect()
 }
 
 /// Whether a file gets another name that looks like a file's, not a directory's.

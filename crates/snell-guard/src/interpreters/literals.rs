@@ -15,6 +15,15 @@ const NAMES_AFTER: usize = 3;
 /// Signs that enclose a string, and their partners.
 const QUOTES: &[(char, char)] = &[('"', '"'), ('\'', '\''), ('`', '`'), ('`', '\'')];
 
+/// Which code the strings come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LiteralMode {
+    /// A language without a parser.
+    AnyLanguage,
+    /// Parsed code that may hide calls: only names that mean nothing else count.
+    Reflection,
+}
+
 /// The strings that stand side by side, such as the words of a list, and the names in the code.
 #[derive(Default)]
 pub(super) struct CodeLiterals {
@@ -39,7 +48,7 @@ pub(super) fn lower_literals(text: &str, mut lowering: LoweringContext<'_>) -> V
     for code in text.lines().filter_map(find_shell_line) {
         lowering.lower_shell_code(code, None);
     }
-    CodeLiterals::from_code(text).lower(lowering)
+    CodeLiterals::from_code(text).lower(LiteralMode::AnyLanguage, lowering)
 }
 
 /// `:! command`, `!command`, `%%bash`: a line for a shell. `syscmd(command)` needs no quotes.
@@ -116,16 +125,33 @@ impl CodeLiterals {
     }
 
     /// The effects, if a function runs the strings or deletes them.
-    pub(super) fn lower(&self, mut lowering: LoweringContext<'_>) -> Vec<Effect> {
-        let runs = self.names_any(words::SHELL_CALLS) || self.runs_templates;
+    pub(super) fn lower(&self, mode: LiteralMode, mut lowering: LoweringContext<'_>) -> Vec<Effect> {
+        for literal in self.texts().filter_map(|literal| literal.strip_prefix('|')) {
+            lowering.lower_shell_code(literal, None);
+        }
+        let is_shell_call = |literal: &String| words::SHELL_CALLS.contains(&literal.as_str());
+        let is_called = match mode {
+            LiteralMode::AnyLanguage => self.names_any(words::SHELL_CALLS),
+            LiteralMode::Reflection => self.names_any(words::REFLECTED_CALLS) || self.texts().any(is_shell_call),
+        };
+        let runs = is_called || self.runs_templates;
         let is_name = |literal: &String| words::SHELL_CALLS.contains(&literal.as_str());
         for group in self.groups.iter().filter(|group| runs || group.is_command) {
             for texts in group.texts.split(is_name).filter(|texts| !texts.is_empty()) {
                 lowering.lower_shell_code(&join_group(texts), None);
+                // `table["name"]("command")`
+                if let [name, code] = texts
+                    && !words::PRINTERS.contains(&name.as_str())
+                    && code.contains(' ')
+                {
+                    lowering.lower_shell_code(code, None);
+                }
             }
         }
         for (command, calls) in words::EQUIVALENTS {
-            for group in self.groups.iter().filter(|group| self.is_near(group, calls)) {
+            let is_meant = |call: &&&str| mode == LiteralMode::AnyLanguage || words::REFLECTED_CALLS.contains(*call);
+            let calls: Vec<&str> = calls.iter().filter(is_meant).copied().collect();
+            for group in self.groups.iter().filter(|group| self.is_near(group, &calls)) {
                 for literal in group.texts.iter().filter(|literal| !calls.contains(&literal.as_str())) {
                     lowering.lower_shell_code(&format!("{command} {}", quote_path(literal)), None);
                 }
@@ -162,6 +188,11 @@ impl CodeLiterals {
             is_new_group |= !words::LIST_WORDS.contains(&name);
             found.names.push(name.to_owned());
             rest = after;
+        }
+        // `["sys", "tem"].join("")`
+        if text.contains("join") || text.contains("implode") {
+            let joined: Vec<String> = found.groups.iter().map(|group| group.texts.concat()).collect();
+            found.names.extend(joined);
         }
         if text.contains("::-1") || text.contains("reverse") {
             let reversed: Vec<String> = found.texts().map(|literal| literal.chars().rev().collect()).collect();

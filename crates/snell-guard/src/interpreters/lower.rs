@@ -397,8 +397,14 @@ fn to_shell_placeholder(unknown: UnknownKind) -> &'static str {
 
 /// Tcl is similar to a shell: words, and commands that end with the line.
 pub(super) fn lower_tcl(text: &str, mut lowering: LoweringContext<'_>) -> Vec<Effect> {
-    const TCL_EQUIVALENTS: &[(&str, &str)] =
-        &[("file delete", "rm -r"), ("exec", ""), ("spawn", ""), ("file rename", "mv"), ("file copy", "cp")];
+    const TCL_EQUIVALENTS: &[(&str, &str)] = &[
+        ("file delete", "rm -r"),
+        ("exec", ""),
+        ("eval exec", ""),
+        ("spawn", ""),
+        ("file rename", "mv"),
+        ("file copy", "cp"),
+    ];
     for line in text.split(['\n', ';']).map(str::trim) {
         let found = TCL_EQUIVALENTS
             .iter()

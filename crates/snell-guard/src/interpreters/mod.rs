@@ -100,7 +100,7 @@ fn analyze_nested_code(
     let mut effects = stage.into_effects();
     let literals = literals::CodeLiterals::from_code(&text);
     if literals.hides_calls(&text) {
-        effects.extend(literals.lower(new_lowering(language.name)));
+        effects.extend(literals.lower(literals::LiteralMode::Reflection, new_lowering(language.name)));
         for code in literals.inner_codes().filter(|_| depth < MAX_NESTED) {
             let inner = InlineCode { text: SymbolicText::from_text(code), ..inline.clone() };
             effects.extend(analyze_nested_code(&inner, invocation, context, watched, depth + 1));

@@ -214,7 +214,9 @@ impl ParsedFlag<'_> {
         };
         self.matches_flag_name(flag)
             && match self.value {
-                Some(given) => given.to_value().as_text().is_some_and(|text| matches_glob(text, pattern)),
+                Some(given) => {
+                    given.to_value().flatten_patterns().as_text().is_some_and(|text| matches_glob(text, pattern))
+                }
                 None => pattern.is_empty(),
             }
     }

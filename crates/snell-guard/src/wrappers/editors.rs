@@ -189,7 +189,7 @@ fn find_sqlite_code(line: &str) -> Option<&str> {
     // They may be abbreviated: `.sh`, `.sys`.
     let is = |known: &&str| name.len() > 2 && known.starts_with(name);
     if words::SQLITE_SHELL_COMMANDS.iter().any(is) {
-        return Some(rest);
+        return Some(trim_quotes(rest));
     }
     let (_, code) = rest.split_once('|').filter(|_| words::SQLITE_PIPE_COMMANDS.iter().any(is))?;
     let quoted = rest.trim_start().chars().next().filter(|c| matches!(c, '"' | '\''));

@@ -33,7 +33,14 @@ pub(super) fn follow_awk(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCa
                 }
                 None => {
                     interpreter.mark_partial(CoverageGap::UnknownCode);
-                    job.run_code(interpreter, &SymbolicText::from_text(join_awk_strings(&text)));
+                    for code in join_awk_strings(&text) {
+                        job.run_code(interpreter, &SymbolicText::from_text(code));
+                    }
+                    let values: Vec<SymbolicText> = job.args.flag_values(&["-v", "--assign"]).cloned().collect();
+                    for value in values {
+                        let start = value.leading_text().find('=').map_or(0, |at| at + 1);
+                        job.run_code(interpreter, &value.skip_leading_bytes(start));
+                    }
                     if let Some(lines) = interpreter.stdin_text().cloned() {
                         with_inherited_stdin(interpreter, |walker| job.run_code(walker, &lines));
                     }
@@ -106,15 +113,27 @@ fn parse_awk_commands(program: &str) -> Vec<Option<String>> {
     commands
 }
 
-/// All strings of a program, as if it concatenated them.
-fn join_awk_strings(program: &str) -> String {
-    let mut joined = String::new();
+/// `"%s -rf %s", "rm", "/"`: the first format among some strings, with the next ones in it.
+pub(super) fn fill_string_format(strings: &[impl AsRef<str>]) -> Option<String> {
+    let at = strings.iter().position(|text| text.as_ref().contains("%s"))?;
+    let mut values = strings.iter().skip(at + 1);
+    let mut pieces = strings.get(at)?.as_ref().split("%s");
+    let first = pieces.next()?.to_owned();
+    Some(pieces.fold(first, |all, piece| all + values.next().map_or("", AsRef::as_ref) + piece))
+}
+
+/// The texts that a program may put together from its strings: all from each string on, and a format that is filled.
+fn join_awk_strings(program: &str) -> Vec<String> {
+    const MAX_STRINGS: usize = 16;
+    let mut strings = Vec::new();
     let mut rest = program;
-    while let Some((_, after)) = rest.split_once('"') {
+    while let Some((_, after)) = rest.split_once('"').filter(|_| strings.len() < MAX_STRINGS) {
         let (text, left) = parse_awk_string(after);
-        joined.push_str(&text);
+        strings.push(text);
         rest = left.unwrap_or_default();
     }
+    let mut joined: Vec<String> = (0..strings.len()).filter_map(|from| Some(strings.get(from..)?.concat())).collect();
+    joined.extend(fill_string_format(&strings));
     joined
 }
 

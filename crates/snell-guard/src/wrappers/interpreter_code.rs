@@ -33,6 +33,34 @@ fn run_stdin_of_code(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'
     }
 }
 
+/// The code in arguments: values of flags, words after a subcommand, files that this text wrote.
+fn collect_inline_codes(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) -> Vec<SymbolicText> {
+    let mut codes: Vec<SymbolicText> =
+        job.wrapper.inline.iter().flat_map(|spellings| job.args.flag_values(spellings)).cloned().collect();
+    for code in &mut codes {
+        if let Some(text) = interpreter.stdin_text().filter(|_| code.as_text() == Some("-")) {
+            *code = text.clone();
+        }
+    }
+    // `python -m timeit 'code'`
+    if job.args.flag_values(&["-m"]).any(|module| module.as_text() == Some("timeit")) {
+        codes.extend(job.operands().iter().cloned());
+    }
+    // `bb '(code)'`, and notebooks with lines for a shell
+    codes.extend(job.operands().first().filter(|operand| operand.leading_text().starts_with('(')).cloned());
+    codes.extend(find_script_shell_code(job));
+    if job.args.words.last().is_some_and(|word| matches!(word.as_str(), "eval" | "runner" | "r")) {
+        codes.extend(job.operands().first().cloned());
+    }
+    // `node -r ./written.js`
+    for module in job.args.flag_values(&["-r", "--require", "--import", "-l", "--load"]) {
+        let text = module.leading_text();
+        let spellings = ["", ".js", ".rb", ".lua"].map(|ending| SymbolicText::from_text(format!("{text}{ending}")));
+        codes.extend(spellings.iter().find_map(|path| interpreter.find_written_content(path)));
+    }
+    codes
+}
+
 /// `manage.py shell -c 'code'`: a script with a shell of its own.
 fn find_script_shell_code(job: &WrapperCall<'_>) -> Option<SymbolicText> {
     let [script, name, rest @ ..] = job.operands() else { return None };
@@ -55,35 +83,12 @@ pub(super) fn report_interpreter_code(
     let (Some(language), Some(at)) = (job.wrapper.language, at) else {
         return false;
     };
-    let mut codes: Vec<SymbolicText> =
-        job.wrapper.inline.iter().flat_map(|spellings| job.args.flag_values(spellings)).cloned().collect();
-    for code in &mut codes {
-        if let Some(text) = interpreter.stdin_text().filter(|_| code.as_text() == Some("-")) {
-            *code = text.clone();
-        }
-    }
-    // `python -m timeit 'code'`
-    if job.args.flag_values(&["-m"]).any(|module| module.as_text() == Some("timeit")) {
-        codes.extend(job.operands().iter().cloned());
-    }
-    // `bb '(code)'`, and notebooks with lines for a shell
-    codes.extend(job.operands().first().filter(|operand| operand.leading_text().starts_with('(')).cloned());
-    if job.via.starts_with("ipython")
-        || job.args.flag_values(&["-l"]).any(|language| language.as_text() == Some("JavaScript"))
-    {
+    let codes = collect_inline_codes(interpreter, job);
+    let is_notebook = job.via.starts_with("ipython");
+    if is_notebook || job.args.flag_values(&["-l"]).any(|language| language.as_text() == Some("JavaScript")) {
         for code in &codes {
             interpreter.report_inline_code(CodeLanguage::Other, code.clone(), at);
         }
-    }
-    codes.extend(find_script_shell_code(job));
-    if job.args.words.last().is_some_and(|word| matches!(word.as_str(), "eval" | "runner" | "r")) {
-        codes.extend(job.operands().first().cloned());
-    }
-    // `node -r ./written.js`
-    for module in job.args.flag_values(&["-r", "--require", "--import", "-l", "--load"]) {
-        let text = module.leading_text();
-        let spellings = ["", ".js", ".rb", ".lua"].map(|ending| SymbolicText::from_text(format!("{text}{ending}")));
-        codes.extend(spellings.iter().find_map(|path| interpreter.find_written_content(path)));
     }
     let mut found = !codes.is_empty();
     run_stdin_of_code(interpreter, job, &codes);
@@ -102,7 +107,8 @@ pub(super) fn report_interpreter_code(
         interpreter.report_inline_code(language, code.clone(), at);
         return true;
     }
-    if found || job.args.has_flag(&["-m"]) {
+    let is_module = job.args.flag_values(&["-m"]).any(|module| module.as_text() != Some("code"));
+    if found || is_module {
         return found;
     }
     let from_stdin = operand.is_none_or(|operand| operand.as_text().is_some_and(|text| STDIN_NAMES.contains(&text)));

@@ -17,7 +17,10 @@ const MAX_WORDS: usize = 64;
 /// Analyses the commands that some variables make a program run, and the code that they make it load.
 pub(crate) fn follow_code_variables(interpreter: &mut ShellInterpreter<'_>, command: &ExpandedCommand) {
     for (name, value) in command.variables.iter().filter(|(_, value)| !value.is_empty()) {
-        if is_code_variable(name) {
+        let is_plain_word = name == "ENV" && !value.leading_text().contains(['/', '(', '`', ' ']);
+        if is_plain_word {
+            // A common name for the kind of a deployment.
+        } else if is_code_variable(name) {
             let content = interpreter.find_written_content(value);
             interpreter.run_code_via(name, content.as_ref().unwrap_or(value), &command.span);
         } else if name.starts_with(FUNCTION_VARIABLE_PREFIX) {

@@ -3,6 +3,7 @@
 use super::table::words::shells as words;
 use std::rc::Rc;
 
+use super::embedded_scripts::fill_string_format;
 use super::{WrapperCall, with_inherited_stdin};
 use crate::interpret::{CoverageGap, ExpandedCommand, ShellFlow, ShellInterpreter, join_words};
 use crate::invocation::{StdinSource, SymbolicText, base_name};
@@ -186,6 +187,7 @@ fn follow_pipe_texts(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'
             let literals = arguments.iter().map(|argument| list_literals(argument.leading_text()));
             for literals in literals.filter(|literals| !literals.is_empty()) {
                 texts.extend([literals.concat(), literals.join(" ")].map(SymbolicText::from_text));
+                texts.extend(fill_string_format(&literals).map(SymbolicText::from_text));
             }
         }
         if words::TEXT_FILTERS.contains(&name) {

@@ -403,14 +403,15 @@ fn parse_char_set(text: &str) -> Option<Vec<char>> {
 /// Substitutions, `p`, `d` and `q` for lines that a number or nothing selects.
 fn apply_sed(flags: &FilterArgs<'_>, text: &str) -> Option<String> {
     flags.require_only(&["E", "r", "e", "n"])?;
-    let script = flags.flag_value(&["e"]).or_else(|| flags.operands.first().copied())?;
-    let is_quiet = flags.has_flag(&["n"]);
-    let is_extended = flags.has_flag(&["E", "r"]);
+    let options = sed_lines::SedOptions { is_quiet: flags.has_flag(&["n"]), is_extended: flags.has_flag(&["E", "r"]) };
+    let given: Vec<&str> =
+        flags.flags.iter().filter(|(name, _)| *name == "e").filter_map(|(_, value)| *value).collect();
+    let script = if given.is_empty() { (*flags.operands.first()?).to_owned() } else { given.join("\n") };
     let mut result = text.to_owned();
-    for command in split_sed_commands(script) {
+    for command in split_sed_commands(&script) {
         result = match sed_lines::parse_line_command(command) {
-            Some(lines) => lines.apply(&result, is_quiet)?,
-            None => sed_lines::substitute_lines(command, &result, is_extended, is_quiet)?,
+            Some(lines) => lines.apply(&result, &options)?,
+            None => sed_lines::substitute_lines(command, &result, &options)?,
         };
     }
     Some(result)

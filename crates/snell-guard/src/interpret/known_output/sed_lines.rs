@@ -3,6 +3,14 @@
 /// How many lines and characters are matched.
 const MAX_MATCHED_BYTES: usize = 1 << 13;
 
+/// `sed -n`, `sed -E`
+pub(super) struct SedOptions {
+    /// It prints only on demand.
+    pub(super) is_quiet: bool,
+    /// Its patterns have groups, alternatives and counts without backslashes.
+    pub(super) is_extended: bool,
+}
+
 /// `2p`, `1,3d`, `1q`, `$d`: a command for lines that numbers select.
 pub(super) struct LineCommand {
     from: usize,
@@ -24,13 +32,13 @@ pub(super) fn parse_line_command(command: &str) -> Option<LineCommand> {
 }
 
 impl LineCommand {
-    pub(super) fn apply(&self, text: &str, is_quiet: bool) -> Option<String> {
+    pub(super) fn apply(&self, text: &str, options: &SedOptions) -> Option<String> {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let clamp = |number: usize| if number == usize::MAX { lines.len() } else { number };
         let (from, to) = (clamp(self.from), clamp(self.to));
         let is_chosen = |at: usize| (from..=to).contains(&(at + 1));
         let numbered = lines.iter().enumerate();
-        match (self.action, is_quiet) {
+        match (self.action, options.is_quiet) {
             ('p', true) => Some(numbered.filter(|(at, _)| is_chosen(*at)).map(|(_, line)| *line).collect()),
             ('d', false) => Some(numbered.filter(|(at, _)| !is_chosen(*at)).map(|(_, line)| *line).collect()),
             ('q', false) => Some(lines.iter().take(from).copied().collect()),
@@ -63,7 +71,7 @@ impl PatternStep {
 }
 
 /// `s/pattern/text/` with flags `g` and `p`.
-pub(super) fn substitute_lines(command: &str, text: &str, is_extended: bool, is_quiet: bool) -> Option<String> {
+pub(super) fn substitute_lines(command: &str, text: &str, sed: &SedOptions) -> Option<String> {
     let rest = command.strip_prefix('s')?;
     let sign = rest.chars().next()?;
     let parts: Vec<&str> = rest.get(sign.len_utf8()..)?.split(sign).collect();
@@ -76,7 +84,7 @@ pub(super) fn substitute_lines(command: &str, text: &str, is_extended: bool, is_
         _ => (from, false),
     };
     let is_supported = options.chars().all(|option| "gp".contains(option)) && text.len() <= MAX_MATCHED_BYTES;
-    let steps = parse_pattern(from, is_extended)?;
+    let steps = parse_pattern(from, sed)?;
     if !is_supported || to.contains('\\') || (steps.is_empty() && !is_anchored && !is_at_end) {
         return None;
     }
@@ -85,9 +93,10 @@ pub(super) fn substitute_lines(command: &str, text: &str, is_extended: bool, is_
         let (body, end) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));
         let characters: Vec<char> = body.chars().collect();
         let all = options.contains('g');
-        let changed = substitute_line(&characters, &steps, (is_anchored, is_at_end, all), to);
+        let substitution = Substitution { steps: &steps, is_anchored, is_at_end, all, to };
+        let changed = substitution.apply(&characters);
         let is_changed = changed.is_some();
-        if !is_quiet || (is_changed && options.contains('p')) {
+        if !sed.is_quiet || (is_changed && options.contains('p')) {
             result.push_str(changed.as_deref().unwrap_or(body));
             result.push_str(end);
         }
@@ -95,34 +104,41 @@ pub(super) fn substitute_lines(command: &str, text: &str, is_extended: bool, is_
     Some(result)
 }
 
-fn substitute_line(
-    line: &[char],
-    steps: &[PatternStep],
-    (is_anchored, is_at_end, all): (bool, bool, bool),
-    to: &str,
-) -> Option<String> {
-    let mut result = String::new();
-    let (mut at, mut found) = (0, false);
-    while at <= line.len() {
-        let may_match = (!found || all) && (!is_anchored || at == 0);
-        let length = line.get(at..).filter(|_| may_match).and_then(|rest| match_steps(steps, rest, is_at_end));
-        match length {
-            Some(length) => {
-                let matched: String = line.get(at..at + length)?.iter().collect();
-                result.push_str(&to.replace('&', &matched));
-                found = true;
-                if length == 0 {
-                    result.extend(line.get(at));
+/// One `s` command.
+struct Substitution<'s> {
+    steps: &'s [PatternStep],
+    is_anchored: bool,
+    is_at_end: bool,
+    all: bool,
+    to: &'s str,
+}
+
+impl Substitution<'_> {
+    /// The changed line; `None` if nothing matches.
+    fn apply(&self, line: &[char]) -> Option<String> {
+        let mut result = String::new();
+        let (mut at, mut found) = (0, false);
+        while at <= line.len() {
+            let may_match = (!found || self.all) && (!self.is_anchored || at == 0);
+            let rest = line.get(at..).filter(|_| may_match);
+            match rest.and_then(|rest| match_steps(self.steps, rest, self.is_at_end)) {
+                Some(length) => {
+                    let matched: String = line.get(at..at + length)?.iter().collect();
+                    result.push_str(&self.to.replace('&', &matched));
+                    found = true;
+                    if length == 0 {
+                        result.extend(line.get(at));
+                    }
+                    at += length.max(1);
                 }
-                at += length.max(1);
-            }
-            None => {
-                result.extend(line.get(at));
-                at += 1;
+                None => {
+                    result.extend(line.get(at));
+                    at += 1;
+                }
             }
         }
+        found.then_some(result)
     }
-    found.then_some(result)
 }
 
 /// The length of the longest match at the start.
@@ -138,7 +154,7 @@ fn match_steps(steps: &[PatternStep], text: &[char], to_end: bool) -> Option<usi
 }
 
 /// The steps of a pattern; `None` for groups, alternatives and classes.
-fn parse_pattern(pattern: &str, is_extended: bool) -> Option<Vec<PatternStep>> {
+fn parse_pattern(pattern: &str, sed: &SedOptions) -> Option<Vec<PatternStep>> {
     const MAX_REPEATS: usize = 3;
     let mut steps: Vec<PatternStep> = Vec::new();
     let mut characters = pattern.chars().peekable();
@@ -154,7 +170,7 @@ fn parse_pattern(pattern: &str, is_extended: bool) -> Option<Vec<PatternStep>> {
                 StepMatch::Set(expand_set(&set), is_negated)
             }
             '\\' => StepMatch::Literal(characters.next().filter(|c| !c.is_alphanumeric() && !"(){}|+?".contains(*c))?),
-            '(' | ')' | '|' | '{' | '}' | '+' | '?' if is_extended => return None,
+            '(' | ')' | '|' | '{' | '}' | '+' | '?' if sed.is_extended => return None,
             '*' | '^' | '$' => return None,
             c => StepMatch::Literal(c),
         };
