@@ -1,7 +1,8 @@
-//! Compiles the files in `data/` into tables: languages, places, programs, rules, words and wrappers. An invalid entry
+//! Compiles the files in `data/` into tables: approvals, languages, places, programs, rules, words and wrappers. An invalid entry
 //! is a build error that names the file and the entry.
 #![expect(clippy::print_stdout, reason = "a build script speaks to cargo by printing")]
 
+mod approvals;
 mod languages;
 mod places;
 mod programs;
@@ -22,6 +23,9 @@ fn main() -> Result<(), BuildError> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let rules = rules::load_rules(&list_data_files("data/rules")?)?;
     let languages = languages::generate_language_table(&list_data_files("data/languages")?)?;
+    fs::write(out.join("approvals.rs"), approvals::generate_approval_table(&list_data_files("data/approvals")?)?)?;
+    let approval_words = words::generate_plain_words(Path::new("data/approval_words.toml"))?;
+    fs::write(out.join("approval_words.rs"), approval_words)?;
     fs::write(out.join("languages.rs"), languages)?;
     fs::write(out.join("places.rs"), places::generate_place_tables(Path::new("data/places.toml"))?)?;
     fs::write(out.join("program_words.rs"), words::generate_plain_words(Path::new("data/program_words.toml"))?)?;

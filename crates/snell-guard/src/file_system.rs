@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::git_index::FileTime;
+
 /// A disk, as far as the guard needs it: to follow symlinks, to find Snell's own files under other
 /// names, and to read the current branch before a forced push.
 pub trait FileSystem: fmt::Debug {
@@ -28,6 +30,16 @@ pub trait FileSystem: fmt::Debug {
 
     /// The running program, if it is known.
     fn current_program(&self) -> Option<PathBuf>;
+
+    /// When a file was last changed. Only asked before a change of files is approved.
+    fn modified(&self, _: &Path) -> io::Result<FileTime> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// The contents of a regular file with at most as many bytes as this. Only asked before a change of files is approved.
+    fn read_bytes(&self, _: &Path, _max_bytes: u64) -> io::Result<Vec<u8>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// A file's type, size and identity.

@@ -71,6 +71,13 @@ impl GitIndex {
         self.find(path).is_some()
     }
 
+    /// Whether git has a file below this directory.
+    pub fn contains_below(&self, directory: &[u8]) -> bool {
+        let start = [directory, b"/"].concat();
+        let first = self.entries.partition_point(|entry| self.name(entry) < start.as_slice());
+        self.entries.get(first).is_some_and(|entry| self.name(entry).starts_with(&start))
+    }
+
     /// The file at this path; the first version of a file with conflicts.
     pub fn find(&self, path: &[u8]) -> Option<&GitIndexEntry> {
         let first = self.entries.partition_point(|entry| self.name(entry) < path);

@@ -25,17 +25,23 @@ pub(crate) fn read_push_branches(directory: &str, disk: &dyn FileSystem) -> Opti
 
 /// The `.git` directory of a working directory.
 fn find_git_dir(directory: &Path, disk: &dyn FileSystem) -> Option<PathBuf> {
-    directory.ancestors().find_map(|parent| {
+    find_work_tree(directory, disk).map(|(_, git_dir)| git_dir)
+}
+
+/// The root of the working tree that a directory is in, and its `.git` directory.
+pub(crate) fn find_work_tree(directory: &Path, disk: &dyn FileSystem) -> Option<(PathBuf, PathBuf)> {
+    let (root, git_dir) = directory.ancestors().find_map(|parent| {
         let entry = parent.join(".git");
         if disk.symlink_metadata(&entry).is_err() {
             return None;
         }
         // In a linked worktree, `.git` is a file with the path.
         match disk.read_text(&entry, MAX_FILE_BYTES) {
-            Ok(text) => text.trim().strip_prefix("gitdir: ").map(|path| parent.join(path)),
-            Err(_) => Some(entry),
+            Ok(text) => text.trim().strip_prefix("gitdir: ").map(|path| (parent, parent.join(path))),
+            Err(_) => Some((parent, entry)),
         }
-    })
+    })?;
+    Some((root.to_owned(), git_dir))
 }
 
 /// The branches that this branch follows; `None` if the settings push anything else.

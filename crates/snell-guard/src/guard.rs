@@ -90,7 +90,10 @@ impl Guard {
     /// The gravest judgement of a call, and the form of the call that led to it: as written, or with symlinks resolved.
     fn judge_resolved(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> (GuardJudgement, ResolvedCall<'_>) {
         self.resolved_paths.forget_missing_paths();
-        self.judge_in_context(call, self.context_at_cwd(cwd))
+        let (mut judgement, resolved) = self.judge_in_context(call, self.context_at_cwd(cwd));
+        judgement.approval =
+            judgement.approval.filter(|approval| self.resolved_paths.confirm_approval(approval, &resolved.context));
+        (judgement, resolved)
     }
 
     fn judge_in_context<'a>(

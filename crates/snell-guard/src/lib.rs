@@ -6,6 +6,7 @@
 //!  text ── snell-shell ──► tree ── interpret, wrappers ──► Invocations ── effects ──► Effects ── rules ──► GuardJudgement
 //! ```
 
+pub mod approval;
 pub mod effects;
 pub mod explain;
 pub mod file_system;
@@ -27,6 +28,7 @@ mod test_support;
 mod tools;
 mod wrappers;
 
+pub use approval::{ApprovalClass, ApprovalLevel, ApprovalPolicy, CallApproval};
 pub use explain::{GuardExplanation, explain_call};
 pub use file_system::{FileKind, FileStatus, FileSystem, NoFileSystem};
 pub use guard::Guard;

@@ -60,6 +60,12 @@ impl ClassifiedPath {
         (!is_made_up).then(|| (format!("/{}", literal.join("/")), is_all))
     }
 
+    /// Its names, with `*`, `?` and `**` for what a shell would match.
+    pub(crate) fn name_patterns(&self) -> Vec<String> {
+        let names = self.shape.as_ref().map(PartialPath::names).unwrap_or_default();
+        names.into_iter().map(glob::to_pattern_text).collect()
+    }
+
     /// Whether this may be its path.
     pub(crate) fn can_be_path(&self, path: &str) -> bool {
         let names = self.shape.as_ref().map(PartialPath::names).unwrap_or_default();
