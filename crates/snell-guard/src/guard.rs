@@ -69,9 +69,11 @@ impl Guard {
 
     /// The same, with the analysis.
     pub fn explain(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> GuardExplanation {
-        let (_, resolved) = self.judge_resolved(call, cwd);
+        let (judgement, resolved) = self.judge_resolved(call, cwd);
         let call = GuardToolCall { input: resolved.input.as_ref().unwrap_or(call.input), ..*call };
-        explain_call(&call, &resolved.policy, &resolved.context)
+        let mut explanation = explain_call(&call, &resolved.policy, &resolved.context);
+        explanation.judgement.approval = judgement.approval;
+        explanation
     }
 
     /// The same, with the programs and their effects.

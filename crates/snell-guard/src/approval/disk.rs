@@ -28,7 +28,7 @@ pub(crate) struct ApprovalDisk<'a> {
     left: std::cell::Cell<usize>,
 }
 
-/// What git has.
+/// The files that git has.
 struct GitFiles {
     root: PathBuf,
     index: GitIndex,
@@ -61,7 +61,7 @@ impl<'a> ApprovalDisk<'a> {
         };
         if !access.pattern.is_empty() {
             let names: Vec<&str> = access.pattern.split('/').collect();
-            return self.has_no_links(Path::new(path), &names);
+            return self.has_plain_matches(Path::new(path), &names, access.kind);
         }
         match access.kind {
             AccessKind::Read | AccessKind::List => true,
@@ -127,8 +127,8 @@ impl<'a> ApprovalDisk<'a> {
         Some(GitFiles { root, index: GitIndex::read(&bytes)?, written: self.file_system.modified(&file).ok()? })
     }
 
-    /// Whether no file that a pattern matches is a symlink.
-    fn has_no_links(&self, directory: &Path, names: &[&str]) -> bool {
+    /// Whether no file that a pattern matches is a symlink, or is shown and holds secrets.
+    fn has_plain_matches(&self, directory: &Path, names: &[&str], kind: AccessKind) -> bool {
         let Some((pattern, below)) = names.split_first() else { return true };
         let left = self.left.get();
         let entries = self.file_system.list_directory(directory, left + 1);
@@ -142,24 +142,25 @@ impl<'a> ApprovalDisk<'a> {
             if name.starts_with('.') && !pattern.starts_with('.') || !is_any && !matches_glob(&name, pattern) {
                 return true;
             }
-            if self.file_system.read_link(entry).is_ok() {
+            if self.file_system.read_link(entry).is_ok() || kind != AccessKind::List && self.is_secret(entry) {
                 return false;
             }
             let is_directory =
                 self.file_system.symlink_metadata(entry).is_ok_and(|status| status.kind == FileKind::Directory);
             let rest = if is_any { names } else { below };
-            !is_directory || rest.is_empty() || self.has_no_links(entry, rest)
+            !is_directory || rest.is_empty() || self.has_plain_matches(entry, rest, kind)
         })
     }
 
     /// Whether no file of secrets is in this directory.
     fn has_no_secrets(&self, directory: &str) -> bool {
         let entries = self.file_system.list_directory(Path::new(directory), MAX_SECRETS_LISTED + 1);
-        let is_secret = |entry: &PathBuf| {
-            let value = SymbolicText::from_text(entry.to_string_lossy());
-            locate_path(&value, None, self.context).classes.contains(PathClass::Secret)
-        };
-        entries.len() <= MAX_SECRETS_LISTED && !entries.iter().any(is_secret)
+        entries.len() <= MAX_SECRETS_LISTED && !entries.iter().any(|entry| self.is_secret(entry))
+    }
+
+    fn is_secret(&self, path: &Path) -> bool {
+        let value = SymbolicText::from_text(path.to_string_lossy());
+        locate_path(&value, None, self.context).classes.contains(PathClass::Secret)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Checks the programs of a command against the table.
 
 use super::operands::check_spec;
-use super::places::{AccessKind, add_place, is_in_reach};
+use super::places::{AccessKind, PlaceAccess, add_place, is_in_reach, is_source_pattern};
 use super::syntax::is_harmless_variable;
 use super::table::{find_approvals, words};
 use super::{ApprovalClass, ApprovalDraft, ApprovalLevel};
@@ -46,10 +46,18 @@ pub(super) fn check_invocation(
             draft.add_class(class)?;
         }
     }
+    let before = std::mem::take(&mut draft.accesses);
     match invocation.argv.split_first() {
-        None => Some(()),
-        Some((program, arguments)) => check_program(program.as_text()?, arguments, invocation, draft),
+        None => {}
+        Some((program, arguments)) => check_program(program.as_text()?, arguments, invocation, draft)?,
     }
+    let is_found = invocation.via.iter().any(|wrapper| matches!(wrapper.as_str(), "find" | "xargs"));
+    // `find` also finds hidden files.
+    let is_shown = |access: &&PlaceAccess| access.kind == AccessKind::Read && !access.pattern.is_empty();
+    let is_plain = !is_found || draft.accesses.iter().filter(is_shown).all(|access| is_source_pattern(&access.pattern));
+    let own = std::mem::replace(&mut draft.accesses, before);
+    own.into_iter().for_each(|access| draft.add_access(access));
+    is_plain.then_some(())
 }
 
 /// Values that must not be shown, or that others chose.
@@ -66,7 +74,10 @@ fn is_tainted(word: &SymbolicText) -> bool {
 fn is_plain_wrapper(via: &str, all: &[Invocation]) -> bool {
     let name = via.split(' ').next().unwrap_or_default();
     match name {
-        "find" | "xargs" => all.iter().any(finds_only_files),
+        "find" | "xargs" => {
+            let mut searches = all.iter().filter_map(finds_only_files).peekable();
+            searches.peek().is_some() && searches.all(|is_plain| is_plain)
+        }
         _ => words::shell::WRAPPERS.contains(&name),
     }
 }
@@ -80,13 +91,19 @@ fn has_checked_shells(via: &[String]) -> bool {
     !via.iter().skip_while(|wrapper| is_shell(wrapper)).any(is_shell)
 }
 
-/// `find … -type f`, `rg`: none of them names a symlink.
-fn finds_only_files(invocation: &Invocation) -> bool {
+/// Whether a search names no symlink, as `find … -type f` and `rg`; `None` if it is no search.
+fn finds_only_files(invocation: &Invocation) -> Option<bool> {
+    const BRANCHES: [&str; 4] = ["-o", "-or", ",", "-L"];
     let words: Vec<&str> = invocation.argv.iter().filter_map(SymbolicText::as_text).collect();
     match words.first() {
-        Some(&"find") => words.windows(2).any(|pair| pair == ["-type", "f"]) && !words.contains(&"-o"),
-        Some(&"rg") => true,
-        _ => false,
+        Some(&"find") => {
+            let names_files = words
+                .windows(3)
+                .any(|words| matches!(words, [before, "-type", "f"] if !matches!(*before, "!" | "-not")));
+            Some(names_files && !words.iter().any(|word| BRANCHES.contains(word)))
+        }
+        Some(&"rg") => Some(true),
+        _ => None,
     }
 }
 

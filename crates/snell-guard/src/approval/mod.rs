@@ -27,7 +27,7 @@ pub use table::{ApprovalCase, list_approval_cases};
 /// How many programs a reason names.
 const MAX_NAMES: usize = 6;
 
-/// What the guard approves.
+/// The calls that the guard approves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ApprovalLevel {
     /// Nothing.
@@ -42,7 +42,7 @@ pub enum ApprovalLevel {
 /// The user's choice of what is approved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ApprovalPolicy {
-    /// What is approved.
+    /// The calls that are approved.
     pub level: ApprovalLevel,
     /// Commands that may run the project's own code, as patterns of words.
     pub commands: Vec<String>,
@@ -50,7 +50,7 @@ pub struct ApprovalPolicy {
     pub is_project_trusted: bool,
 }
 
-/// What a call does, mildest first.
+/// The effect of an approved call, mildest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ApprovalClass {
     /// It changes nothing.
@@ -64,7 +64,7 @@ pub enum ApprovalClass {
 /// Why a call is approved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallApproval {
-    /// What it does.
+    /// Its effect.
     pub class: ApprovalClass,
     /// The programs that run, or the tool, each once.
     pub names: Vec<String>,
@@ -93,7 +93,7 @@ impl fmt::Display for CallApproval {
     }
 }
 
-/// What is known about a call while its parts are checked.
+/// The knowledge about a call while its parts are checked.
 pub(crate) struct ApprovalDraft<'a> {
     pub(crate) context: &'a JudgeContext,
     pub(crate) level: ApprovalLevel,
@@ -130,6 +130,13 @@ impl<'a> ApprovalDraft<'a> {
         self.class = self.class.max(class);
         if !self.names.iter().any(|known| known == name) {
             self.names.push(name.to_owned());
+        }
+    }
+
+    /// Notes a path, once.
+    fn add_access(&mut self, access: PlaceAccess) {
+        if !self.accesses.contains(&access) {
+            self.accesses.push(access);
         }
     }
 

@@ -1,6 +1,6 @@
-//! Compares the flags and operands of one program with an entry of the table. What the entry does not list is not harmless.
+//! Compares the flags and operands of one program with an entry of the table. Anything that the entry does not list may do harm.
 
-use super::places::{AccessKind, add_place};
+use super::places::{AccessKind, add_place, is_source_pattern};
 use super::scripts;
 use super::table::{ApprovalSpec, FlagShape, OperandRole};
 use super::{ApprovalClass, ApprovalDraft};
@@ -8,6 +8,9 @@ use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 
 /// A search for fewer characters would show nearly everything.
 const MIN_PATTERN_CHARS: usize = 3;
+
+/// Parts of the endings of files that hold secrets.
+const SECRET_ENDINGS: &[&str] = &["env", "pem", "key", "p12", "pfx", "secret", "local"];
 
 /// The words of a call, sorted.
 #[derive(Default)]
@@ -82,7 +85,7 @@ impl<'a> WordSorter<'a> {
             self.rest = rest;
             let text = word.as_text();
             if !only_operands && text == Some("--") {
-                // What a program of the project runs gets the rest as flags.
+                // The project's own code gets the rest as flags.
                 only_operands = self.spec.class != Some(ApprovalClass::Runs);
             } else if only_operands || !self.is_flag(word) {
                 (only_operands || self.is_certain_operand(word)).then_some(())?;
@@ -225,7 +228,11 @@ impl OperandChecker<'_> {
     fn check(&self, value: &SymbolicText, role: OperandRole, draft: &mut ApprovalDraft<'_>) -> Option<()> {
         let text = value.as_text();
         let access = match role {
-            OperandRole::Text => return Some(()),
+            OperandRole::Text if self.spec.class == Some(ApprovalClass::Runs) => {
+                return is_local_text(value).then_some(());
+            }
+            OperandRole::Text | OperandRole::Include | OperandRole::Pattern => return Some(()),
+            OperandRole::Glob => return is_source_pattern(text?).then_some(()),
             OperandRole::Sed => return scripts::is_plain_sed(text?).then_some(()),
             OperandRole::Awk => return scripts::is_printing_awk(text?).then_some(()),
             OperandRole::Jq => return scripts::is_plain_jq(text?).then_some(()),
@@ -262,12 +269,23 @@ impl OperandChecker<'_> {
         }
         let is_inverted = |flag: &&str| matches!(*flag, "-v" | "-L" | "--invert-match" | "--files-without-match");
         let shows_names = |flag: &&str| matches!(*flag, "-l" | "-c" | "-q" | "--files-with-matches" | "--count");
-        let is_selected = self.words.flags.contains(&"--include") || self.words.flags.iter().any(shows_names);
+        let globs = self.words.values.iter().filter(|(_, role)| *role == OperandRole::Include);
+        let globs: Vec<String> = globs.map(|(glob, _)| glob.to_string()).collect();
+        let is_named = !globs.is_empty() && globs.iter().all(|glob| is_source_pattern(&glob.replace('*', "x")));
+        let may_be_hidden =
+            |glob: &String| !glob.starts_with("*.") || SECRET_ENDINGS.iter().any(|end| glob.contains(end));
+        if !is_named && globs.iter().any(may_be_hidden) {
+            return None;
+        }
+        let is_selected = is_named || self.words.flags.iter().any(shows_names);
         if is_selected {
             return Some(AccessKind::Read);
         }
-        let from_flags = self.words.values.iter().find(|(value, _)| has_specific_text(value));
-        let is_specific = from_flags.is_some() || self.first_text.is_some_and(has_specific_text);
+        let mut patterns = self.words.values.iter().filter(|(_, role)| *role == OperandRole::Pattern).peekable();
+        let is_specific = match patterns.peek() {
+            Some(_) => patterns.all(|(pattern, _)| has_specific_text(pattern)),
+            None => self.first_text.is_some_and(has_specific_text),
+        };
         (is_specific && !self.words.flags.iter().any(is_inverted)).then_some(AccessKind::Search)
     }
 
@@ -287,7 +305,7 @@ impl OperandChecker<'_> {
     /// `tests/a.py::test_b`, `./...`, `name=value`: a path of the project, or the name of something in it.
     fn check_scope(&self, text: &str, draft: &mut ApprovalDraft<'_>) -> Option<()> {
         let path = text.split("::").next().unwrap_or(text).trim_end_matches("...");
-        // What is not a path is only a name.
+        // Anything else is only a name.
         let path = if path.is_empty() { "." } else { path };
         let kind = if self.spec.class == Some(ApprovalClass::Reads) { AccessKind::Read } else { AccessKind::List };
         if path.contains('=') {
@@ -298,6 +316,12 @@ impl OperandChecker<'_> {
         (!is_hidden).then_some(())?;
         add_place(draft, &value, self.cwd, kind)
     }
+}
+
+/// Whether a text for the project's own code cannot name a path elsewhere.
+fn is_local_text(value: &SymbolicText) -> bool {
+    let text = value.to_string();
+    !text.starts_with(['/', '~']) && !text.contains("..")
 }
 
 /// Whether a pattern has enough letters in a row.

@@ -115,9 +115,7 @@ pub(super) fn add_place(
     }
     let place = locate_path(value, cwd, draft.context);
     let access = check_place(&place, kind, draft.context)?;
-    if !draft.accesses.contains(&access) {
-        draft.accesses.push(access);
-    }
+    draft.add_access(access);
     Some(())
 }
 
@@ -164,6 +162,13 @@ fn has_running_name(path: &str, context: &JudgeContext) -> bool {
     };
     let last = inside.rsplit('/').next().unwrap_or_default().to_lowercase();
     inside.split('/').any(is_hidden) || words::files::RUNNING.iter().any(|pattern| matches_glob(&last, pattern))
+}
+
+/// Whether a pattern of names only matches files without secrets: it excludes files, or ends like the name of a source file.
+pub(super) fn is_source_pattern(pattern: &str) -> bool {
+    let name = pattern.rsplit('/').next().unwrap_or(pattern);
+    let is_source = words::files::SOURCE_ENDINGS.iter().any(|ending| name.ends_with(ending));
+    pattern.starts_with('!') || is_source && !name.starts_with('.')
 }
 
 /// Whether a path is below a directory of generated files of the project, and not that directory itself.

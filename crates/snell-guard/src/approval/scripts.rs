@@ -1,4 +1,4 @@
-//! Scripts for sed, awk and jq that only print, and formats of `date`. What is not recognized is not harmless.
+//! Scripts for sed, awk and jq that only print, and formats of `date`. Anything else may do harm.
 
 /// Words of awk that run, read or write something, or change what is read.
 const AWK_WORDS: &[&str] = &["system", "getline", "ENVIRON", "PROCINFO", "SYMTAB", "FUNCTAB", "ARGV", "ARGC", "@"];
@@ -18,7 +18,6 @@ const PYTHON_MODULES: &[&str] = &[
     "flake8",
     "compileall",
     "py_compile",
-    "json.tool",
     "pylint",
     "doctest",
     "pyright",
@@ -47,7 +46,7 @@ pub(super) fn is_plain_jq(filter: &str) -> bool {
             !before.is_some_and(|c| is_word(c) || c == '.') && !after.is_some_and(is_word)
         })
     };
-    !JQ_WORDS.iter().any(|word| has_word(word)) && !filter.contains("$ENV") && !filter.contains("$__")
+    !JQ_WORDS.iter().any(has_word) && !filter.contains("$ENV") && !filter.contains("$__")
 }
 
 /// Whether an operand of `date` is a format: any other sets the clock.

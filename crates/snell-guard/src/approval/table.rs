@@ -52,7 +52,7 @@ pub(crate) enum FlagShape {
     Command,
 }
 
-/// What a program does with an operand.
+/// The use of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OperandRole {
     /// It only prints or compares it.
@@ -63,6 +63,12 @@ pub(crate) enum OperandRole {
     List,
     /// It searches the file, or everything below the directory, also hidden files.
     Search,
+    /// The text that is searched for.
+    Pattern,
+    /// A pattern of names to which a search is limited.
+    Include,
+    /// A pattern of names in which a search looks, also for hidden files.
+    Glob,
     /// Where `find` starts, or a sign between its tests.
     Find,
     /// Files, directories, names of tests or packages of the project.

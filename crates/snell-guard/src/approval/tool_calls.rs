@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::invocations::check_invocation;
-use super::places::{AccessKind, check_place};
+use super::places::{AccessKind, check_place, is_source_pattern};
 use super::syntax::SyntaxCheck;
 use super::table::words;
 use super::{ApprovalClass, ApprovalDraft};
@@ -76,9 +76,7 @@ fn check_effect(effect: &Effect, draft: &mut ApprovalDraft<'_>) -> Option<()> {
         Some(access) => access,
         None => check_place(place, kind, draft.context)?,
     };
-    if !draft.accesses.contains(&access) {
-        draft.accesses.push(access);
-    }
+    draft.add_access(access);
     Some(())
 }
 
@@ -121,7 +119,7 @@ fn check_file_effects(call: &GuardToolCall<'_>, analysis: &CallAnalysis, draft: 
         let class = if kind.is_change() { ApprovalClass::Edits } else { ApprovalClass::Reads };
         draft.add_class(class)?;
         let access = check_place(effect.place.as_ref()?, kind, draft.context)?;
-        draft.accesses.push(access);
+        draft.add_access(access);
         draft.add_part(class, call.tool);
     }
     Some(())
@@ -140,7 +138,7 @@ fn check_listing(call: &GuardToolCall<'_>, kind: AccessKind, draft: &mut Approva
     };
     let is_away = globs.iter().any(|key| match call.input.get(key) {
         None | Some(Json::Null) => false,
-        Some(Json::String(text)) => leads_away(text),
+        Some(Json::String(text)) => leads_away(text) || kind == AccessKind::Search && !is_source_pattern(text),
         Some(_) => true,
     });
     if is_away {
@@ -150,7 +148,7 @@ fn check_listing(call: &GuardToolCall<'_>, kind: AccessKind, draft: &mut Approva
         let path = std::path::Path::new(&context.cwd).join(directory);
         let effect = crate::effects::build_path_effect(PathAction::Read, &normalize_path(&path), "the tool", context);
         let access = check_place(effect.place.as_ref()?, kind, context)?;
-        draft.accesses.push(access);
+        draft.add_access(access);
     }
     draft.add_part(ApprovalClass::Reads, call.tool);
     Some(())

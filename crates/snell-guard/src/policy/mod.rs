@@ -114,7 +114,7 @@ pub struct GuardPolicy {
     pub protected_branches: Vec<String>,
     /// Calls that are denied, asked about or allowed. The caller omits expired entries, and those for other tools or agents.
     pub entries: Vec<PolicyEntry>,
-    /// What is approved.
+    /// The calls that are approved.
     pub approval: ApprovalPolicy,
 }
 

@@ -85,6 +85,13 @@ pub(crate) fn count_approved(level: ApprovalLevel) -> (usize, usize) {
     work.fold((0, 0), |(approved, all), row| (approved + usize::from(approve_row(row, level).is_some()), all + 1))
 }
 
+/// How many rows that must not run are approved.
+pub(crate) fn count_approved_danger(level: ApprovalLevel) -> (usize, usize) {
+    let rows = read_corpus();
+    let dangerous = rows.iter().filter(|row| row.expected != GuardDecision::Allow);
+    dangerous.fold((0, 0), |(approved, all), row| (approved + usize::from(approve_row(row, level).is_some()), all + 1))
+}
+
 #[test]
 fn most_harmless_commands_are_approved() {
     let (approved, all) = count_approved(ApprovalLevel::Project);
