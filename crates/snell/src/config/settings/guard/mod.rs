@@ -69,6 +69,26 @@ impl HeadlessChoice {
     }
 }
 
+/// The calls that the guard approves, so that the agent need not ask.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GuardApproval {
+    /// Nothing.
+    #[default]
+    Off,
+    /// Calls that change nothing.
+    Read,
+    /// Also calls that edit, build and test the project.
+    Project,
+}
+
+impl GuardApproval {
+    /// Its name in settings.
+    pub fn name(self) -> &'static str {
+        let row = APPROVALS.iter().find(|(_, approval)| *approval == self);
+        row.map_or("", |(name, _)| name)
+    }
+}
+
 /// The branches that no push may overwrite or delete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -144,6 +164,12 @@ pub struct GuardSettings {
     pub headless: HeadlessChoice,
     /// The position of that setting, if there is one.
     pub headless_origin: Option<SourceLocation>,
+    /// The calls that the guard approves.
+    pub approve: GuardApproval,
+    /// Commands that may run the project's own code without a question, as patterns of words.
+    pub approve_commands: Vec<String>,
+    /// Whether the user trusts the project. Only the engine knows, and only if it matters for `approve`.
+    pub is_project_trusted: bool,
     /// Branches that no push may overwrite or delete.
     pub protected_branches: ProtectedBranches,
     /// Paths that must not be changed.
@@ -166,6 +192,9 @@ impl Default for GuardSettings {
             on_failure_origin: None,
             headless: HeadlessChoice::default(),
             headless_origin: None,
+            approve: GuardApproval::default(),
+            approve_commands: Vec::new(),
+            is_project_trusted: false,
             protected_branches: ProtectedBranches::default(),
             protect: Vec::new(),
             secrets: Vec::new(),
@@ -182,6 +211,9 @@ const PRESETS: &[(&str, GuardPreset)] = &[
     ("audit", GuardPreset::Audit),
 ];
 
+const APPROVALS: &[(&str, GuardApproval)] =
+    &[("off", GuardApproval::Off), ("read", GuardApproval::Read), ("project", GuardApproval::Project)];
+
 const HEADLESS_CHOICES: &[(&str, HeadlessChoice)] = &[("deny", HeadlessChoice::Deny), ("allow", HeadlessChoice::Allow)];
 
 /// The first one is the default of `on_failure`.
@@ -189,8 +221,20 @@ const CHOICES: &[(&str, GuardChoice)] =
     &[("ask", GuardChoice::Ask), ("deny", GuardChoice::Deny), ("allow", GuardChoice::Allow)];
 
 /// The keys of `[guard]`.
-pub(super) const GUARD_KEYS: &[&str] =
-    &["preset", "on_failure", "headless", "protected_branches", "protect", "secrets", "rules", "deny", "ask", "allow"];
+pub(super) const GUARD_KEYS: &[&str] = &[
+    "preset",
+    "on_failure",
+    "headless",
+    "approve",
+    "approve_commands",
+    "protected_branches",
+    "protect",
+    "secrets",
+    "rules",
+    "deny",
+    "ask",
+    "allow",
+];
 
 /// The `[guard]` settings of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -198,6 +242,8 @@ pub(super) struct FileGuardSettings {
     preset: Option<(GuardPreset, SourceLocation)>,
     on_failure: Option<(GuardChoice, SourceLocation)>,
     headless: Option<(HeadlessChoice, SourceLocation)>,
+    approve: Option<GuardApproval>,
+    approve_commands: Vec<String>,
     protected_branches: Option<Vec<String>>,
     protect: Vec<ProtectedPath>,
     secrets: Vec<ProtectedPath>,
@@ -244,6 +290,10 @@ impl GuardSettings {
         if let Some((choice, origin)) = file.headless.as_ref().filter(|_| is_users) {
             self.headless = *choice;
             self.headless_origin = Some(origin.clone());
+        }
+        if is_users {
+            self.approve = file.approve.unwrap_or(self.approve);
+            self.approve_commands.extend(file.approve_commands.iter().cloned());
         }
         match (&file.protected_branches, is_users) {
             (Some(branches), true) => self.protected_branches.users = Some(branches.clone()),
