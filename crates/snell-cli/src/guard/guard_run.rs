@@ -3,13 +3,16 @@
 use std::path::Path;
 
 use serde_json::Value;
-use snell::{Event, EventName, GuardReport, SnellSettings, Timestamp, Verdict};
+use snell::{Decision, Event, EventName, GuardReport, HookRunStatus, SnellSettings, Timestamp, Verdict};
 use snell_guard::rules::RuleTier;
-use snell_guard::{GuardDecision, GuardJudgement};
+use snell_guard::{ApprovalClass, CallApproval, GuardDecision, GuardJudgement};
 use snell_store::GuardVerdictRecord;
 
 use super::report::JudgedInput;
 use super::{GuardCaller, ProjectGuard, report};
+
+/// The permission mode in which agents only plan.
+const PLAN_MODE: &str = "plan";
 
 /// The field with the tool's name.
 const TOOL_NAME: &str = "tool_name";
@@ -24,6 +27,8 @@ pub(crate) struct GuardRun<'a> {
     original_count: usize,
     /// Texts for the user that say that the guard asks.
     question_notes: Vec<String>,
+    /// Why the guard approves the last input that it judged.
+    approval: Option<CallApproval>,
 }
 
 impl<'a> GuardRun<'a> {
@@ -44,6 +49,7 @@ impl<'a> GuardRun<'a> {
             judgements: Vec::new(),
             original_count: 0,
             question_notes: Vec::new(),
+            approval: None,
         })
     }
 
@@ -70,6 +76,7 @@ impl<'a> GuardRun<'a> {
 
     /// Records that the call, or a part of it, could not be read.
     pub(crate) fn mark_unreadable(&mut self, why: &str, answer: &mut Verdict) {
+        self.approval = None;
         self.add_judgement(GuardJudgement::for_unreadable_call(self.guard.policy(), why), None, answer);
         self.original_count = self.judgements.len();
     }
@@ -79,7 +86,8 @@ impl<'a> GuardRun<'a> {
         let is_text = |name: &Value| name.is_string();
         let is_named = self.event.raw.get(TOOL_NAME).is_none_or(is_text);
         let tool = self.event.tool_name().filter(|_| is_named).unwrap_or_default();
-        let judgement = self.guard.judge(tool, input, self.event.cwd.as_deref());
+        let mut judgement = self.guard.judge(tool, input, self.event.cwd.as_deref());
+        self.approval = judgement.approval.take();
         let details = report::format_explain_command(tool, input);
         self.add_judgement(judgement, details.as_deref(), answer);
     }
@@ -102,6 +110,20 @@ impl<'a> GuardRun<'a> {
                 .extend(answer.messages.get(before..).filter(|_| is_question).into_iter().flatten().cloned());
         }
         self.judgements.push(judgement);
+    }
+
+    /// Why the guard approves the call as it would run, if the verdict of hooks does not stop it. An agent that plans must not change
+    /// anything, whatever its user approves otherwise.
+    pub(crate) fn find_approval(&self, answer: &Verdict) -> Option<&CallApproval> {
+        let is_planning = self.event.permission_mode.as_deref() == Some(PLAN_MODE);
+        // A changed input of a permission request does not reach the agent.
+        let is_as_judged = answer.tool_input.is_none() || self.event.name == EventName::PreToolUse;
+        let has_failure =
+            answer.hooks.iter().any(|run| matches!(run.status, HookRunStatus::Failed | HookRunStatus::TimedOut));
+        let is_open = answer.decision <= Decision::Allow && answer.stop.is_none() && !has_failure;
+        let is_clean = self.judgements.iter().all(|judgement| judgement.unaudited == GuardDecision::Allow);
+        let approval = self.approval.as_ref().filter(|_| is_open && is_clean && is_as_judged);
+        approval.filter(|approval| !is_planning || approval.class == ApprovalClass::Reads)
     }
 
     /// Whether the guard asks about Snell's own files or about secrets, which no setting for headless sessions allows.

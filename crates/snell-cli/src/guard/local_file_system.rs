@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use snell::{FileAccess, RegularFile, read_text_file};
+use snell_guard::git_index::FileTime;
 use snell_guard::{FileKind, FileStatus, FileSystem};
 
 /// How much of two files is compared at a time.
@@ -49,6 +50,22 @@ impl FileSystem for LocalFileSystem {
 
     fn read_text(&self, path: &Path, max_bytes: u64) -> io::Result<String> {
         read_text_file(path, max_bytes)
+    }
+
+    fn modified(&self, path: &Path) -> io::Result<FileTime> {
+        let metadata = fs::symlink_metadata(path)?;
+        let nanoseconds = u32::try_from(metadata.mtime_nsec()).unwrap_or_default();
+        Ok(FileTime { seconds: metadata.mtime(), nanoseconds })
+    }
+
+    fn read_bytes(&self, path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
+        let file = RegularFile::open(path, FileAccess::Read)?.into_file();
+        let mut bytes = Vec::new();
+        file.take(max_bytes + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > max_bytes {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        Ok(bytes)
     }
 
     fn current_program(&self) -> Option<PathBuf> {
