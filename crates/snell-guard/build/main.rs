@@ -1,7 +1,8 @@
-//! Compiles the files in `data/` into tables: build files, languages, places, programs, rules, words and wrappers. An invalid entry
-//! is a build error that names the file and the entry.
+//! Compiles the files in `data/` into tables: approvals, build files, languages, places, programs, rules, words and wrappers. An
+//! invalid entry is a build error that names the file and the entry.
 #![expect(clippy::print_stdout, reason = "a build script speaks to cargo by printing")]
 
+mod approvals;
 mod build_files;
 mod languages;
 mod places;
@@ -25,6 +26,9 @@ fn main() -> Result<(), BuildError> {
     let languages = languages::generate_language_table(&list_data_files("data/languages")?)?;
     let build_files = build_files::generate_build_file_table(Path::new("data/build_files.toml"))?;
     fs::write(out.join("build_files.rs"), build_files)?;
+    fs::write(out.join("approvals.rs"), approvals::generate_approval_table(&list_data_files("data/approvals")?)?)?;
+    let approval_words = words::generate_plain_words(Path::new("data/approval_words.toml"))?;
+    fs::write(out.join("approval_words.rs"), approval_words)?;
     fs::write(out.join("languages.rs"), languages)?;
     fs::write(out.join("places.rs"), places::generate_place_tables(Path::new("data/places.toml"))?)?;
     fs::write(out.join("program_words.rs"), words::generate_plain_words(Path::new("data/program_words.toml"))?)?;

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::git_index::FileTime;
+
 /// A disk, as far as the guard needs it: to follow symlinks, to find Snell's own files under other
 /// names, and to read the current branch before a forced push.
 pub trait FileSystem: fmt::Debug {
@@ -29,7 +31,7 @@ pub trait FileSystem: fmt::Debug {
     /// The running program, if it is known.
     fn current_program(&self) -> Option<PathBuf>;
 
-    /// The file at this path with its times, without following a symlink at its end. Only sessions need it.
+    /// The file at this path with its times, without following a symlink at its end. Only sessions and approvals need it.
     ///
     /// # Errors
     ///
@@ -38,7 +40,16 @@ pub trait FileSystem: fmt::Debug {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// The bytes of a regular file, if there are at most as many as this. Must not block on other files. Only sessions need it.
+    /// When the file at this path was last changed.
+    ///
+    /// # Errors
+    ///
+    /// As with [`FileSystem::stamp`].
+    fn modified(&self, path: &Path) -> io::Result<FileTime> {
+        self.stamp(path).map(|stamp| FileTime::from_nanoseconds(stamp.modified_ns))
+    }
+
+    /// The bytes of a regular file, if there are at most as many as this. Must not block on other files. Only sessions and approvals need it.
     ///
     /// # Errors
     ///

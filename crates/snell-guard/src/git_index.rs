@@ -48,6 +48,9 @@ pub struct GitIndexEntry {
     is_certain: bool,
 }
 
+/// The nanoseconds of a second.
+const NANOSECONDS: i64 = 1_000_000_000;
+
 /// A time of a file, in seconds and nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileTime {
@@ -55,6 +58,14 @@ pub struct FileTime {
     pub seconds: i64,
     /// Nanoseconds of that second.
     pub nanoseconds: u32,
+}
+
+impl FileTime {
+    /// The time that is this many nanoseconds after 1970.
+    pub fn from_nanoseconds(all: i64) -> Self {
+        let nanoseconds = u32::try_from(all.rem_euclid(NANOSECONDS)).unwrap_or_default();
+        Self { seconds: all.div_euclid(NANOSECONDS), nanoseconds }
+    }
 }
 
 impl GitIndex {
@@ -69,6 +80,13 @@ impl GitIndex {
     /// Whether git has a file at this path.
     pub fn contains(&self, path: &[u8]) -> bool {
         self.find(path).is_some()
+    }
+
+    /// Whether git has a file below this directory.
+    pub fn contains_below(&self, directory: &[u8]) -> bool {
+        let start = [directory, b"/"].concat();
+        let first = self.entries.partition_point(|entry| self.name(entry) < start.as_slice());
+        self.entries.get(first).is_some_and(|entry| self.name(entry).starts_with(&start))
     }
 
     /// The file at this path; the first version of a file with conflicts.

@@ -14,7 +14,8 @@ use crate::git_repository::read_push_branches;
 use crate::judge::context::{JudgeContext, SelfFile};
 use crate::judge::review::{CallReview, review_call};
 use crate::judge::{
-    AffectedPath, GuardJudgement, GuardToolCall, analyze_call, judge_analysis, list_affected_paths, matches_only_entry,
+    AffectedPath, GuardJudgement, GuardToolCall, add_approval, analyze_call, judge_with_approval, list_affected_paths,
+    matches_only_entry,
 };
 use crate::paths::normalize_path;
 use crate::policy::{GuardPolicy, PolicyEntry};
@@ -113,8 +114,7 @@ impl Guard {
     pub fn explain(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> GuardExplanation {
         let FormJudgement { judgement, form, .. } = self.judge_resolved(call, cwd);
         let call = GuardToolCall { input: form.input.as_ref().unwrap_or(call.input), ..*call };
-        let explanation = explain_call(&call, &form.policy, &form.context);
-        if self.session.is_none() { explanation } else { GuardExplanation { judgement, ..explanation } }
+        GuardExplanation { judgement, ..explain_call(&call, &form.policy, &form.context) }
     }
 
     /// The same, with the programs and their effects.
@@ -135,7 +135,20 @@ impl Guard {
         self.judge_in_context(call, self.context_at_cwd(cwd), self.session.as_deref())
     }
 
+    /// The same in this context. An approval counts only if the disk is as it assumes.
     fn judge_in_context<'a>(
+        &'a self,
+        call: &GuardToolCall<'_>,
+        context: Cow<'a, JudgeContext>,
+        session: Option<&SessionFacts>,
+    ) -> FormJudgement<'a> {
+        let FormJudgement { mut judgement, form, notes, concerns_session } = self.judge_forms(call, context, session);
+        judgement.approval =
+            judgement.approval.filter(|approval| self.resolved_paths.confirm_approval(approval, &form.context));
+        FormJudgement { judgement, form, notes, concerns_session }
+    }
+
+    fn judge_forms<'a>(
         &'a self,
         call: &GuardToolCall<'_>,
         context: Cow<'a, JudgeContext>,
@@ -146,7 +159,7 @@ impl Guard {
             ResolvedCall { input: None, policy: Cow::Borrowed(&self.policy), context, leads_elsewhere: false };
         let (written, affected) = self.judge_form(call, as_written, session);
         if let Some(context) = self.context_with_branch(&written.judgement, &written.form.context) {
-            return self.judge_in_context(call, Cow::Owned(context), session);
+            return self.judge_forms(call, Cow::Owned(context), session);
         }
         // No affected path, so symlinks cannot change the result.
         if affected.is_empty() && self.resolved_paths.has_no_symlinks(call.input, &written.form.context) {
@@ -179,7 +192,7 @@ impl Guard {
             let affected = list_affected_paths(&analysis, &form.context);
             match session {
                 None => {
-                    let judgement = judge_analysis(&analysis, &form.policy);
+                    let judgement = judge_with_approval(&call, &analysis, &form.policy, &form.context);
                     let concerns_session = concerns_session(&judgement, &analysis, &form.context);
                     (judgement, SessionNotes::default(), affected, concerns_session)
                 }
@@ -188,6 +201,7 @@ impl Guard {
                     let (policy, context) = (&*form.policy, &*form.context);
                     let scene = SessionScene { call: &call, facts, policy, context, disk: &*disk };
                     let (judgement, notes) = scene.judge(&mut analysis);
+                    let judgement = add_approval(judgement, &call, &analysis, policy, context);
                     (judgement, notes, affected, true)
                 }
             }

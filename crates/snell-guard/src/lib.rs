@@ -6,6 +6,7 @@
 //!  text ── snell-shell ──► tree ── interpret, wrappers ──► Invocations ── effects ──► Effects ── rules ──► GuardJudgement
 //! ```
 
+pub mod approval;
 pub mod effects;
 pub mod explain;
 pub mod file_losses;
@@ -30,6 +31,7 @@ mod tools;
 mod windows;
 mod wrappers;
 
+pub use approval::{ApprovalClass, ApprovalLevel, ApprovalPolicy, CallApproval};
 pub use explain::{GuardExplanation, explain_call};
 pub use file_losses::{FileLoss, FileNamePattern, LossKind, LossScope};
 pub use file_system::{FileKind, FileStatus, FileSystem, NoFileSystem, TimedFileStatus};

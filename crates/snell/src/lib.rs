@@ -53,19 +53,19 @@ mod verdict;
 
 pub use agents::{
     AgentCapabilities, AgentDirectory, AgentEventRow, AgentProduct, AgentReply, AgentSettingsFile, AgentVariables,
-    CapabilitySupport, CommandStyle, DenialProof, DenialSign, DialogDuringHook, EntryNesting, EventShape,
-    EvidenceLevel, HookCapability, InstallRecipe, JsonRegistration, NotificationKinds, QuestionForm, QuestionTool,
-    RegistrationFormat, SessionIdPlace, SettingsReader, SettingsScope, StderrUse, SubagentSessions, SupportLevel,
-    TimeoutKey, TomlRegistration, ToolDialect, TranscriptCallPlaces, TranscriptFiles, TranscriptFormat,
+    ApprovalReach, CapabilitySupport, CommandStyle, DenialProof, DenialSign, DialogDuringHook, EntryNesting,
+    EventShape, EvidenceLevel, HookCapability, InstallRecipe, JsonRegistration, NotificationKinds, QuestionForm,
+    QuestionTool, RegistrationFormat, SessionIdPlace, SettingsReader, SettingsScope, StderrUse, SubagentSessions,
+    SupportLevel, TimeoutKey, TomlRegistration, ToolDialect, TranscriptCallPlaces, TranscriptFiles, TranscriptFormat,
     TranscriptLineKind, TranscriptLineRow, TranscriptLines, TranscriptLocation, TrustRecord, UserAnswer,
 };
 pub use config::{
     ActiveProfile, AgentMessage, AnswersSettings, BackupSettings, BuiltinHandler, CommsSettings, ConfigFile,
-    ContextSettings, CoreFile, DocumentSyntaxError, DocumentValue, GuardAuthor, GuardCase, GuardChoice, GuardEntry,
-    GuardEntryCases, GuardPreset, GuardSettings, HandlerSwitch, HandlerSwitches, HeadlessChoice, MessageTemplates,
-    MessageUse, ModelPrice, NodeValue, NoticeKind, NotifySettings, NtfyTarget, ProfileOrigin, ProtectedBranches,
-    ProtectedPath, QuietHours, RemindSettings, RetentionPeriod, RuleChoice, SecretSource, ServerSettings,
-    ServerSettingsFault, SnellSettings, SpannedDocument, SpannedMember, SpannedNode, TelemetryContent,
+    ContextSettings, CoreFile, DocumentSyntaxError, DocumentValue, GuardApproval, GuardAuthor, GuardCase, GuardChoice,
+    GuardEntry, GuardEntryCases, GuardPreset, GuardSettings, HandlerSwitch, HandlerSwitches, HeadlessChoice,
+    MessageTemplates, MessageUse, ModelPrice, NodeValue, NoticeKind, NotifySettings, NtfyTarget, ProfileOrigin,
+    ProtectedBranches, ProtectedPath, QuietHours, RemindSettings, RetentionPeriod, RuleChoice, SecretSource,
+    ServerSettings, ServerSettingsFault, SnellSettings, SpannedDocument, SpannedMember, SpannedNode, TelemetryContent,
     TelemetrySettings, TelemetrySignal, ToolCondition, UnansweredChoice, UnreadableFile, UsageSettings, WebhookTarget,
     WorkProfile, is_postgres_url, normalize_receiver_url, read_guard_cases, read_user_guard_entries,
 };

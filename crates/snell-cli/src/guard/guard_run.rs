@@ -3,14 +3,17 @@
 use std::path::Path;
 
 use serde_json::Value;
-use snell::{Event, EventName, GuardReport, SnellSettings, Timestamp, Verdict};
+use snell::{Decision, Event, EventName, GuardReport, HookRunStatus, SnellSettings, Timestamp, Verdict};
 use snell_guard::rules::RuleTier;
-use snell_guard::{FileLoss, GuardDecision, GuardJudgement, SessionNotes};
+use snell_guard::{ApprovalClass, CallApproval, FileLoss, GuardDecision, GuardJudgement, SessionNotes};
 use snell_store::GuardVerdictRecord;
 
 use super::report::JudgedInput;
 use super::session::{self, CallFate, SessionFile};
 use super::{GuardCaller, ProjectGuard, report};
+
+/// The permission mode in which agents only plan.
+const PLAN_MODE: &str = "plan";
 
 /// The field with the tool's name.
 const TOOL_NAME: &str = "tool_name";
@@ -29,6 +32,8 @@ pub(crate) struct GuardRun<'a> {
     session: Option<&'a SessionFile>,
     /// New facts of the session, by the last judgement.
     session_notes: SessionNotes,
+    /// Why the guard approves the last input that it judged.
+    approval: Option<CallApproval>,
 }
 
 impl<'a> GuardRun<'a> {
@@ -51,6 +56,7 @@ impl<'a> GuardRun<'a> {
             question_notes: Vec::new(),
             session: None,
             session_notes: SessionNotes::default(),
+            approval: None,
         })
     }
 
@@ -95,6 +101,7 @@ impl<'a> GuardRun<'a> {
 
     /// Records that the call, or a part of it, could not be read.
     pub(crate) fn mark_unreadable(&mut self, why: &str, answer: &mut Verdict) {
+        self.approval = None;
         self.add_judgement(GuardJudgement::for_unreadable_call(self.guard.policy(), why), None, answer);
         self.original_count = self.judgements.len();
     }
@@ -111,7 +118,7 @@ impl<'a> GuardRun<'a> {
         let is_named = self.event.raw.get(TOOL_NAME).is_none_or(is_text);
         let tool = self.event.tool_name().filter(|_| is_named).unwrap_or_default();
         let cwd = self.event.cwd.as_deref();
-        let (judgement, notes) = match self.session {
+        let (mut judgement, notes) = match self.session {
             Some(session) => {
                 let key = self.event.tool.as_ref().map(session::find_call_key).unwrap_or_default();
                 self.guard.judge_in_session(tool, input, cwd, &|| session.facts_before_call(&key))
@@ -119,6 +126,7 @@ impl<'a> GuardRun<'a> {
             None => (self.guard.judge(tool, input, cwd), SessionNotes::default()),
         };
         self.session_notes = notes;
+        self.approval = judgement.approval.take();
         let details = report::format_explain_command(tool, input);
         self.add_judgement(judgement, details.as_deref(), answer);
     }
@@ -150,6 +158,20 @@ impl<'a> GuardRun<'a> {
         let input = answer.tool_input.as_ref().or(own).unwrap_or(&Value::Null);
         let tool = self.event.tool_name().unwrap_or_default();
         self.guard.list_file_losses(tool, input, self.event.cwd.as_deref())
+    }
+
+    /// Why the guard approves the call as it would run, if the verdict of hooks does not stop it. An agent that plans must not change
+    /// anything, whatever its user approves otherwise.
+    pub(crate) fn find_approval(&self, answer: &Verdict) -> Option<&CallApproval> {
+        let is_planning = self.event.permission_mode.as_deref() == Some(PLAN_MODE);
+        // A changed input of a permission request does not reach the agent.
+        let is_as_judged = answer.tool_input.is_none() || self.event.name == EventName::PreToolUse;
+        let has_failure =
+            answer.hooks.iter().any(|run| matches!(run.status, HookRunStatus::Failed | HookRunStatus::TimedOut));
+        let is_open = answer.decision <= Decision::Allow && answer.stop.is_none() && !has_failure;
+        let is_clean = self.judgements.iter().all(|judgement| judgement.unaudited == GuardDecision::Allow);
+        let approval = self.approval.as_ref().filter(|_| is_open && is_clean && is_as_judged);
+        approval.filter(|approval| !is_planning || approval.class == ApprovalClass::Reads)
     }
 
     /// Whether the guard asks about Snell's own files or about secrets, which no setting for headless sessions allows.

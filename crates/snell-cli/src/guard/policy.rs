@@ -1,9 +1,10 @@
 //! Converts settings to the library's policy.
 
-use snell::{GuardAuthor, GuardChoice, GuardEntry, GuardPreset, GuardSettings};
+use snell::{GuardApproval, GuardAuthor, GuardChoice, GuardEntry, GuardPreset, GuardSettings};
 use snell_guard::rules::RULES;
 use snell_guard::{
-    ForbiddenAccess, GuardDecision, GuardPolicy, PathProtection, PolicyAuthor, PolicyEntry, PolicyPreset, RuleOverride,
+    ApprovalLevel, ApprovalPolicy, ForbiddenAccess, GuardDecision, GuardPolicy, PathProtection, PolicyAuthor,
+    PolicyEntry, PolicyPreset, RuleOverride,
 };
 
 /// The policy without entries.
@@ -19,6 +20,15 @@ pub(super) fn build_policy(settings: &GuardSettings) -> GuardPolicy {
             .map(|(protected, from)| PathProtection { path: protected.path.to_string_lossy().into_owned(), from })
             .collect(),
         ..GuardPolicy::new(preset_from_settings(settings.preset))
+    };
+    policy.approval = ApprovalPolicy {
+        level: match settings.approve {
+            GuardApproval::Off => ApprovalLevel::Off,
+            GuardApproval::Read => ApprovalLevel::Read,
+            GuardApproval::Project => ApprovalLevel::Project,
+        },
+        commands: settings.approve_commands.clone(),
+        is_project_trusted: settings.is_project_trusted,
     };
     let branches = &settings.protected_branches;
     policy.protected_branches = branches.users.clone().unwrap_or(policy.protected_branches);

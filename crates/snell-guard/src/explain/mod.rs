@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::effects::{Effect, EffectKind};
 use crate::invocation::SymbolicText;
 use crate::judge::context::JudgeContext;
-use crate::judge::{CallAnalysis, GuardJudgement, GuardToolCall, analyze_call, judge_analysis};
+use crate::judge::{CallAnalysis, GuardJudgement, GuardToolCall, analyze_call, judge_with_approval};
 use crate::policy::{DecisionSource, GuardDecision, GuardPolicy};
 use crate::rules::{self, GuardRule, RuleFinding};
 use crate::tools;
@@ -139,7 +139,7 @@ impl GuardExplanation {
 /// Judges a call and explains the judgement.
 pub fn explain_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, context: &JudgeContext) -> GuardExplanation {
     let seen = analyze_call(call, policy, context);
-    let judgement = judge_analysis(&seen, policy);
+    let judgement = judge_with_approval(call, &seen, policy, context);
     let text = tools::command_from_input(call.input).unwrap_or_default();
     let is_call_effect = |effect: &&Effect| effect.by.is_none();
     GuardExplanation {

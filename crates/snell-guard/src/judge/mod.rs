@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 
 use serde_json::Value as Json;
 
+use crate::approval::{ApprovalLevel, CallApproval, approve_call};
 use crate::effects::{Effect, EffectKind, PathAction, build_rule_effect, find_rule_index, git_push, protected_args};
 use crate::interpret::{CoverageGap, GuardCoverage};
 use crate::invocation::Invocation;
@@ -67,6 +68,9 @@ pub struct GuardJudgement {
     pub coverage: GuardCoverage,
     /// The reason of the `allow` entry, if the call is allowed because of it.
     pub allowed_by: Option<String>,
+    /// Why the call is harmless for certain, if the policy approves such calls. By its text alone, unless
+    /// [`Guard`](crate::Guard) judged it.
+    pub approval: Option<CallApproval>,
 }
 
 impl GuardJudgement {
@@ -83,6 +87,7 @@ impl GuardJudgement {
             spans: Vec::new(),
             coverage,
             allowed_by: None,
+            approval: None,
         }
     }
 
@@ -261,7 +266,7 @@ pub fn judge_with_affected_paths(
     context: &JudgeContext,
 ) -> (GuardJudgement, Vec<AffectedPath>) {
     let seen = analyze_call(call, policy, context);
-    (judge_analysis(&seen, policy), list_affected_paths(&seen, context))
+    (judge_with_approval(call, &seen, policy, context), list_affected_paths(&seen, context))
 }
 
 /// The paths that an analysed call affects.
@@ -277,7 +282,32 @@ pub(crate) fn list_affected_paths(seen: &CallAnalysis, context: &JudgeContext) -
 /// Judges a call by its text alone. [`Guard`](crate::Guard) also follows symlinks.
 pub fn judge_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, context: &JudgeContext) -> GuardJudgement {
     let seen = analyze_call(call, policy, context);
-    judge_analysis(&seen, policy)
+    judge_with_approval(call, &seen, policy, context)
+}
+
+/// Decides about an analysed call, and approves it if the policy does so.
+pub(crate) fn judge_with_approval(
+    call: &GuardToolCall<'_>,
+    analysis: &CallAnalysis,
+    policy: &GuardPolicy,
+    context: &JudgeContext,
+) -> GuardJudgement {
+    add_approval(judge_analysis(analysis, policy), call, analysis, policy, context)
+}
+
+/// Approves a judged call if the policy does so.
+pub(crate) fn add_approval(
+    judgement: GuardJudgement,
+    call: &GuardToolCall<'_>,
+    analysis: &CallAnalysis,
+    policy: &GuardPolicy,
+    context: &JudgeContext,
+) -> GuardJudgement {
+    if policy.approval.level == ApprovalLevel::Off {
+        return judgement;
+    }
+    let approval = approve_call(call, analysis, &judgement, &policy.approval, context);
+    GuardJudgement { approval, ..judgement }
 }
 
 /// Analyses a call, and applies the protected paths of this policy.

@@ -4,7 +4,7 @@ use crate::effects::Effect;
 use crate::explain::reading::describe_call;
 use crate::invocation::Invocation;
 use crate::judge::context::JudgeContext;
-use crate::judge::{GuardJudgement, GuardToolCall, analyze_call, judge_analysis};
+use crate::judge::{GuardJudgement, GuardToolCall, analyze_call, judge_with_approval};
 use crate::policy::GuardPolicy;
 
 /// A judgement with the programs and effects that it is about. It costs as much as a judgement.
@@ -24,7 +24,7 @@ pub struct CallReview {
 pub(crate) fn review_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, context: &JudgeContext) -> CallReview {
     let analysis = analyze_call(call, policy, context);
     CallReview {
-        judgement: judge_analysis(&analysis, policy),
+        judgement: judge_with_approval(call, &analysis, policy, context),
         reading: describe_call(call, &analysis, policy, context),
         invocations: analysis.invocations,
         effects: analysis.effects,

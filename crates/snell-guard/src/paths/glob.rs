@@ -69,6 +69,20 @@ pub(crate) fn matches_glob(text: &str, pattern: &str) -> bool {
     matches_signs(text.as_bytes(), pattern.as_bytes(), b'*', b'?')
 }
 
+/// A name with `*` and `?` for its signs, and `**` for unknown parts.
+pub(super) fn to_pattern_text(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    for c in name.chars() {
+        match u8::try_from(c) {
+            Ok(STAR) => text.push('*'),
+            Ok(QUESTION_MARK) => text.push('?'),
+            Ok(OPAQUE) => text.push_str("**"),
+            _ => text.push(c),
+        }
+    }
+    text
+}
+
 /// In a parsed pattern: any characters.
 pub(crate) const STAR_CHAR: char = STAR as char;
 

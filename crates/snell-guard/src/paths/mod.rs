@@ -69,6 +69,12 @@ impl ClassifiedPath {
         Some(shape.names())
     }
 
+    /// Its names, with `*`, `?` and `**` for what a shell would match.
+    pub(crate) fn to_glob_names(&self) -> Vec<String> {
+        let names = self.shape.as_ref().map(PartialPath::names).unwrap_or_default();
+        names.into_iter().map(glob::to_pattern_text).collect()
+    }
+
     /// Whether this may be its path.
     pub(crate) fn can_be_path(&self, path: &str) -> bool {
         let names = self.shape.as_ref().map(PartialPath::names).unwrap_or_default();

@@ -19,7 +19,7 @@ pub(crate) struct CommandPattern {
 }
 
 impl CommandPattern {
-    pub(super) fn parse(command: &str, home: &str) -> Result<Self, &'static str> {
+    pub(crate) fn parse(command: &str, home: &str) -> Result<Self, &'static str> {
         let mut words = split_words(command, home)?;
         let is_assignment = |word: &String| word.split_once('=').is_some_and(|(name, _)| is_variable_name(name));
         let named = words.iter().take_while(|word| is_assignment(word)).count();
@@ -44,6 +44,11 @@ impl CommandPattern {
         };
         let word_matches = |(pattern, word): (&String, &String)| star_pattern_matches(pattern, word);
         long_enough && self.variables == other.variables && self.words.iter().zip(&other.words).all(word_matches)
+    }
+
+    /// Whether the pattern is for a program with this name.
+    pub(crate) fn is_for_program(&self, name: &str) -> bool {
+        self.words.first().is_some_and(|word| star_pattern_matches(word, name))
     }
 
     /// Whether the pattern matches a command. A word with an unknown part may be anything, also several words, so it

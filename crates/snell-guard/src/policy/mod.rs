@@ -13,6 +13,7 @@ use serde::Serialize;
 pub use entries::PolicyEntry;
 pub use word_pattern::WordPattern;
 
+use crate::approval::ApprovalPolicy;
 use crate::rules::{GuardRule, RuleDecision};
 
 pub use preset::PolicyPreset;
@@ -113,6 +114,8 @@ pub struct GuardPolicy {
     pub protected_branches: Vec<String>,
     /// Calls that are denied, asked about or allowed. The caller omits expired entries, and those for other tools or agents.
     pub entries: Vec<PolicyEntry>,
+    /// The calls that are approved.
+    pub approval: ApprovalPolicy,
 }
 
 impl Default for GuardPolicy {
@@ -147,6 +150,7 @@ impl GuardPolicy {
             protected: Vec::new(),
             protected_branches: DEFAULT_PROTECTED_BRANCHES.map(str::to_owned).into(),
             entries: Vec::new(),
+            approval: ApprovalPolicy::default(),
         }
     }
 

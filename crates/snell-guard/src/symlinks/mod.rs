@@ -15,6 +15,8 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use crate::approval::CallApproval;
+use crate::approval::disk::ApprovalDisk;
 use crate::file_system::FileSystem;
 use crate::judge::context::{JudgeContext, SelfPath};
 use crate::judge::{AffectedPath, GuardJudgement, GuardToolCall, judge_with_affected_paths};
@@ -153,6 +155,16 @@ impl ResolvedPathCache {
     pub(crate) fn to_project_path(&self, cwd: &str, context: &JudgeContext) -> Option<String> {
         let real = self.resolve_roots(context);
         real.to_project_path(cwd, context, &mut self.links.borrow_mut())
+    }
+
+    /// Whether the disk is as an approval assumes.
+    pub(crate) fn confirm_approval(&self, approval: &CallApproval, context: &JudgeContext) -> bool {
+        let real = self.resolve_roots(context);
+        let cwd = real.resolve_cwd(context, &mut self.links.borrow_mut());
+        let real_context = real.to_resolved_context(context, cwd);
+        let resolve = |path: &str| self.links.borrow_mut().resolve(path);
+        let disk = ApprovalDisk::new(&*self.file_system, &real_context, &resolve);
+        approval.accesses.iter().all(|access| disk.confirms(access))
     }
 
     /// Whether no path in the input leads through a symlink.

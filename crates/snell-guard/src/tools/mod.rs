@@ -108,6 +108,31 @@ pub(crate) fn analyze_tool_call(
     analysis
 }
 
+/// The tools whose calls may be approved.
+#[derive(Clone, Copy)]
+pub(crate) enum ApprovableTool {
+    Shell,
+    Read,
+    Change,
+    Search,
+}
+
+/// The kind of a tool, if its calls may be approved.
+pub(crate) fn find_approvable_tool(tool: &str) -> Option<ApprovableTool> {
+    match find_builtin_tool(tool)? {
+        BuiltinToolKind::Shell => Some(ApprovableTool::Shell),
+        BuiltinToolKind::File(PathAction::Read) => Some(ApprovableTool::Read),
+        BuiltinToolKind::File(_) | BuiltinToolKind::Patch => Some(ApprovableTool::Change),
+        BuiltinToolKind::Search => Some(ApprovableTool::Search),
+        BuiltinToolKind::Editor | BuiltinToolKind::PowerShell | BuiltinToolKind::Batch | BuiltinToolKind::Fetch => None,
+    }
+}
+
+/// The directories that a search names.
+pub(crate) fn find_search_dirs(input: &Json) -> Vec<&str> {
+    collect_strings(input, keys::SEARCH_DIRS)
+}
+
 fn find_builtin_tool(tool: &str) -> Option<BuiltinToolKind> {
     let is_named = |names: &[&str]| names.iter().any(|name| tool.eq_ignore_ascii_case(name));
     BUILTIN_TOOLS.iter().find(|(names, _)| is_named(names)).map(|(_, kind)| *kind)

@@ -8,6 +8,9 @@ use snell_guard::policy::GuardDecision;
 use snell_guard::rules::RULES;
 use snell_test_support::files::find_repository_root;
 
+use snell_guard::ApprovalLevel;
+
+use crate::approvals::{count_approved, count_approved_danger};
 use crate::corpus::read_corpus;
 
 /// Compares the text between two marks of the page, or writes it.
@@ -46,6 +49,26 @@ fn group_digits(number: usize) -> String {
 fn the_page_says_what_the_limits_are_and_how_well_the_corpus_is_judged() {
     compare_or_write_page("limits", &render_limits());
     compare_or_write_page("scores", &render_scores());
+    compare_or_write_page("approvals", &render_approvals());
+}
+
+/// How much is approved, and that no dangerous row is.
+fn render_approvals() -> String {
+    let levels = [("read", ApprovalLevel::Read), ("project", ApprovalLevel::Project)].map(|(name, level)| {
+        let (approved, all) = count_approved(level);
+        let share = approved * 1_000 / all;
+        let (danger, rows) = count_approved_danger(level);
+        format!(
+            "- `{name}`: {approved}/{all} ({}.{} %); of the dangerous calls {danger}/{rows}\n",
+            share / 10,
+            share % 10
+        )
+    });
+    format!(
+        "Approved, of the harmless shell commands of developers, in a trusted project. The corpus has every kind of program once or twice; agents mostly \
+         list, search and test, so of their calls more are approved.\n\n{}",
+        levels.concat()
+    )
 }
 
 fn render_limits() -> String {

@@ -4,6 +4,7 @@
 #![allow(missing_docs, unreachable_pub, reason = "tests are named as sentences")]
 
 mod allow_list;
+mod approvals;
 mod corpus;
 mod docs_page;
 mod flips;

@@ -1,6 +1,6 @@
 //! Antigravity. It reads JSON answers only, and rejects unknown keys, so exit code 2 does not stop it.
 
-use super::claude_replies::DECISION_DENY;
+use super::claude_replies::{APPROVE_DECISION, DECISION_DENY};
 use super::fingerprint::PayloadMark::Keys;
 use super::install_recipe::AgentDirectory;
 use super::reply::ReplyForm::Json;
@@ -91,6 +91,7 @@ static REPLIES: ReplyDialect = ReplyDialect {
             event: "PreToolUse",
             deny: DECISION_DENY,
             ask: Json(&[("decision", Word("ask")), ("reason", Text)]),
+            approve: APPROVE_DECISION,
             ..EMPTY_ROW
         },
         ReplyRow { event: "Stop", deny: Json(&[("decision", Word("continue")), ("reason", Text)]), ..EMPTY_ROW },

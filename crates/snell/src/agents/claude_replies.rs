@@ -3,7 +3,7 @@
 
 use super::reply::ReplyForm::{Json, Unsupported};
 use super::reply::ReplyValue::{Changed, False, Text, Word};
-use super::reply::{EMPTY_DIALECT, EMPTY_ROW, ReplyDialect, ReplyForm, ReplyRow};
+use super::reply::{ApprovalForm, EMPTY_DIALECT, EMPTY_ROW, ReplyDialect, ReplyForm, ReplyRow};
 
 /// `permissionDecision`, which can also be "ask".
 pub(super) const PERMISSION_DENY: ReplyForm = Json(&[
@@ -62,6 +62,11 @@ pub(super) const fn context_row(event: &'static str) -> ReplyRow {
 /// The row of a permission request.
 pub(super) const PERMISSION_REQUEST_ROW: ReplyRow =
     ReplyRow { event: "PermissionRequest", deny: BEHAVIOR_DENY, allow: BEHAVIOR_ALLOW, ..EMPTY_ROW };
+
+/// An approval by a product that takes no answer of the user.
+pub(super) const APPROVE_PERMISSION: ApprovalForm = ApprovalForm::Own(PERMISSION_ALLOW);
+pub(super) const APPROVE_DECISION: ApprovalForm =
+    ApprovalForm::Own(Json(&[("decision", Word("allow")), ("reason", Text)]));
 
 /// No context.
 pub(super) const NO_CONTEXT: ReplyForm = Unsupported;

@@ -9,7 +9,7 @@ use super::install_recipe::{
 };
 use super::reply::ReplyForm::Json;
 use super::reply::ReplyValue::{Changed, Word};
-use super::reply::{EMPTY_ROW, ReplyDialect, ReplyRow};
+use super::reply::{ApprovalForm, EMPTY_ROW, ReplyDialect, ReplyRow};
 use super::tool_dialect::{McpNameForm, ToolDialect, renamed_keys, same_input};
 use super::unknown::BASE_PRODUCT;
 use super::{
@@ -130,7 +130,8 @@ static REPLIES: ReplyDialect = ReplyDialect {
             context: ADDITIONAL_CONTEXT,
             ..EMPTY_ROW
         },
-        PERMISSION_REQUEST_ROW,
+        // A request may be about leaving the sandbox.
+        ReplyRow { approve: ApprovalForm::AsAllowIfReading, ..PERMISSION_REQUEST_ROW },
         block_row("PostToolUse", ADDITIONAL_CONTEXT),
         block_row("Stop", super::claude_replies::NO_CONTEXT),
         block_row("SubagentStop", super::claude_replies::NO_CONTEXT),

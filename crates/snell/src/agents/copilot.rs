@@ -11,7 +11,7 @@ use super::install_recipe::{
 };
 use super::reply::ReplyForm::Json;
 use super::reply::ReplyValue::{Changed, Text, Word};
-use super::reply::{EMPTY_DIALECT, EMPTY_ROW, OutputForm, ReplyDialect, ReplyField, ReplyForm, ReplyRow};
+use super::reply::{ApprovalForm, EMPTY_DIALECT, EMPTY_ROW, OutputForm, ReplyDialect, ReplyField, ReplyForm, ReplyRow};
 use super::tool_dialect::{McpNameForm, ToolDialect, renamed_keys, same_input};
 use super::unknown::BASE_PRODUCT;
 use super::{
@@ -208,6 +208,12 @@ static REPLIES: ReplyDialect = ReplyDialect {
                 ("hookSpecificOutput.permissionDecision", Word("ask")),
                 ("hookSpecificOutput.permissionDecisionReason", Text),
             ]),
+            approve: ApprovalForm::Own(Json(&[
+                ("permissionDecision", Word("allow")),
+                ("permissionDecisionReason", Text),
+                ("hookSpecificOutput.permissionDecision", Word("allow")),
+                ("hookSpecificOutput.permissionDecisionReason", Text),
+            ])),
             input: Json(&[("modifiedArgs", Changed), ("hookSpecificOutput.updatedInput", Changed)]),
             context: CONTEXT,
             ..EMPTY_ROW
@@ -215,6 +221,7 @@ static REPLIES: ReplyDialect = ReplyDialect {
         ReplyRow {
             event: "PermissionRequest",
             deny: Json(&[("behavior", Word("deny")), ("message", Text)]),
+            approve: ApprovalForm::Own(Json(&[("behavior", Word("allow"))])),
             ..EMPTY_ROW
         },
         ReplyRow { event: "PostToolUse", output: OutputForm::Fields(MODIFIED_RESULT), context: CONTEXT, ..EMPTY_ROW },

@@ -1,6 +1,6 @@
 //! Crush. It has one event, and its payloads have no mark of their own. A changed input is merged into the original one.
 
-use super::claude_replies::DECISION_DENY;
+use super::claude_replies::{APPROVE_DECISION, DECISION_DENY};
 use super::install_recipe::{
     AgentDirectory, AgentSettingsFile, DenialProof, DenialSign, InstallRecipe, JsonRegistration, RegistrationFormat,
     SettingsScope,
@@ -49,6 +49,7 @@ static REPLIES: ReplyDialect = ReplyDialect {
         event: "PreToolUse",
         deny: DECISION_DENY,
         input: Json(&[("updated_input", Changed)]),
+        approve: APPROVE_DECISION,
         context: Json(&[("context", Text)]),
         ..EMPTY_ROW
     }],

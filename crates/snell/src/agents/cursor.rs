@@ -7,7 +7,7 @@ use super::install_recipe::{
 };
 use super::reply::ReplyForm::Json;
 use super::reply::ReplyValue::{Changed, False, Text, Word};
-use super::reply::{EMPTY_DIALECT, EMPTY_ROW, OutputForm, ReplyDialect, ReplyForm, ReplyRow};
+use super::reply::{ApprovalForm, EMPTY_DIALECT, EMPTY_ROW, OutputForm, ReplyDialect, ReplyForm, ReplyRow};
 use super::tool_dialect::{McpNameForm, ToolDialect, same_input};
 use super::unknown::BASE_PRODUCT;
 use super::{AgentEventRow, AgentProduct};
@@ -83,6 +83,7 @@ static REPLIES: ReplyDialect = ReplyDialect {
             event: "PreToolUse",
             deny: PERMISSION,
             input: Json(&[("permission", Word("allow")), ("updated_input", Changed)]),
+            approve: ApprovalForm::Own(Json(&[("permission", Word("allow"))])),
             ..EMPTY_ROW
         },
         ReplyRow {

@@ -1,7 +1,8 @@
 //! Deep Agents Code. Its payloads and answers are Claude Code's, also the names of its tools.
 
 use super::claude_replies::{
-    ADDITIONAL_CONTEXT, CLAUDE_LIKE, NO_CONTEXT, PERMISSION_ASK, PERMISSION_DENY, UPDATED_INPUT, block_row, context_row,
+    ADDITIONAL_CONTEXT, APPROVE_PERMISSION, CLAUDE_LIKE, NO_CONTEXT, PERMISSION_ASK, PERMISSION_DENY, UPDATED_INPUT,
+    block_row, context_row,
 };
 use super::fingerprint::PayloadMark::Contains;
 use super::install_recipe::{AgentDirectory, AgentSettingsFile, DenialProof, InstallRecipe, SettingsScope};
@@ -42,6 +43,7 @@ static REPLIES: ReplyDialect = ReplyDialect {
             deny: PERMISSION_DENY,
             ask: PERMISSION_ASK,
             input: UPDATED_INPUT,
+            approve: APPROVE_PERMISSION,
             context: ADDITIONAL_CONTEXT,
             ..EMPTY_ROW
         },

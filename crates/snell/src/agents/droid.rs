@@ -1,7 +1,8 @@
 //! Factory droid. Its payloads and answers look like those of Claude Code. A changed input is merged into the original one.
 
 use super::claude_replies::{
-    ADDITIONAL_CONTEXT, CLAUDE_LIKE, NO_CONTEXT, PERMISSION_ASK, PERMISSION_DENY, UPDATED_INPUT, block_row, context_row,
+    ADDITIONAL_CONTEXT, APPROVE_PERMISSION, CLAUDE_LIKE, NO_CONTEXT, PERMISSION_ASK, PERMISSION_DENY, UPDATED_INPUT,
+    block_row, context_row,
 };
 use super::fingerprint::PayloadMark::{Contains, Values};
 use super::install_recipe::{AgentDirectory, AgentSettingsFile, DenialProof, InstallRecipe, SettingsScope};
@@ -58,6 +59,7 @@ static REPLIES: ReplyDialect = ReplyDialect {
             deny: PERMISSION_DENY,
             ask: PERMISSION_ASK,
             input: UPDATED_INPUT,
+            approve: APPROVE_PERMISSION,
             context: ADDITIONAL_CONTEXT,
             ..EMPTY_ROW
         },

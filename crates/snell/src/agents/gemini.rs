@@ -6,7 +6,9 @@
 
 use serde_json::{Map, Value};
 
-use super::claude_replies::{ADDITIONAL_CONTEXT, CLAUDE_LIKE, DECISION_DENY, NO_CONTEXT, context_row};
+use super::claude_replies::{
+    ADDITIONAL_CONTEXT, APPROVE_DECISION, CLAUDE_LIKE, DECISION_DENY, NO_CONTEXT, context_row,
+};
 use super::fingerprint::PayloadMark::{Contains, EventPrefix, Values};
 use super::install_recipe::{
     AgentDirectory, AgentSettingsFile, DenialProof, DenialSign, InstallRecipe, JsonRegistration, RegistrationFormat,
@@ -151,7 +153,11 @@ static REPLIES: ReplyDialect = ReplyDialect {
     rows: &[
         context_row("SessionStart"),
         deny_row("UserPromptSubmit", ADDITIONAL_CONTEXT),
-        ReplyRow { input: Json(&[("hookSpecificOutput.tool_input", Changed)]), ..deny_row("PreToolUse", NO_CONTEXT) },
+        ReplyRow {
+            input: Json(&[("hookSpecificOutput.tool_input", Changed)]),
+            approve: APPROVE_DECISION,
+            ..deny_row("PreToolUse", NO_CONTEXT)
+        },
         deny_row("PostToolUse", ADDITIONAL_CONTEXT),
         deny_row("Stop", NO_CONTEXT),
     ],

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::claude_replies::{ADDITIONAL_CONTEXT, CLAUDE_LIKE, NO_CONTEXT, PERMISSION_DENY, UPDATED_INPUT, block_row};
+use super::claude_replies::{
+    ADDITIONAL_CONTEXT, APPROVE_PERMISSION, CLAUDE_LIKE, NO_CONTEXT, PERMISSION_DENY, UPDATED_INPUT, block_row,
+};
 use super::fingerprint::PayloadMark::Keys;
 use super::install_recipe::{AgentDirectory, AgentSettingsFile, DenialProof, DenialSign, InstallRecipe, SettingsScope};
 use super::reply::{ContextEffect, EMPTY_ROW, ReplyDialect, ReplyRow};
@@ -94,6 +96,7 @@ static REPLIES: ReplyDialect = ReplyDialect {
             event: "PreToolUse",
             deny: PERMISSION_DENY,
             input: UPDATED_INPUT,
+            approve: APPROVE_PERMISSION,
             context: ADDITIONAL_CONTEXT,
             ..EMPTY_ROW
         },

@@ -66,8 +66,8 @@ pub use install_recipe::{
     AgentDirectory, AgentSettingsFile, CommandStyle, DenialProof, DenialSign, EntryNesting, InstallRecipe,
     JsonRegistration, RegistrationFormat, SettingsReader, SettingsScope, TimeoutKey, TomlRegistration, TrustRecord,
 };
+pub use reply::{ApprovalReach, DialogDuringHook, UserAnswer};
 use reply::{ContextEffect, ReplyDialect};
-pub use reply::{DialogDuringHook, UserAnswer};
 pub(crate) use tool_dialect::CANONICAL_TOOLS;
 pub use tool_dialect::ToolDialect;
 use transcript_facts::{BASE_CALL_PLACES, BASE_LINE_ROW};
@@ -383,6 +383,17 @@ impl AgentProduct {
     /// stays a denial.
     pub fn encode_answer(&self, event: &Event, verdict: &Verdict, answer: &UserAnswer) -> AgentReply {
         reply::encode_user_answer(self, event, verdict, answer)
+    }
+
+    /// The verdict on an event, with the guard's approval of the call and its reason, in the product's own format. `None` if the
+    /// product takes no approval of such a call, or the verdict stops the call.
+    pub fn encode_approval(
+        &self,
+        event: &Event,
+        verdict: &Verdict,
+        approval: (ApprovalReach, &str),
+    ) -> Option<AgentReply> {
+        reply::encode_approval(self, event, verdict, approval)
     }
 
     /// The verdict on an event in the product's own format. The event is the one that the payload was decoded into:

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::claude_replies::{
-    ADDITIONAL_CONTEXT, CLAUDE_LIKE, NO_CONTEXT, PERMISSION_ASK, PERMISSION_DENY, PERMISSION_REQUEST_ROW, block_row,
-    context_row,
+    ADDITIONAL_CONTEXT, APPROVE_PERMISSION, CLAUDE_LIKE, NO_CONTEXT, PERMISSION_ASK, PERMISSION_DENY,
+    PERMISSION_REQUEST_ROW, block_row, context_row,
 };
 use super::fingerprint::PayloadMark::{Contains, Values};
 use super::install_recipe::{
@@ -87,7 +87,13 @@ static REPLIES: ReplyDialect = ReplyDialect {
         context_row("SubagentStart"),
         block_row("UserPromptSubmit", ADDITIONAL_CONTEXT),
         // Without a terminal it turns "ask" into a denial by itself.
-        ReplyRow { event: "PreToolUse", deny: PERMISSION_DENY, ask: PERMISSION_ASK, ..EMPTY_ROW },
+        ReplyRow {
+            event: "PreToolUse",
+            deny: PERMISSION_DENY,
+            ask: PERMISSION_ASK,
+            approve: APPROVE_PERMISSION,
+            ..EMPTY_ROW
+        },
         PERMISSION_REQUEST_ROW,
         block_row("PostToolUse", ADDITIONAL_CONTEXT),
         block_row("PostToolUseFailure", ADDITIONAL_CONTEXT),

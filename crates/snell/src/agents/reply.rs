@@ -7,7 +7,8 @@
 //! - context, and the reason of a denial after which the agent continues anyway, become a message to the user;
 //! - a changed output is ignored, with a message to the user.
 //!
-//! Only an answer that the user gave to this very call, through Snell, is written as an "allow".
+//! Only an answer that the user gave to this very call, through Snell, is written as an "allow", and an approval of the guard, if
+//! the user's settings approve calls that are harmless for certain.
 
 use serde_json::{Map, Value, json};
 
@@ -64,6 +65,8 @@ pub(super) struct ReplyRow {
     pub(super) allow: ReplyForm,
     /// Permits the call, and applies one of the product's own suggestions from now on.
     pub(super) allow_with: ReplyForm,
+    /// How an approval of the guard is written.
+    pub(super) approve: ApprovalForm,
     /// The key for the user's answers, by question, in the input of a question tool that `allow` changes.
     pub(super) question_answers: Option<&'static str>,
     /// Whether the product's own dialog can be used while the hook runs.
@@ -83,6 +86,7 @@ pub(super) const EMPTY_ROW: ReplyRow = ReplyRow {
     ask: ReplyForm::Unsupported,
     allow: ReplyForm::Unsupported,
     allow_with: ReplyForm::Unsupported,
+    approve: ApprovalForm::AsAllow,
     question_answers: None,
     dialog: DialogDuringHook::Missing,
     input: ReplyForm::Unsupported,
@@ -110,6 +114,26 @@ pub enum DialogDuringHook {
     Usable,
     /// It is not shown until the hook ends.
     Missing,
+}
+
+/// How a product gets an approval of the guard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ApprovalForm {
+    /// As an answer of the user, if it takes one.
+    AsAllow,
+    /// The same, but only for calls that change nothing: its "allow" may also lift its own sandbox.
+    AsAllowIfReading,
+    /// In a form of its own: it takes an "allow", but no answer of the user.
+    Own(ReplyForm),
+}
+
+/// The changes that an approved call may make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApprovalReach {
+    /// Nothing.
+    Nothing,
+    /// Files of the project, or temporary ones.
+    Project,
 }
 
 /// An answer that the user gave through Snell.
@@ -231,6 +255,30 @@ pub(super) fn encode_user_answer(
     }
     reply.add_all_but_decision(verdict);
     reply.into_reply()
+}
+
+/// The verdict in the product's format, with an explicit permission; `None` if the product takes none for this call.
+pub(super) fn encode_approval(
+    product: &AgentProduct,
+    event: &Event,
+    verdict: &Verdict,
+    (reach, reason): (ApprovalReach, &str),
+) -> Option<AgentReply> {
+    let mut reply = ReplyBuilder::new(product, event);
+    let form = match reply.row.approve {
+        ApprovalForm::AsAllow => reply.row.allow,
+        ApprovalForm::AsAllowIfReading if reach == ApprovalReach::Nothing => reply.row.allow,
+        ApprovalForm::AsAllowIfReading => ReplyForm::Unsupported,
+        ApprovalForm::Own(form) => form,
+    };
+    let is_call = matches!(event.name, EventName::PreToolUse | EventName::PermissionRequest);
+    if !is_call || !form.is_supported() || verdict.decision > Decision::Allow {
+        return None;
+    }
+    reply.put(form, Some(reason), None);
+    reply.add_all_but_decision(verdict);
+    // A change that the product does not take is a denial.
+    (!reply.is_denied).then(|| reply.into_reply())
 }
 
 /// The reason of a permission that the user gave through Snell.

@@ -21,12 +21,13 @@ pub(crate) use reader::{
 };
 pub use settings::{
     ActiveProfile, AgentMessage, AnswersSettings, BackupSettings, BuiltinHandler, CommsSettings, ContextSettings,
-    CoreFile, GuardAuthor, GuardCase, GuardChoice, GuardEntry, GuardEntryCases, GuardPreset, GuardSettings,
-    HandlerSwitch, HandlerSwitches, HeadlessChoice, MessageTemplates, MessageUse, ModelPrice, NoticeKind,
-    NotifySettings, NtfyTarget, ProfileOrigin, ProtectedBranches, ProtectedPath, QuietHours, RemindSettings,
-    RetentionPeriod, RuleChoice, SecretSource, ServerSettings, ServerSettingsFault, SnellSettings, TelemetryContent,
-    TelemetrySettings, TelemetrySignal, ToolCondition, UnansweredChoice, UnreadableFile, UsageSettings, WebhookTarget,
-    WorkProfile, is_postgres_url, normalize_receiver_url, read_guard_cases, read_user_guard_entries,
+    CoreFile, GuardApproval, GuardAuthor, GuardCase, GuardChoice, GuardEntry, GuardEntryCases, GuardPreset,
+    GuardSettings, HandlerSwitch, HandlerSwitches, HeadlessChoice, MessageTemplates, MessageUse, ModelPrice,
+    NoticeKind, NotifySettings, NtfyTarget, ProfileOrigin, ProtectedBranches, ProtectedPath, QuietHours,
+    RemindSettings, RetentionPeriod, RuleChoice, SecretSource, ServerSettings, ServerSettingsFault, SnellSettings,
+    TelemetryContent, TelemetrySettings, TelemetrySignal, ToolCondition, UnansweredChoice, UnreadableFile,
+    UsageSettings, WebhookTarget, WorkProfile, is_postgres_url, normalize_receiver_url, read_guard_cases,
+    read_user_guard_entries,
 };
 pub(crate) use settings::{SETTING_KEYS, read_agent_names, read_settings};
 pub use spanned::{DocumentSyntaxError, NodeValue, SpannedMember, SpannedNode};

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use jiff::Timestamp;
 
-use crate::config::{self, LoadRequest, LoadedConfig, SnellSettings};
+use crate::config::{self, GuardApproval, LoadRequest, LoadedConfig, SnellSettings};
 use crate::contract::{self, HookContext};
 use crate::diagnostic::{Diagnostic, UserMessage};
 use crate::event::{Event, EventName};
@@ -70,7 +70,11 @@ impl Engine {
 
     /// The merged settings of the files.
     pub fn settings(&self) -> SnellSettings {
-        self.loaded_config().settings()
+        let mut settings = self.loaded_config().settings();
+        // The pins are read only if they matter.
+        settings.guard.is_project_trusted =
+            settings.guard.approve == GuardApproval::Project && self.is_project_trusted();
+        settings
     }
 
     /// Whether hooks have fired hooks too deeply, by `SNELL_DEPTH`. Then no hook runs.

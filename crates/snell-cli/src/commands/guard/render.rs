@@ -79,6 +79,7 @@ fn render_grounds(judgement: &GuardJudgement) -> String {
         row("Audit", &format!("the audit preset does not enforce this decision: {}", would.name()));
     }
     row("Allowed", judgement.allowed_by.as_deref().unwrap_or_default());
+    row("Approved", &judgement.approval.as_ref().map(ToString::to_string).unwrap_or_default());
     row("Unchecked", &judgement.coverage.describe_gaps().join("; "));
     text
 }

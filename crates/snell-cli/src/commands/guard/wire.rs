@@ -92,6 +92,9 @@ pub(super) struct GuardAnswerWire<'a> {
     /// The reason of the `allow` entry that applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     allowed_by: Option<&'a str>,
+    /// Why the call is approved, if the settings approve such calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approved: Option<String>,
 }
 
 impl<'a> GuardAnswerWire<'a> {
@@ -105,6 +108,7 @@ impl<'a> GuardAnswerWire<'a> {
             coverage: judgement.coverage.name(),
             would: judgement.suppressed_decision().map(GuardDecision::name),
             allowed_by: judgement.allowed_by.as_deref(),
+            approved: judgement.approval.as_ref().map(ToString::to_string),
         }
     }
 }

@@ -6,10 +6,12 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use snell::{
-    AgentReply, BuiltinHandler, Decision, Diagnostic, Engine, Event, EventName, HeadlessChoice, SnellSettings,
-    SupportLevel, Timestamp, Verdict,
+    AgentReply, ApprovalReach, BuiltinHandler, Decision, Diagnostic, Engine, Event, EventName, HeadlessChoice,
+    SnellSettings, SupportLevel, Timestamp, Verdict,
 };
 use snell_store::{DecisionRecord, EventRecord, EventSender, MaskedRecord, PendingEvent};
+
+use snell_guard::ApprovalClass;
 
 use super::headless::{self, HeadlessOrigin, SettledQuestion};
 use super::notices::NOTICES;
@@ -256,8 +258,15 @@ impl<'a> HookPipeline<'a> {
             self.print_caller_note("event recorded");
             return DONE;
         };
-        let reply = self.call.product.encode(event, &self.verdict);
-        let decision = self.build_decision(&reply, started);
+        let approved = self.encode_approval(event);
+        let reply = match &approved {
+            Some((reply, _)) => reply.clone(),
+            None => self.call.product.encode(event, &self.verdict),
+        };
+        let mut decision = self.build_decision(&reply, started);
+        if let Some((_, reason)) = approved {
+            decision.override_with_permission(&reason);
+        }
         self.record.set_decision(decision);
         // Other events may have been stored while hooks ran.
         if self.setup.has_hooks {
@@ -274,6 +283,26 @@ impl<'a> HookPipeline<'a> {
         };
         self.record.override_with_refusal(&reason);
         BLOCKED
+    }
+
+    /// The guard's approval of the call, if the agent takes one: its answer, and the reason for the record.
+    fn encode_approval(&self, event: &Event) -> Option<(AgentReply, String)> {
+        let approval = self.guard_run.as_ref()?.find_approval(&self.verdict)?;
+        let can_be = self.call.decode_problem.is_none()
+            && self.settled_question.is_none()
+            && self.call.product.support == SupportLevel::Full;
+        let reach = match approval.class {
+            ApprovalClass::Reads => ApprovalReach::Nothing,
+            ApprovalClass::Edits | ApprovalClass::Runs => ApprovalReach::Project,
+        };
+        let reason = format!("Snell approved it: {approval}");
+        let reply = self.call.product.encode_approval(event, &self.verdict, (reach, &reason)).filter(|_| can_be)?;
+        Some((reply, reason))
+    }
+
+    /// Whether the agent gets an approval of the guard, so that no user need be asked.
+    pub(super) fn is_approved(&self) -> bool {
+        self.setup.judged.as_deref().is_some_and(|event| self.encode_approval(event).is_some())
     }
 
     /// The decision as the agent gets it.

@@ -1,4 +1,4 @@
-//! The answers to the three questions: from options, from the user, or the defaults.
+//! The answers to the questions: from options, from the user, or the defaults.
 
 use snell::did_you_mean;
 
@@ -21,6 +21,17 @@ const OFFERED_PRESETS: &[(&str, &str)] = &[
     ("audit", "only judges and records, stops nothing"),
 ];
 
+/// The key of what the guard approves, and its default.
+const APPROVE_KEY: &str = "guard.approve";
+const DEFAULT_APPROVAL: &str = "off";
+
+/// The calls that the guard may approve, so that agents ask less.
+const OFFERED_APPROVALS: &[(&str, &str)] = &[
+    ("off", "agents ask as they do now"),
+    ("read", "they need not ask about calls that change nothing"),
+    ("project", "nor about editing, building and testing the project"),
+];
+
 /// A key of the table of notices. If the schema lacks it, this version cannot notify.
 const NOTIFY_KEY: &str = "notify.desktop";
 
@@ -39,6 +50,8 @@ pub(super) struct InitAnswers {
     /// The names of the agents to install in.
     pub(super) agents: Vec<String>,
     pub(super) preset: String,
+    /// The calls that the guard approves; nothing in a project's file.
+    pub(super) approve: Option<String>,
     /// Nothing if this file or this version has no such setting.
     pub(super) notify: Option<NotifyChoice>,
 }
@@ -64,6 +77,14 @@ impl InitAnswers {
             None if asks => ask_preset(&presets)?,
             None => DEFAULT_PRESET.to_owned(),
         };
+        let is_own = scope == SnellTomlScope::User;
+        let approve_key = schema.find_key(APPROVE_KEY)?;
+        let approvals = approve_key.choices();
+        let approve = match &args.approve {
+            Some(written) => parse_choice("--approve", written, &approvals)?,
+            None if asks && is_own => ask_approval(&approvals)?,
+            None => DEFAULT_APPROVAL.to_owned(),
+        };
         let can_notify = scope == SnellTomlScope::User && schema.find_key(NOTIFY_KEY).is_ok();
         let notify = match &args.notify {
             Some(written) if can_notify || written == "none" => Some(parse_notify(written)?),
@@ -76,7 +97,7 @@ impl InitAnswers {
             }
             None => Some(NotifyChoice::Nothing),
         };
-        Ok(Self { agents, preset, notify: notify.filter(|_| can_notify) })
+        Ok(Self { agents, preset, approve: is_own.then_some(approve), notify: notify.filter(|_| can_notify) })
     }
 }
 
@@ -104,6 +125,15 @@ fn ask_preset(presets: &[&str]) -> anyhow::Result<String> {
     question::ask_until_valid(&question, DEFAULT_PRESET, |word| parse_choice("the guard", word, presets))
 }
 
+fn ask_approval(approvals: &[&str]) -> anyhow::Result<String> {
+    output::print_line("Which harmless calls does the guard approve, so that agents ask less?");
+    for (approval, effect) in OFFERED_APPROVALS {
+        output::print_line(&format!("  {approval:<10} {effect}"));
+    }
+    let question = join_choices(approvals);
+    question::ask_until_valid(&question, DEFAULT_APPROVAL, |word| parse_choice("the guard's approval", word, approvals))
+}
+
 fn list_offered_presets() -> Vec<&'static str> {
     OFFERED_PRESETS.iter().map(|(preset, _)| *preset).collect()
 }
@@ -125,6 +155,7 @@ fn parse_choice(what: &str, written: &str, choices: &[&str]) -> anyhow::Result<S
     }
     let hint = match did_you_mean(written, choices.iter().copied()) {
         Some(near) => format!("did you mean \"{near}\"?"),
+        None if choices.contains(&DEFAULT_APPROVAL) => format!("use {}", join_choices(choices)),
         None => format!("use {}", join_choices(&list_offered_presets())),
     };
     Err(CommandError::new(format!("{what} cannot be \"{written}\"")).with_hint(hint).into())

@@ -17,7 +17,7 @@ use answers::InitAnswers;
 
 /// Write a first snell.toml, and install Snell in your agents
 ///
-/// At a terminal it asks which agents to install in, how strict the guard is, and how to notify you. Options answer these questions; without a
+/// At a terminal it asks which agents to install in, how strict the guard is, what it approves, and how to notify you. Options answer these questions; without a
 /// terminal, or with --yes, the defaults apply. The file explains its settings, with an example of each. An existing file is not changed:
 /// then there is nothing to do, or an error if an option asks for a change.
 #[derive(Debug, clap::Args)]
@@ -32,6 +32,11 @@ pub(crate) struct Args {
     /// standard: denies disasters, asks about risks. strict: denies instead of asking. audit: only judges and records, stops nothing.
     #[arg(long, value_name = "PRESET")]
     guard: Option<String>,
+    /// Which harmless calls the guard approves, so that agents ask less: off, read or project [default: off]
+    ///
+    /// read: calls that change nothing. project: also calls that edit, build and test the project.
+    #[arg(long, value_name = "LEVEL", conflicts_with = "project")]
+    approve: Option<String>,
     /// How to notify you: none, desktop, or the URL of an ntfy topic [default: none]
     #[arg(long, value_name = "HOW", conflicts_with = "project")]
     notify: Option<String>,
@@ -92,7 +97,7 @@ fn keep_existing_file(args: &Args, file: &SnellToml) -> anyhow::Result<u8> {
         "change it with `snell config edit{option}` or `snell config set{option} KEY VALUE`, or pass --force to replace it"
     );
     let path = &file.display_path;
-    if args.guard.is_some() || args.notify.is_some() || args.agents.is_some() {
+    if args.guard.is_some() || args.approve.is_some() || args.notify.is_some() || args.agents.is_some() {
         return Err(CommandError::new(format!("{path} exists already, so nothing was changed")).with_hint(hint).into());
     }
     output::print_line(&format!("Nothing to do: {path} exists already."));

@@ -15,7 +15,12 @@ pub(super) fn render_file(scope: SnellTomlScope, answers: &InitAnswers) -> Strin
     match scope {
         SnellTomlScope::User => {
             let notify = answers.notify.as_ref().map(render_notify).unwrap_or_default();
-            USER_TEMPLATE.replace("{preset}", &answers.preset).replace("{notify}", &notify)
+            let approve = match answers.approve.as_deref() {
+                None | Some("off") => "#approve = \"read\"".to_owned(),
+                Some(level) => format!("approve = {}", quote_toml_string(level)),
+            };
+            let text = USER_TEMPLATE.replace("{preset}", &answers.preset);
+            text.replace("{approve}", &approve).replace("{notify}", &notify)
         }
         SnellTomlScope::Project => {
             let guard = match answers.preset.as_str() {

@@ -1,7 +1,7 @@
 //! Shows how the guard treats the calls of an agent once Snell is installed there.
 
 use snell::{BuiltinHandler, GuardPreset, Timestamp};
-use snell_guard::{GuardDecision, PolicyPreset};
+use snell_guard::{ApprovalLevel, GuardDecision, PolicyPreset};
 
 use crate::env;
 use crate::env::caller::CallerEnv;
@@ -52,6 +52,10 @@ pub(super) fn print_guard_preview(agents: &[InstallAgent], preset: Option<GuardP
         false => ("To watch", "snell config set guard.preset audit (judge and record only)"),
     };
     output::print_line(&format!("  {label:<10} {next}"));
+    if policy.approval.level == ApprovalLevel::Off {
+        let next = "snell config set guard.approve read (agents need not ask about calls that change nothing)";
+        output::print_line(&format!("  {:<10} {next}", "Ask less"));
+    }
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Serialize;
-use snell::{Diagnostic, Hook, ProjectFile, Severity, TrustStatus, TrustStore, UserMessage, read_file};
+use snell::{Diagnostic, GuardApproval, Hook, ProjectFile, Severity, TrustStatus, TrustStore, UserMessage, read_file};
 
 use self::guard_requests::ProjectGuardRequest;
 use super::{DONE, FAILED};
@@ -170,8 +170,10 @@ fn trust_project(args: &Args) -> anyhow::Result<u8> {
     let settings = engine.settings();
     let requests = guard_requests::collect_guard_requests(&settings.guard, &files);
     let context_files = find_project_context_files(&settings.context, &directory);
+    // Then programs may run the project's own code without a question.
+    let approves_code = settings.guard.approve == GuardApproval::Project;
     let mut moved_aside = None;
-    if !files.is_empty() || !context_files.is_empty() {
+    if !files.is_empty() || !context_files.is_empty() || approves_code {
         let resolved = directory.canonicalize().unwrap_or_else(|_| directory.clone());
         let pin_all = |trust: &mut TrustStore| {
             files.iter().for_each(|file| trust.pin_file(file));
@@ -194,8 +196,12 @@ fn trust_project(args: &Args) -> anyhow::Result<u8> {
         diagnostics.iter().for_each(output::print_diagnostic);
         print_trusted(&directory, &files, &requests);
         context_requests::print_context_files(&directory, &context_files);
-        if files.is_empty() && context_files.is_empty() {
-            let shown = directory.display();
+        let shown = directory.display();
+        if approves_code {
+            output::print_line(&format!(
+                "The guard approves builds and tests in {shown}, which run its own code (approve = \"project\")."
+            ));
+        } else if files.is_empty() && context_files.is_empty() {
             output::print_line(&format!("Nothing to trust in {shown}: no file there has hooks for agents."));
         }
     }

@@ -110,6 +110,7 @@ fn a_wrong_answer_is_an_error_with_a_hint_and_changes_nothing() {
     for (args, expected) in [
         (&["--agents", "codx"][..], "error: Snell knows no agent \"codx\"\nhint: did you mean \"codex\"?"),
         (&["--guard", "stict"], "error: --guard cannot be \"stict\"\nhint: did you mean \"strict\"?"),
+        (&["--approve", "all"], "error: --approve cannot be \"all\"\nhint: use off, read or project"),
         (&["--guard", "x"], "error: --guard cannot be \"x\"\nhint: use standard, strict or audit"),
         (&["--project", "--guard", "audit"], "; nothing was changed\n"),
         (&["--project", "/nowhere"], "the project /nowhere is not a directory"),
@@ -212,7 +213,7 @@ fn at_a_terminal_it_asks_until_each_answer_is_valid() {
         command.arg("/dev/null").env("SHELL", "/bin/sh").env("TERM", "xterm").env("NO_COLOR", "1");
         run_with_stdin(&mut command, answers).stdout.replace('\r', "")
     };
-    let shown = ask("--notify none", "codx\nnone\nvery\nstrict\n");
+    let shown = ask("--notify none", "codx\nnone\nvery\nstrict\nall\nread\n");
     for expected in [
         "Agents on this machine: codex\n",
         "Install Snell in which of them? all, none, or names [all]: ",
@@ -220,11 +221,15 @@ fn at_a_terminal_it_asks_until_each_answer_is_valid() {
         "How strict is the guard?\n  standard   denies disasters, asks about risks\n  strict     denies instead of asking\n  \
          audit      only judges and records, stops nothing\nstandard, strict or audit [standard]: ",
         "the guard cannot be \"very\"",
+        "Which harmless calls does the guard approve, so that agents ask less?\n  off        agents ask as they do now\n",
+        "off, read or project [off]: ",
+        "the guard's approval cannot be \"all\"",
         "Wrote ~/.config/snell/snell.toml\nNo agent was changed.",
     ] {
         assert!(shown.contains(expected), "{expected}: {shown}");
     }
     assert!(read_own_file(&sandbox).contains("\npreset = \"strict\"\n"));
+    assert!(read_own_file(&sandbox).contains("\napprove = \"read\"\n"));
     fs::remove_file(sandbox.home().join(OWN_FILE)).unwrap();
     let shown = ask("--yes", "");
     assert!(!shown.contains('?') && shown.contains("Codex now calls Snell on "), "{shown}");

@@ -1,5 +1,6 @@
 //! The guard from outside: its answers to agents and users, and its records.
 
+mod approvals;
 mod doctor;
 mod entries;
 mod headless;

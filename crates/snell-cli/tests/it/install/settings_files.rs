@@ -255,9 +255,10 @@ fn people_are_told_what_was_done_and_programs_too() {
       To undo    snell uninstall claude
     The guard judges every tool call from now on (preset standard).
       Denies     80 rules: rm -rf /, snell trust, cat .env, psql -c 'DROP DATABASE app', git push -f origin main, …
-      Asks       55 rules: sudo ls, pkill node, terraform destroy, git reset --hard, …
+      Asks       62 rules: sudo ls, pkill node, terraform destroy, git reset --hard, …
       All rules  snell guard rules
       To watch   snell config set guard.preset audit (judge and record only)
+      Ask less   snell config set guard.approve read (agents need not ask about calls that change nothing)
       To check   snell doctor
     ");
     let ran = home.run_successfully(&["install", "claude", "--notify"]);

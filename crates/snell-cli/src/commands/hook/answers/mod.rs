@@ -55,6 +55,9 @@ impl HookPipeline<'_> {
     /// Whether the agent is about to ask its user, and an answer can come from elsewhere.
     pub(super) fn plan_request(&self) -> Option<RequestPlan> {
         let (call, setup) = (self.call, self.setup);
+        if self.is_approved() {
+            return None;
+        }
         let answers = &setup.settings.answers;
         // The cheapest conditions come first: most events end here.
         let is_asked = match call.event.name {

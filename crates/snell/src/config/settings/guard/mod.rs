@@ -71,6 +71,26 @@ impl HeadlessChoice {
     }
 }
 
+/// The calls that the guard approves, so that the agent need not ask.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GuardApproval {
+    /// Nothing.
+    #[default]
+    Off,
+    /// Calls that change nothing.
+    Read,
+    /// Also calls that edit, build and test the project.
+    Project,
+}
+
+impl GuardApproval {
+    /// Its name in settings.
+    pub fn name(self) -> &'static str {
+        let row = APPROVALS.iter().find(|(_, approval)| *approval == self);
+        row.map_or("", |(name, _)| name)
+    }
+}
+
 /// The branches that no push may overwrite or delete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -150,6 +170,12 @@ pub struct GuardSettings {
     pub backup: BackupSettings,
     /// Whether a call is judged by what its session did before.
     pub session: bool,
+    /// The calls that the guard approves.
+    pub approve: GuardApproval,
+    /// Commands that may run the project's own code without a question, as patterns of words.
+    pub approve_commands: Vec<String>,
+    /// Whether the user trusts the project. Only the engine knows, and only if it matters for `approve`.
+    pub is_project_trusted: bool,
     /// Branches that no push may overwrite or delete.
     pub protected_branches: ProtectedBranches,
     /// Paths that must not be changed.
@@ -174,6 +200,9 @@ impl Default for GuardSettings {
             headless_origin: None,
             backup: BackupSettings::default(),
             session: true,
+            approve: GuardApproval::default(),
+            approve_commands: Vec::new(),
+            is_project_trusted: false,
             protected_branches: ProtectedBranches::default(),
             protect: Vec::new(),
             secrets: Vec::new(),
@@ -189,6 +218,9 @@ const PRESETS: &[(&str, GuardPreset)] = &[
     ("strict", GuardPreset::Strict),
     ("audit", GuardPreset::Audit),
 ];
+
+const APPROVALS: &[(&str, GuardApproval)] =
+    &[("off", GuardApproval::Off), ("read", GuardApproval::Read), ("project", GuardApproval::Project)];
 
 const HEADLESS_CHOICES: &[(&str, HeadlessChoice)] = &[("deny", HeadlessChoice::Deny), ("allow", HeadlessChoice::Allow)];
 
@@ -206,6 +238,8 @@ pub(super) const GUARD_KEYS: &[&str] = &[
     "backup_mb",
     "backup_ms",
     "session",
+    "approve",
+    "approve_commands",
     "protected_branches",
     "protect",
     "secrets",
@@ -223,6 +257,8 @@ pub(super) struct FileGuardSettings {
     headless: Option<(HeadlessChoice, SourceLocation)>,
     backup: backup::FileBackupSettings,
     session: Option<bool>,
+    approve: Option<GuardApproval>,
+    approve_commands: Vec<String>,
     protected_branches: Option<Vec<String>>,
     protect: Vec<ProtectedPath>,
     secrets: Vec<ProtectedPath>,
@@ -273,6 +309,8 @@ impl GuardSettings {
         if is_users {
             self.backup.add_file(file.backup);
             self.session = file.session.unwrap_or(self.session);
+            self.approve = file.approve.unwrap_or(self.approve);
+            self.approve_commands.extend(file.approve_commands.iter().cloned());
         }
         match (&file.protected_branches, is_users) {
             (Some(branches), true) => self.protected_branches.users = Some(branches.clone()),

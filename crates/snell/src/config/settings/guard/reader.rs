@@ -8,8 +8,8 @@ use super::super::get_user_only;
 use super::super::values::read_checked_text;
 use super::entries::read_entries;
 use super::{
-    CHOICES, FileGuardSettings, GUARD_KEYS, GuardPreset, HEADLESS_CHOICES, PRESETS, ProtectedPath, RuleChoice,
-    UNKNOWN_AUTHOR,
+    APPROVALS, CHOICES, FileGuardSettings, GUARD_KEYS, GuardPreset, HEADLESS_CHOICES, PRESETS, ProtectedPath,
+    RuleChoice, UNKNOWN_AUTHOR,
 };
 use crate::config::discovery::FileOwner;
 use crate::config::reader::{ConfigReader, ObjectFields};
@@ -33,12 +33,30 @@ pub(in super::super) fn read_guard(reader: &mut ConfigReader<'_>, node: &Spanned
         }),
         backup: super::backup::read_backup(reader, &fields),
         session: get_user_only(reader, &fields, "session").and_then(|_| reader.read_bool(&fields, "session")),
+        approve: get_user_only(reader, &fields, "approve")
+            .and_then(|node| read_one_of(reader, node, "approve", APPROVALS, "using \"off\"")),
+        approve_commands: read_approve_commands(reader, &fields),
         protected_branches: read_branches(reader, &fields),
         protect: read_paths(reader, &fields, "protect"),
         secrets: read_paths(reader, &fields, "secrets"),
         rules: fields.get("rules").map(|node| read_rules(reader, node, "")).unwrap_or_default(),
         entries: read_entries(reader, &fields),
     }
+}
+
+fn read_approve_commands(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<String> {
+    let node = get_user_only(reader, fields, "approve_commands");
+    let items = node.and_then(|node| reader.read_array(node, "\"approve_commands\"")).unwrap_or_default();
+    items.iter().filter_map(|item| read_checked_text(reader, item, "approve_commands", check_command)).collect()
+}
+
+/// A command starts with a program: a pattern would approve every program.
+fn check_command(text: String) -> Result<String, UserMessage> {
+    if text.trim().is_empty() || text.trim_start().starts_with('*') {
+        let message = UserMessage::new(format!("has no program: \"{text}\""));
+        return Err(message.with_hint("write a command such as \"npm test\", or a pattern such as \"make **\""));
+    }
+    Ok(text)
 }
 
 fn read_preset(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<(GuardPreset, SourceLocation)> {

@@ -1,0 +1,182 @@
+//! Compares what a call's text tells with the disk: symlinks, files that patterns match, and which files git has.
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+
+use super::places::{AccessKind, PlaceAccess, check_place, is_generated, is_in_reach};
+use crate::file_system::{FileKind, FileStatus, FileSystem};
+use crate::git_index::{FileTime, GitIndex, MAX_INDEX_BYTES};
+use crate::git_repository::find_git_dir;
+use crate::invocation::SymbolicText;
+use crate::judge::context::JudgeContext;
+use crate::paths::{PathClass, locate_path, matches_glob};
+
+/// How many entries of directories are compared with the patterns of one call.
+const MAX_ENTRIES: usize = 2_000;
+
+/// How many entries of a directory are searched for secrets.
+const MAX_SECRETS_LISTED: usize = 500;
+
+/// The disk on which an approved call would run.
+pub(crate) struct ApprovalDisk<'a> {
+    pub(crate) file_system: &'a dyn FileSystem,
+    /// With real paths.
+    pub(crate) context: &'a JudgeContext,
+    /// The real path, if a path leads through symlinks.
+    pub(crate) resolve: &'a dyn Fn(&str) -> Option<String>,
+    repository: OnceCell<Option<GitFiles>>,
+    left: std::cell::Cell<usize>,
+}
+
+/// The files that git has.
+struct GitFiles {
+    root: PathBuf,
+    index: GitIndex,
+    written: FileTime,
+}
+
+impl<'a> ApprovalDisk<'a> {
+    pub(crate) fn new(
+        file_system: &'a dyn FileSystem,
+        context: &'a JudgeContext,
+        resolve: &'a dyn Fn(&str) -> Option<String>,
+    ) -> Self {
+        Self { file_system, context, resolve, repository: OnceCell::new(), left: std::cell::Cell::new(MAX_ENTRIES) }
+    }
+
+    /// Whether the disk is as the text tells.
+    pub(crate) fn confirms(&self, access: &PlaceAccess) -> bool {
+        let real = (self.resolve)(&access.path);
+        let path = match &real {
+            None => access.path.as_str(),
+            Some(real) => {
+                let place = locate_path(&SymbolicText::from_text(real.clone()), None, self.context);
+                let is_link_changed = access.kind.is_change() && self.is_link(&access.path);
+                let is_same = check_place(&place, access.kind, self.context).is_some();
+                if !is_same || is_link_changed || !is_in_reach(real, self.context) {
+                    return false;
+                }
+                real.as_str()
+            }
+        };
+        if !access.pattern.is_empty() {
+            let names: Vec<&str> = access.pattern.split('/').collect();
+            return self.has_plain_matches(Path::new(path), &names, access.kind);
+        }
+        match access.kind {
+            AccessKind::Read | AccessKind::List => true,
+            AccessKind::Search => self.has_no_secrets(path),
+            AccessKind::Exist => self.file_system.metadata(Path::new(path)).is_ok(),
+            AccessKind::Make => true,
+            AccessKind::Edit => self.may_change(path, GitFiles::contains),
+            AccessKind::Overwrite | AccessKind::Delete => self.may_change(path, GitFiles::has_same),
+            AccessKind::DeleteTree => self.has_no_own_files(path),
+            AccessKind::Run => {
+                let file = self.file_system.metadata(Path::new(path));
+                file.is_ok_and(|status| self.is_in_git(path, status, GitFiles::has_same))
+            }
+        }
+    }
+
+    fn is_link(&self, path: &str) -> bool {
+        self.file_system.read_link(Path::new(path)).is_ok()
+    }
+
+    /// Whether a file is new, generated or temporary, or git has it.
+    fn may_change(&self, path: &str, is_kept: impl Fn(&GitFiles, &str, FileStatus, FileTime) -> bool) -> bool {
+        let status = match self.file_system.symlink_metadata(Path::new(path)) {
+            Ok(status) => status,
+            Err(error) => return error.kind() == std::io::ErrorKind::NotFound,
+        };
+        if status.kind != FileKind::Regular || status.hard_links > 1 {
+            return false;
+        }
+        let place = locate_path(&SymbolicText::from_text(path), None, self.context);
+        let is_project = crate::paths::is_within_directory(path, &self.context.project);
+        let is_temporary = !is_project && place.classes.contains(PathClass::Temp);
+        is_temporary || is_generated(path, self.context) || self.is_in_git(path, status, is_kept)
+    }
+
+    /// Whether git has nothing below a directory, or it does not exist.
+    fn has_no_own_files(&self, path: &str) -> bool {
+        match self.file_system.symlink_metadata(Path::new(path)) {
+            Ok(status) if status.kind == FileKind::Directory => {}
+            Ok(_) => return false,
+            Err(error) => return error.kind() == std::io::ErrorKind::NotFound,
+        }
+        let repository = self.repository.get_or_init(|| self.read_repository(path));
+        let files = repository.as_ref().and_then(|files| Some((files, files.name(path)?)));
+        files.is_some_and(|(files, name)| !files.index.contains_below(name.as_os_str().as_encoded_bytes()))
+    }
+
+    fn is_in_git(
+        &self,
+        path: &str,
+        status: FileStatus,
+        is_kept: impl Fn(&GitFiles, &str, FileStatus, FileTime) -> bool,
+    ) -> bool {
+        let repository = self.repository.get_or_init(|| self.read_repository(path));
+        let modified = self.file_system.modified(Path::new(path));
+        repository.as_ref().zip(modified.ok()).is_some_and(|(files, modified)| is_kept(files, path, status, modified))
+    }
+
+    fn read_repository(&self, path: &str) -> Option<GitFiles> {
+        let (root, git_dir) = find_git_dir(Path::new(path).parent()?, self.file_system)?;
+        let file = git_dir.join("index");
+        let bytes = self.file_system.read_bytes(&file, MAX_INDEX_BYTES as u64).ok()?;
+        Some(GitFiles { root, index: GitIndex::read(&bytes)?, written: self.file_system.modified(&file).ok()? })
+    }
+
+    /// Whether no file that a pattern matches is a symlink, or is shown and holds secrets.
+    fn has_plain_matches(&self, directory: &Path, names: &[&str], kind: AccessKind) -> bool {
+        let Some((pattern, below)) = names.split_first() else { return true };
+        let left = self.left.get();
+        let entries = self.file_system.list_directory(directory, left + 1);
+        if entries.len() > left {
+            return false;
+        }
+        self.left.set(left - entries.len());
+        entries.iter().all(|entry| {
+            let name = entry.file_name().unwrap_or_default().to_string_lossy();
+            let is_any = pattern.contains("**");
+            if name.starts_with('.') && !pattern.starts_with('.') || !is_any && !matches_glob(&name, pattern) {
+                return true;
+            }
+            if self.file_system.read_link(entry).is_ok() || kind != AccessKind::List && self.is_secret(entry) {
+                return false;
+            }
+            let is_directory =
+                self.file_system.symlink_metadata(entry).is_ok_and(|status| status.kind == FileKind::Directory);
+            let rest = if is_any { names } else { below };
+            !is_directory || rest.is_empty() || self.has_plain_matches(entry, rest, kind)
+        })
+    }
+
+    /// Whether no file of secrets is in this directory.
+    fn has_no_secrets(&self, directory: &str) -> bool {
+        let entries = self.file_system.list_directory(Path::new(directory), MAX_SECRETS_LISTED + 1);
+        entries.len() <= MAX_SECRETS_LISTED && !entries.iter().any(|entry| self.is_secret(entry))
+    }
+
+    fn is_secret(&self, path: &Path) -> bool {
+        let value = SymbolicText::from_text(path.to_string_lossy());
+        locate_path(&value, None, self.context).classes.contains(PathClass::Secret)
+    }
+}
+
+impl GitFiles {
+    fn name<'p>(&self, path: &'p str) -> Option<&'p Path> {
+        Path::new(path).strip_prefix(&self.root).ok()
+    }
+
+    /// Whether git has a version of the file.
+    fn contains(&self, path: &str, _: FileStatus, _: FileTime) -> bool {
+        self.name(path).is_some_and(|name| self.index.contains(name.as_os_str().as_encoded_bytes()))
+    }
+
+    /// Whether git has the file as it is.
+    fn has_same(&self, path: &str, status: FileStatus, modified: FileTime) -> bool {
+        let entry = self.name(path).and_then(|name| self.index.find(name.as_os_str().as_encoded_bytes()));
+        entry.is_some_and(|entry| entry.is_unchanged(status.len, modified, self.written))
+    }
+}

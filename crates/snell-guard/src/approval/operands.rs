@@ -1,0 +1,331 @@
+//! Compares the flags and operands of one program with an entry of the table. Anything that the entry does not list may do harm.
+
+use super::places::{AccessKind, add_place, is_source_pattern};
+use super::scripts;
+use super::table::{ApprovalSpec, FlagShape, OperandRole};
+use super::{ApprovalClass, ApprovalDraft};
+use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
+
+/// A search for fewer characters would show nearly everything.
+const MIN_PATTERN_CHARS: usize = 3;
+
+/// Parts of the endings of files that hold secrets.
+const SECRET_ENDINGS: &[&str] = &["env", "pem", "key", "p12", "pfx", "secret", "local"];
+
+/// The words of a call, sorted.
+#[derive(Default)]
+struct SortedWords<'a> {
+    flags: Vec<&'a str>,
+    operands: Vec<&'a SymbolicText>,
+    /// Values of flags, with their kinds.
+    values: Vec<(SymbolicText, OperandRole)>,
+}
+
+/// Whether an entry fits. Notes the paths that the program uses.
+pub(super) fn check_spec(
+    spec: &'static ApprovalSpec,
+    arguments: &[SymbolicText],
+    cwd: Option<&str>,
+    draft: &mut ApprovalDraft<'_>,
+) -> Option<()> {
+    let words = WordSorter { spec, rest: arguments, words: SortedWords::default() }.sort()?;
+    if !spec.needs.is_empty() && !words.flags.iter().any(|flag| spec.needs.contains(flag)) {
+        return None;
+    }
+    let mut operands = words.operands.as_slice();
+    for choices in spec.words {
+        let (first, rest) = operands.split_first()?;
+        let text = first.as_text()?;
+        choices.iter().any(|pattern| crate::paths::matches_glob(text, pattern)).then_some(())?;
+        operands = rest;
+    }
+    let has_pattern_flag = words.flags.iter().any(|flag| spec.pattern_flags.contains(flag));
+    let roles = spec.operands.get(usize::from(has_pattern_flag)..).unwrap_or_default();
+    if operands.len() + usize::from(has_pattern_flag) < spec.min_operands {
+        return None;
+    }
+    let checker = OperandChecker { spec, cwd, words: &words, first_text: operands.first().copied() };
+    for (at, operand) in operands.iter().enumerate() {
+        let role = roles.get(at).or_else(|| roles.last().filter(|_| spec.repeats))?;
+        checker.check(operand, *role, draft)?;
+    }
+    for (value, role) in &words.values {
+        checker.check(value, *role, draft)?;
+    }
+    // A recursive search without a path starts here.
+    if roles.contains(&OperandRole::Search) && operands.len() < roles.len() && checker.is_recursive() {
+        checker.check(&SymbolicText::from_text("."), OperandRole::Search, draft)?;
+    }
+    Some(())
+}
+
+/// How many words are flags before the first operand; `None` if one of them is not listed.
+pub(super) fn count_leading_flags(spec: &'static ApprovalSpec, arguments: &[SymbolicText]) -> Option<usize> {
+    let mut sorter = WordSorter { spec, rest: arguments, words: SortedWords::default() };
+    loop {
+        let rest = sorter.rest;
+        let Some(first) = rest.first().filter(|word| word.leading_text().starts_with('-')) else {
+            return Some(arguments.len() - rest.len());
+        };
+        sorter.rest = rest.get(1..)?;
+        sorter.read_flag(first)?;
+    }
+}
+
+struct WordSorter<'a> {
+    spec: &'static ApprovalSpec,
+    rest: &'a [SymbolicText],
+    words: SortedWords<'a>,
+}
+
+impl<'a> WordSorter<'a> {
+    fn sort(mut self) -> Option<SortedWords<'a>> {
+        let mut only_operands = false;
+        while let Some((word, rest)) = self.rest.split_first() {
+            self.rest = rest;
+            let text = word.as_text();
+            if !only_operands && text == Some("--") {
+                // The project's own code gets the rest as flags.
+                only_operands = self.spec.class != Some(ApprovalClass::Runs);
+            } else if only_operands || !self.is_flag(word) {
+                (only_operands || self.is_certain_operand(word)).then_some(())?;
+                self.words.operands.push(word);
+            } else {
+                self.read_flag(word)?;
+            }
+        }
+        Some(self.words)
+    }
+
+    fn is_flag(&self, word: &SymbolicText) -> bool {
+        let text = word.leading_text();
+        text.len() > 1 && text.starts_with('-') || self.spec.word_flags && self.find_shape(text).is_some()
+    }
+
+    /// Whether a word cannot become a flag, or any flag is harmless.
+    fn is_certain_operand(&self, word: &SymbolicText) -> bool {
+        if self.spec.any_flag {
+            return true;
+        }
+        word.parts.iter().enumerate().all(|(at, part)| match part {
+            SymbolicPart::Text(_) => true,
+            SymbolicPart::Pattern(_) => at > 0 || self.spec.expands,
+            SymbolicPart::Unknown(UnknownKind::Name) => at > 0,
+            SymbolicPart::Unknown(_) => false,
+        })
+    }
+
+    fn find_shape(&self, name: &str) -> Option<FlagShape> {
+        self.spec.flags.iter().find(|(known, _)| *known == name).map(|(_, shape)| *shape)
+    }
+
+    fn read_flag(&mut self, word: &'a SymbolicText) -> Option<()> {
+        let text = word.leading_text();
+        let is_known = word.parts.len() <= 1;
+        let (name, attached) = match text.split_once('=') {
+            Some((name, _)) => (name, Some(word.skip_leading_bytes(name.len() + 1))),
+            None => (text, None),
+        };
+        if !is_known && (attached.is_none() || self.has_open_value(word)) {
+            return self.spec.any_flag.then_some(());
+        }
+        let is_long = text.starts_with("--") || self.spec.word_flags;
+        if let Some((known, shape)) = self.spec.flags.iter().find(|(known, _)| *known == name || *known == text)
+            && (is_long || attached.is_none() || *known == text)
+        {
+            let attached = attached.filter(|_| *known != text || name == *known);
+            return self.read_value(known, *shape, attached);
+        }
+        if self.is_numbered(text) {
+            return Some(());
+        }
+        if is_long { self.spec.any_flag.then_some(()) } else { self.read_cluster(text) }
+    }
+
+    /// Whether a value is more than a pattern of names.
+    fn has_open_value(&self, word: &SymbolicText) -> bool {
+        word.parts.iter().any(|part| matches!(part, SymbolicPart::Unknown(_)))
+    }
+
+    /// `-50`, `-j4`
+    fn is_numbered(&self, text: &str) -> bool {
+        let start = text.trim_end_matches(|c: char| c.is_ascii_digit());
+        start.len() < text.len() && self.spec.flags.iter().any(|(known, _)| known.strip_suffix('#') == Some(start))
+    }
+
+    /// `-rn`, `-n5`
+    fn read_cluster(&mut self, text: &str) -> Option<()> {
+        for (at, letter) in text.char_indices().skip(1) {
+            let known = self
+                .spec
+                .flags
+                .iter()
+                .find(|(known, _)| known.strip_prefix('-').is_some_and(|name| name.chars().eq([letter])));
+            let Some((known, shape)) = known else {
+                if self.spec.any_flag {
+                    continue;
+                }
+                return None;
+            };
+            if *shape == FlagShape::Plain {
+                self.words.flags.push(known);
+                continue;
+            }
+            let rest = text.get(at + letter.len_utf8()..).filter(|rest| !rest.is_empty());
+            return self.read_value(known, *shape, rest.map(SymbolicText::from_text));
+        }
+        Some(())
+    }
+
+    fn read_value(&mut self, name: &'static str, shape: FlagShape, attached: Option<SymbolicText>) -> Option<()> {
+        self.words.flags.push(name);
+        match shape {
+            FlagShape::Plain => attached.is_none().then_some(()),
+            FlagShape::Optional => Some(()),
+            FlagShape::Command => self.skip_command(),
+            FlagShape::Value(role) => {
+                let value = match attached {
+                    Some(value) => value,
+                    None => self.take_word()?,
+                };
+                self.words.values.push((value, role));
+                Some(())
+            }
+            FlagShape::Pair => {
+                for _ in 0..2 {
+                    let value = self.take_word()?;
+                    self.words.values.push((value, OperandRole::Text));
+                }
+                Some(())
+            }
+        }
+    }
+
+    /// Skips the words of a command, which is checked as a program of its own.
+    fn skip_command(&mut self) -> Option<()> {
+        let end = self.rest.iter().position(|word| matches!(word.as_text(), Some(";" | "+")))?;
+        self.rest = self.rest.get(end + 1..)?;
+        Some(())
+    }
+
+    /// The next word, if it is one word for certain.
+    fn take_word(&mut self) -> Option<SymbolicText> {
+        let (first, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        let is_one = |part: &SymbolicPart| !matches!(part, SymbolicPart::Unknown(kind) if *kind != UnknownKind::Name);
+        first.parts.iter().all(is_one).then(|| first.clone())
+    }
+}
+
+struct OperandChecker<'a> {
+    spec: &'static ApprovalSpec,
+    cwd: Option<&'a str>,
+    words: &'a SortedWords<'a>,
+    first_text: Option<&'a SymbolicText>,
+}
+
+impl OperandChecker<'_> {
+    fn check(&self, value: &SymbolicText, role: OperandRole, draft: &mut ApprovalDraft<'_>) -> Option<()> {
+        let text = value.as_text();
+        let access = match role {
+            OperandRole::Text if self.spec.class == Some(ApprovalClass::Runs) => {
+                return is_local_text(value).then_some(());
+            }
+            OperandRole::Text | OperandRole::Include | OperandRole::Pattern => return Some(()),
+            OperandRole::Glob => return is_source_pattern(text?).then_some(()),
+            OperandRole::Sed => return scripts::is_plain_sed(text?).then_some(()),
+            OperandRole::Awk => return scripts::is_printing_awk(text?).then_some(()),
+            OperandRole::Jq => return scripts::is_plain_jq(text?).then_some(()),
+            OperandRole::Date => return scripts::is_date_format(text?).then_some(()),
+            OperandRole::Module => return scripts::is_checking_module(text?).then_some(()),
+            OperandRole::Find if matches!(text, Some("(" | ")" | "!" | ",")) => return Some(()),
+            OperandRole::Read | OperandRole::Search if text == Some("-") => return Some(()),
+            OperandRole::Revision => return self.check_revision(value, draft),
+            OperandRole::Scope => return self.check_scope(text?, draft),
+            OperandRole::Search => self.find_search_access()?,
+            OperandRole::Read => AccessKind::Read,
+            OperandRole::List | OperandRole::Find => AccessKind::List,
+            OperandRole::Make => AccessKind::Make,
+            OperandRole::Append | OperandRole::Edit => AccessKind::Edit,
+            OperandRole::Write | OperandRole::Overwrite => AccessKind::Overwrite,
+            OperandRole::Delete => AccessKind::Delete,
+            OperandRole::DeleteTree => AccessKind::DeleteTree,
+        };
+        if access.is_change() {
+            draft.add_class(ApprovalClass::Edits)?;
+        }
+        add_place(draft, value, self.cwd, access)
+    }
+
+    /// Whether it searches everything below.
+    fn is_recursive(&self) -> bool {
+        self.words.flags.iter().any(|flag| matches!(*flag, "-r" | "--recursive"))
+    }
+
+    /// A search through everything is harmless if it looks for something.
+    fn find_search_access(&self) -> Option<AccessKind> {
+        if !self.is_recursive() {
+            return Some(AccessKind::Read);
+        }
+        let is_inverted = |flag: &&str| matches!(*flag, "-v" | "-L" | "--invert-match" | "--files-without-match");
+        let shows_names = |flag: &&str| matches!(*flag, "-l" | "-c" | "-q" | "--files-with-matches" | "--count");
+        let globs = self.words.values.iter().filter(|(_, role)| *role == OperandRole::Include);
+        let globs: Vec<String> = globs.map(|(glob, _)| glob.to_string()).collect();
+        let is_named = !globs.is_empty() && globs.iter().all(|glob| is_source_pattern(&glob.replace('*', "x")));
+        let may_be_hidden =
+            |glob: &String| !glob.starts_with("*.") || SECRET_ENDINGS.iter().any(|end| glob.contains(end));
+        if !is_named && globs.iter().any(may_be_hidden) {
+            return None;
+        }
+        let is_selected = is_named || self.words.flags.iter().any(shows_names);
+        if is_selected {
+            return Some(AccessKind::Read);
+        }
+        let mut patterns = self.words.values.iter().filter(|(_, role)| *role == OperandRole::Pattern).peekable();
+        let is_specific = match patterns.peek() {
+            Some(_) => patterns.all(|(pattern, _)| has_specific_text(pattern)),
+            None => self.first_text.is_some_and(has_specific_text),
+        };
+        (is_specific && !self.words.flags.iter().any(is_inverted)).then_some(AccessKind::Search)
+    }
+
+    /// `HEAD:path`, `main..dev`, or a path.
+    fn check_revision(&self, value: &SymbolicText, draft: &mut ApprovalDraft<'_>) -> Option<()> {
+        let shown = match value.as_text() {
+            Some(text) => text.rsplit(':').next().map(SymbolicText::from_text),
+            None => None,
+        };
+        let shown = shown.unwrap_or_else(|| value.clone());
+        if shown.is_empty() {
+            return Some(());
+        }
+        add_place(draft, &shown, self.cwd, AccessKind::Read)
+    }
+
+    /// `tests/a.py::test_b`, `./...`, `name=value`: a path of the project, or the name of something in it.
+    fn check_scope(&self, text: &str, draft: &mut ApprovalDraft<'_>) -> Option<()> {
+        let path = text.split("::").next().unwrap_or(text).trim_end_matches("...");
+        // Anything else is only a name.
+        let path = if path.is_empty() { "." } else { path };
+        let kind = if self.spec.class == Some(ApprovalClass::Reads) { AccessKind::Read } else { AccessKind::List };
+        if path.contains('=') {
+            return None;
+        }
+        let is_hidden = path.split('/').any(|name| name.starts_with('.') && !matches!(name, "." | ".."));
+        let value = SymbolicText::from_text(path.to_owned());
+        (!is_hidden).then_some(())?;
+        add_place(draft, &value, self.cwd, kind)
+    }
+}
+
+/// Whether a text for the project's own code cannot name a path elsewhere.
+fn is_local_text(value: &SymbolicText) -> bool {
+    let text = value.to_string();
+    !text.starts_with(['/', '~']) && !text.contains("..")
+}
+
+/// Whether a pattern has enough letters in a row.
+fn has_specific_text(value: &SymbolicText) -> bool {
+    let Some(text) = value.as_text() else { return false };
+    text.split(|c: char| !c.is_alphanumeric()).any(|word| word.chars().count() >= MIN_PATTERN_CHARS)
+}

@@ -1,0 +1,179 @@
+//! The paths of calls that may be approved: in the project or a temporary directory, and nothing that is secret, runs by itself or belongs
+//! to Snell.
+
+use super::ApprovalDraft;
+use super::table::words;
+use crate::invocation::{SymbolicPart, SymbolicText};
+use crate::judge::context::JudgeContext;
+use crate::paths::{ClassifiedPath, PathClass, PathClasses, is_within_directory, locate_path, matches_glob};
+
+/// How a path is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AccessKind {
+    /// The contents of the file, or of files in the directory, are shown.
+    Read,
+    /// Names, dates and sizes are shown.
+    List,
+    /// Everything below is searched, also hidden files.
+    Search,
+    /// Something new is made, or it stays as it is.
+    Make,
+    /// It is changed so that no content is lost without a trace.
+    Edit,
+    /// Its content is lost.
+    Overwrite,
+    /// It is deleted or moved.
+    Delete,
+    /// It is a directory of generated files, and deleted with everything in it.
+    DeleteTree,
+    /// It runs, as a script of the project.
+    Run,
+    /// It must be there, because it would be downloaded otherwise.
+    Exist,
+}
+
+/// A path that the disk must confirm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PlaceAccess {
+    /// The known start of the path.
+    pub(crate) path: String,
+    /// The pattern after it; empty if all of it is known.
+    pub(crate) pattern: String,
+    pub(crate) kind: AccessKind,
+}
+
+impl AccessKind {
+    pub(crate) fn is_change(self) -> bool {
+        matches!(self, Self::Make | Self::Edit | Self::Overwrite | Self::Delete | Self::DeleteTree)
+    }
+}
+
+/// Files that are no place: writing there changes nothing.
+const DISCARDING: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr"];
+/// The same for reading.
+const EMPTY: &[&str] = &["/dev/null", "/dev/stdin"];
+/// The start of the files that `<(…)` names.
+const DESCRIPTORS: &str = "/dev/fd/";
+
+/// Classes of paths that are never read.
+const UNREADABLE: [PathClass; 8] = [
+    PathClass::Secret,
+    PathClass::SecretDir,
+    PathClass::Sealed,
+    PathClass::HoldsSealed,
+    PathClass::Device,
+    PathClass::Network,
+    PathClass::FromInput,
+    PathClass::RootIfEmpty,
+];
+
+/// Classes of paths that are never changed.
+const UNCHANGEABLE: [PathClass; 12] = [
+    PathClass::Secret,
+    PathClass::SecretDir,
+    PathClass::Sealed,
+    PathClass::Protected,
+    PathClass::HoldsProtected,
+    PathClass::Own,
+    PathClass::HoldsOwn,
+    PathClass::OwnHooks,
+    PathClass::Hook,
+    PathClass::StartUp,
+    PathClass::ProjectGit,
+    PathClass::HomeProject,
+];
+
+/// Whether the project is one: not a home directory, nor one that contains it.
+pub(super) fn is_project_narrow(context: &JudgeContext) -> bool {
+    let depth = context.project.split('/').filter(|name| !name.is_empty()).count();
+    depth >= 2 && (context.home.is_empty() || !is_within_directory(&context.home, &context.project))
+}
+
+/// Whether a path is in the project or a temporary directory.
+pub(crate) fn is_in_reach(path: &str, context: &JudgeContext) -> bool {
+    let is_temporary = |path: &str| {
+        let classes = locate_path(&SymbolicText::from_text(path), None, context).classes;
+        classes.intersects([PathClass::Temp, PathClass::TempRoot].into())
+    };
+    is_within_directory(path, &context.project) || is_temporary(path)
+}
+
+/// Notes that a value is used as a path; `None` if that may do harm.
+pub(super) fn add_place(
+    draft: &mut ApprovalDraft<'_>,
+    value: &SymbolicText,
+    cwd: Option<&str>,
+    kind: AccessKind,
+) -> Option<()> {
+    if let Some(text) = value.as_text()
+        && is_no_place(text, kind)
+    {
+        return Some(());
+    }
+    if value.parts.iter().any(|part| matches!(part, SymbolicPart::Unknown(_))) {
+        return None;
+    }
+    let place = locate_path(value, cwd, draft.context);
+    let access = check_place(&place, kind, draft.context)?;
+    draft.add_access(access);
+    Some(())
+}
+
+fn is_no_place(text: &str, kind: AccessKind) -> bool {
+    if kind.is_change() { DISCARDING.contains(&text) } else { EMPTY.contains(&text) || text.starts_with(DESCRIPTORS) }
+}
+
+/// The access, if its text does not show any harm.
+pub(crate) fn check_place(place: &ClassifiedPath, kind: AccessKind, context: &JudgeContext) -> Option<PlaceAccess> {
+    let (path, is_all) = place.known_prefix()?;
+    if !is_in_reach(&path, context) || place.classes.contains(PathClass::Unknown) {
+        return None;
+    }
+    let forbidden: PathClasses = if kind.is_change() { UNCHANGEABLE.into() } else { UNREADABLE.into() };
+    let is_listing = matches!(kind, AccessKind::List | AccessKind::Exist);
+    if !is_listing && place.classes.intersects(forbidden) {
+        return None;
+    }
+    let names: Vec<&str> = path.split('/').filter(|name| !name.is_empty()).collect();
+    if !is_listing && names.contains(&".git") {
+        return None;
+    }
+    if kind == AccessKind::Run && !is_all || kind.is_change() && (!is_all || has_running_name(&path, context)) {
+        return None;
+    }
+    if kind == AccessKind::DeleteTree && !is_generated(&format!("{path}/x"), context) {
+        return None;
+    }
+    let pattern = if is_all { String::new() } else { pattern_after(place, &path) };
+    Some(PlaceAccess { path, pattern, kind })
+}
+
+fn pattern_after(place: &ClassifiedPath, path: &str) -> String {
+    let names = place.to_glob_names();
+    let known = path.split('/').filter(|name| !name.is_empty()).count();
+    names.get(known..).unwrap_or_default().join("/")
+}
+
+/// Whether a file may be run by a program that finds it, or is below such a directory.
+fn has_running_name(path: &str, context: &JudgeContext) -> bool {
+    let inside = path.strip_prefix(context.project.as_str()).unwrap_or(path);
+    let is_hidden = |name: &str| {
+        name.starts_with('.') && !words::files::INERT_HIDDEN.contains(&name) && !words::files::GENERATED.contains(&name)
+    };
+    let last = inside.rsplit('/').next().unwrap_or_default().to_lowercase();
+    inside.split('/').any(is_hidden) || words::files::RUNNING.iter().any(|pattern| matches_glob(&last, pattern))
+}
+
+/// Whether a pattern of names only matches files without secrets: it excludes files, or ends like the name of a source file.
+pub(super) fn is_source_pattern(pattern: &str) -> bool {
+    let name = pattern.rsplit('/').next().unwrap_or(pattern);
+    let is_source = words::files::SOURCE_ENDINGS.iter().any(|ending| name.ends_with(ending));
+    pattern.starts_with('!') || is_source && !name.starts_with('.')
+}
+
+/// Whether a path is below a directory of generated files of the project, and not that directory itself.
+pub(crate) fn is_generated(path: &str, context: &JudgeContext) -> bool {
+    let Some(inside) = path.strip_prefix(context.project.as_str()) else { return false };
+    let names: Vec<&str> = inside.split('/').filter(|name| !name.is_empty()).collect();
+    names.split_last().is_some_and(|(_, above)| above.iter().any(|name| words::files::GENERATED.contains(name)))
+}

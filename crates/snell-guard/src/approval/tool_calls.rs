@@ -1,0 +1,156 @@
+//! Checks whole calls: commands, and the tools that read, search and change files.
+
+use serde_json::Value as Json;
+
+use super::invocations::check_invocation;
+use super::places::{AccessKind, check_place, is_source_pattern};
+use super::syntax::SyntaxCheck;
+use super::table::words;
+use super::{ApprovalClass, ApprovalDraft};
+use crate::effects::{Effect, EffectKind, PathAction};
+use crate::judge::{CallAnalysis, GuardToolCall, find_whole_text};
+use crate::paths::{PathClass, normalize_path};
+use crate::tools::{ApprovableTool, command_from_input, find_approvable_tool};
+
+/// Checks a call; `None` if any part of it may do harm.
+pub(super) fn check_tool_call(
+    call: &GuardToolCall<'_>,
+    analysis: &CallAnalysis,
+    draft: &mut ApprovalDraft<'_>,
+) -> Option<()> {
+    match find_approvable_tool(call.tool) {
+        Some(ApprovableTool::Shell) => check_shell_call(call.input, analysis, draft),
+        Some(ApprovableTool::Read) => check_file_effects(call, analysis, draft),
+        Some(ApprovableTool::Change) => check_file_effects(call, analysis, draft),
+        Some(ApprovableTool::Search) => check_listing(call, AccessKind::Search, draft),
+        None if words::tools::LISTING.iter().any(|name| call.tool.eq_ignore_ascii_case(name)) => {
+            check_listing(call, AccessKind::List, draft)
+        }
+        None => None,
+    }
+}
+
+fn check_shell_call(input: &Json, analysis: &CallAnalysis, draft: &mut ApprovalDraft<'_>) -> Option<()> {
+    let is_known = |(key, value): (&String, &Json)| {
+        words::tools::SHELL_KEYS.contains(&key.as_str()) || matches!(value, Json::Null | Json::Bool(false))
+    };
+    if !input.as_object().is_none_or(|fields| fields.iter().all(is_known)) {
+        return None;
+    }
+    let command = command_from_input(input)?;
+    let listed = std::mem::take(&mut draft.listed);
+    let is_plain = SyntaxCheck { listed: &listed, shells: 0 }.is_plain_text(&command);
+    draft.listed = listed;
+    if !is_plain || analysis.invocations.is_empty() {
+        return None;
+    }
+    for invocation in &analysis.invocations {
+        check_invocation(invocation, &analysis.invocations, draft)?;
+    }
+    analysis.effects.iter().try_for_each(|effect| check_effect(effect, draft))
+}
+
+/// The other tables may know more about a program: whatever it does must be in reach, too.
+fn check_effect(effect: &Effect, draft: &mut ApprovalDraft<'_>) -> Option<()> {
+    let EffectKind::Path(action) = effect.kind else { return None };
+    let place = effect.place.as_ref()?;
+    if place.classes.contains(PathClass::Harmless) {
+        return Some(());
+    }
+    let kind = find_access_kind(action)?;
+    if kind.is_change() {
+        draft.add_class(ApprovalClass::Edits)?;
+    }
+    // The program's own entry says which files it names; here only the places matter that it reaches.
+    let is_gentle = matches!(kind, AccessKind::Read | AccessKind::Edit | AccessKind::Make);
+    if effect.program != "the tool" && is_gentle {
+        let is_kept =
+            place.classes.intersects([PathClass::Protected, PathClass::HoldsProtected, PathClass::HoldsSealed].into());
+        return check_place(place, AccessKind::List, draft.context)
+            .filter(|_| !is_kept || !kind.is_change())
+            .map(|_| ());
+    }
+    // A directory of generated files may go as a whole.
+    let as_tree = check_place(place, AccessKind::DeleteTree, draft.context).filter(|_| kind == AccessKind::Delete);
+    let access = match as_tree {
+        Some(access) => access,
+        None => check_place(place, kind, draft.context)?,
+    };
+    draft.add_access(access);
+    Some(())
+}
+
+/// How an action uses its path; `None` if it may do harm anywhere.
+fn find_access_kind(action: PathAction) -> Option<AccessKind> {
+    match action {
+        PathAction::Read | PathAction::Use => Some(AccessKind::Read),
+        PathAction::Make => Some(AccessKind::Make),
+        PathAction::Append | PathAction::Edit => Some(AccessKind::Edit),
+        PathAction::Put | PathAction::Overwrite | PathAction::Replace => Some(AccessKind::Overwrite),
+        PathAction::Delete | PathAction::Take => Some(AccessKind::Delete),
+        PathAction::Link
+        | PathAction::Mode
+        | PathAction::OpenUp
+        | PathAction::SetId
+        | PathAction::Chown
+        | PathAction::Send
+        | PathAction::SendRaw
+        | PathAction::Fetch
+        | PathAction::MayEdit
+        | PathAction::Lock
+        | PathAction::Copy
+        | PathAction::Unpack
+        | PathAction::Load => None,
+    }
+}
+
+/// Tools that read or change the files that they name.
+fn check_file_effects(call: &GuardToolCall<'_>, analysis: &CallAnalysis, draft: &mut ApprovalDraft<'_>) -> Option<()> {
+    if analysis.effects.is_empty() {
+        return None;
+    }
+    let rewrites = find_whole_text(call.input).is_some();
+    for effect in &analysis.effects {
+        let EffectKind::Path(action) = effect.kind else { return None };
+        let kind = match find_access_kind(action)? {
+            // The old text is in the call.
+            AccessKind::Overwrite if !rewrites => AccessKind::Edit,
+            other => other,
+        };
+        let class = if kind.is_change() { ApprovalClass::Edits } else { ApprovalClass::Reads };
+        draft.add_class(class)?;
+        let access = check_place(effect.place.as_ref()?, kind, draft.context)?;
+        draft.add_access(access);
+        draft.add_part(class, call.tool);
+    }
+    Some(())
+}
+
+/// Tools that list or search a directory: by default the one in which the agent works.
+fn check_listing(call: &GuardToolCall<'_>, kind: AccessKind, draft: &mut ApprovalDraft<'_>) -> Option<()> {
+    let context = draft.context;
+    let directories = crate::tools::find_search_dirs(call.input);
+    let directories = if directories.is_empty() { vec![context.cwd.as_str()] } else { directories };
+    let leads_away = |text: &str| text.starts_with(['/', '~']) || text.contains("..");
+    let globs = if kind == AccessKind::List {
+        words::tools::PATTERNS
+    } else {
+        &["glob", "include", "include_pattern", "includePattern"] as &[&str]
+    };
+    let is_away = globs.iter().any(|key| match call.input.get(key) {
+        None | Some(Json::Null) => false,
+        Some(Json::String(text)) => leads_away(text) || kind == AccessKind::Search && !is_source_pattern(text),
+        Some(_) => true,
+    });
+    if is_away {
+        return None;
+    }
+    for directory in directories {
+        let path = std::path::Path::new(&context.cwd).join(directory);
+        let effect = crate::effects::build_path_effect(PathAction::Read, &normalize_path(&path), "the tool", context);
+        let access = check_place(effect.place.as_ref()?, kind, context)?;
+        draft.add_access(access);
+    }
+    draft.add_part(ApprovalClass::Reads, call.tool);
+    Some(())
+}
