@@ -66,7 +66,7 @@ fn the_schema_of_snell_toml_accepts_what_is_valid() {
 }
 
 /// What only a reader can know: how a duration or a regular expression is written, and what keys mean together.
-const BEYOND_A_SCHEMA: [&str; 9] = [
+const BEYOND_A_SCHEMA: [&str; 10] = [
     "a-background-guard.toml",
     "a-broken-regular-expression.toml",
     "a-keep-of-nothing.toml",
@@ -76,6 +76,7 @@ const BEYOND_A_SCHEMA: [&str; 9] = [
     "a-timeout-of-days.toml",
     "a-timeout-of-nothing.toml",
     "a-tool-without-meaning.toml",
+    "a-wait-longer-than-agents-wait.toml",
 ];
 
 #[test]
