@@ -218,7 +218,7 @@ fn every_agent_that_takes_an_approval_gets_it_in_its_own_words() {
             assert_eq!(payload.pointer(command).and_then(Value::as_str), Some(text));
             payload["cwd"] = json!(sandbox.project());
             let mut hook = sandbox.command(&["hook", "--agent", *agent]);
-            run_with_stdin(&mut hook, &payload.to_string())
+            run_with_stdin(&mut hook, payload.to_string())
         };
         let approved = send("ls src");
         assert_eq!(approved.code, 0, "{agent}: {approved:?}");
