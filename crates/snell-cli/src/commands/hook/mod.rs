@@ -25,7 +25,7 @@ use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use snell::{AgentProduct, Event, StderrUse, SupportLevel, UserMessage};
+use snell::{AgentProduct, Event, EventName, StderrUse, SupportLevel, UserMessage};
 
 use super::{BLOCKED, DONE};
 use crate::env::env_vars::EnvVars;
@@ -137,9 +137,15 @@ fn handle_call(call: &HookCall, started: Instant, replied: &Cell<Option<u8>>) ->
     pipeline.settle_headless_question();
     pipeline.save_lost_files();
     pipeline.append_notices();
+    let is_request = call.event.name == EventName::PermissionRequest;
+    let answers_request = is_request && pipeline.is_approved();
     let code = pipeline.reply(started);
     replied.set(Some(code));
     pipeline.prune_backups();
-    pipeline.record();
+    if answers_request {
+        pipeline.record_approved_request()
+    } else {
+        pipeline.record()
+    }
     code
 }

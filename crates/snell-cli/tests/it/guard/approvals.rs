@@ -168,6 +168,17 @@ fn an_approval_is_recorded_with_its_reason() {
 }
 
 #[test]
+fn an_agent_whose_request_is_approved_is_not_shown_as_waiting() {
+    let sandbox = create_repository(READ);
+    let call = |command: &str| json!({"tool_name": "Bash", "tool_input": {"command": command}});
+    sandbox.send_hook_event("12:00:00", "SessionStart", json!({}));
+    for (time, command, expected) in [("12:00:01", "novel-tool", "awaiting_input"), ("12:00:02", "ls", "processing")] {
+        sandbox.send_hook_event(time, "PermissionRequest", call(command));
+        assert_eq!(query_texts(&sandbox.database(), "SELECT state FROM agents"), [expected], "{command}");
+    }
+}
+
+#[test]
 fn every_agent_that_takes_an_approval_gets_it_in_its_own_words() {
     let claude = json!({"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash"});
     let codex = json!({"hook_event_name": "PermissionRequest", "session_id": "s", "turn_id": "t", "model": "m", "tool_name": "Bash"});
@@ -207,7 +218,7 @@ fn every_agent_that_takes_an_approval_gets_it_in_its_own_words() {
             assert_eq!(payload.pointer(command).and_then(Value::as_str), Some(text));
             payload["cwd"] = json!(sandbox.project());
             let mut hook = sandbox.command(&["hook", "--agent", *agent]);
-            run_with_stdin(&mut hook, &payload.to_string())
+            run_with_stdin(&mut hook, payload.to_string())
         };
         let approved = send("ls src");
         assert_eq!(approved.code, 0, "{agent}: {approved:?}");

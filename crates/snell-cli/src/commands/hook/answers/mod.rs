@@ -284,7 +284,15 @@ impl HookPipeline<'_> {
         if print_reply(reply, &verdict).is_some() { BLOCKED } else { exit_code }
     }
 
-    /// Records that the user answered, so that the agent is not shown as waiting while its call runs.
+    /// Records the event, and that the guard answered it, so that the agent is not shown as waiting while its call runs.
+    pub(super) fn record_approved_request(mut self) {
+        let pending = self.pending.take();
+        self.recorder.record(self.record.clone(), pending);
+        let author = Some(("the guard".to_owned(), "approval"));
+        self.record_answer(&GivenAnswer { answer: UserAnswer::Allow, author });
+    }
+
+    /// Records that the request was answered, so that the agent is not shown as waiting while its call runs.
     fn record_answer(&mut self, given: &GivenAnswer) {
         let mut event = self.call.event.clone();
         event.name = EventName::parse(ANSWER_EVENT);
