@@ -242,9 +242,9 @@ impl PowerShellReader {
             }
             words => {
                 let arguments = self.read_arguments();
-                let rest = all_values(arguments);
                 // The value may be the name of a program, a script or a block of code.
-                format!("pwsh -Command {} {}", render_words(words, WordUse::Text), render_words(&rest, WordUse::Text))
+                let rest = render_native(arguments, WordUse::Text);
+                format!("pwsh -Command {} {rest}", render_words(words, WordUse::Text))
             }
         }
     }
@@ -337,7 +337,7 @@ impl PowerShellReader {
         let is_cmdlet = base.split_once('-').is_some_and(|(verb, noun)| {
             VERBS.contains(&verb) && noun.chars().all(char::is_alphanumeric) && !written.contains(['/', '\\'])
         });
-        let copies = ["robocopy", "xcopy"].contains(&base.trim_end_matches(".exe"));
+        let copies = ["robocopy", "xcopy", "findstr"].contains(&base.trim_end_matches(".exe"));
         let copied =
             copies.then(|| translate_copy_program(base.trim_end_matches(".exe"), &all_values(arguments.clone())));
         let shows_help = all_values(arguments.clone()).iter().any(|word| word.as_literal() == Some("/?"));
