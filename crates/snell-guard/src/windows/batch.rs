@@ -8,7 +8,11 @@ use crate::programs::find_program;
 
 /// Translates a text for cmd.
 pub(crate) fn translate_batch(text: &str) -> ShellTranslation {
-    let mut reader = BatchReader { chars: text.chars().collect(), ..BatchReader::default() };
+    translate_nested_batch(text, 0)
+}
+
+fn translate_nested_batch(text: &str, depth: usize) -> ShellTranslation {
+    let mut reader = BatchReader { chars: text.chars().collect(), depth, ..BatchReader::default() };
     let mut code = String::new();
     while reader.at < reader.chars.len() {
         let before = reader.at;
@@ -54,12 +58,6 @@ impl BatchReader {
 
     /// Commands with `&`, `&&`, `||` and `|` between, up to a closing bracket.
     fn read_list(&mut self) -> String {
-        if self.depth >= MAX_DEPTH {
-            self.is_limited = true;
-            self.at = self.chars.len();
-            return ":".to_owned();
-        }
-        self.depth += 1;
         let mut code = String::new();
         loop {
             let command = self.read_command();
@@ -76,7 +74,6 @@ impl BatchReader {
             self.at += length;
             code.push_str(sign);
         }
-        self.depth -= 1;
         code
     }
 
@@ -98,7 +95,20 @@ impl BatchReader {
         }
     }
 
+    /// A command, one level deeper, unless the limit is reached.
     fn read_command(&mut self) -> String {
+        if self.depth >= MAX_DEPTH {
+            self.is_limited = true;
+            self.at = self.chars.len();
+            return ":".to_owned();
+        }
+        self.depth += 1;
+        let code = self.read_one_command();
+        self.depth -= 1;
+        code
+    }
+
+    fn read_one_command(&mut self) -> String {
         while matches!(self.peek(), Some(c) if c.is_whitespace() || matches!(c, '@' | ';' | ',' | '=')) {
             self.at += 1;
         }
@@ -156,28 +166,15 @@ impl BatchReader {
 
     /// `if [not] exist path command`, `if a==b command [else command]`
     fn read_if(&mut self) -> String {
-        loop {
-            let BatchToken::Word(word) = self.read_token(false) else {
-                break;
-            };
-            let text = word.as_literal().unwrap_or_default().to_lowercase();
-            match text.as_str() {
-                "not" | "/i" => continue,
-                "exist" | "defined" | "errorlevel" | "cmdextversion" => {
-                    self.read_token(false);
-                }
-                _ => {
-                    // `a==b`, `a == b`, `a equ b`: blanks and equal signs separate words.
-                    let next = match self.read_token(false) {
-                        BatchToken::Word(word) => word.as_literal().unwrap_or_default().to_lowercase(),
-                        _ => String::new(),
-                    };
-                    if ["equ", "neq", "lss", "leq", "gtr", "geq"].contains(&next.as_str()) {
-                        self.read_token(false);
-                    }
-                }
-            }
-            break;
+        let mut first = self.read_lower_word();
+        while matches!(first.as_str(), "not" | "/i") {
+            first = self.read_lower_word();
+        }
+        // `a==b`, `a equ b`: equal signs separate words too.
+        let second = self.read_lower_word();
+        let is_test = matches!(first.as_str(), "exist" | "defined" | "errorlevel" | "cmdextversion");
+        if !is_test && ["equ", "neq", "lss", "leq", "gtr", "geq"].contains(&second.as_str()) {
+            self.read_token(false);
         }
         let mut code = format!("if [ -n \"${{batch_condition}}\" ]; then\n{}\n", self.read_command());
         self.skip_blanks();
@@ -188,6 +185,14 @@ impl BatchReader {
         }
         code.push_str("fi");
         code
+    }
+
+    /// The next word in lower case; empty if it is not completely known.
+    fn read_lower_word(&mut self) -> String {
+        match self.read_token(false) {
+            BatchToken::Word(word) => word.as_literal().unwrap_or_default().to_lowercase(),
+            BatchToken::Redirect(_) | BatchToken::End => String::new(),
+        }
     }
 
     /// `for [/d|/r path|/f "options"] %i in (values) do command`
@@ -217,7 +222,7 @@ impl BatchReader {
         let body = self.read_command();
         let values = match (mode.as_str(), values.trim()) {
             ("/f", command) if command.starts_with(['\'', '`']) => {
-                let inner = translate_batch(command.trim_matches(['\'', '`']));
+                let inner = translate_nested_batch(command.trim_matches(['\'', '`']), self.depth + 1);
                 self.is_partial |= inner.is_partial;
                 self.is_limited |= inner.is_limited;
                 format!("$({})", inner.text)
@@ -426,15 +431,14 @@ fn expand_variables(text: &str, is_bare: bool) -> ForeignWord {
             rest = after.get(end + 1..).unwrap_or_default();
             continue;
         }
-        let modifiers = after.len() - after.trim_start_matches(['%', '~']).len();
-        let letter = after
-            .get(modifiers..)
-            .and_then(|text| text.rsplit(['\\', '/', ' ', '.', '"']).next_back())
-            .unwrap_or_default();
-        match letter.chars().next_back().filter(|c| sign == "%" && c.is_ascii_alphanumeric()) {
-            Some(c) => {
-                word.push_word(ForeignWord::from_code(format!("\"${{batch_{}}}\"", c.to_ascii_lowercase())));
-                rest = after.get(modifiers + letter.len()..).unwrap_or_default();
+        let modifiers = after.bytes().take(4).take_while(|byte| matches!(byte, b'%' | b'~')).count();
+        let letters = after.get(modifiers..).unwrap_or_default();
+        let count = letters.bytes().take(8).take_while(u8::is_ascii_alphanumeric).count();
+        match letters.as_bytes().get(count.wrapping_sub(1)).filter(|_| sign == "%") {
+            Some(letter) => {
+                let name = char::from(*letter).to_ascii_lowercase();
+                word.push_word(ForeignWord::from_code(format!("\"${{batch_{name}}}\"")));
+                rest = letters.get(count..).unwrap_or_default();
             }
             None => {
                 word.push_text(sign);
@@ -470,4 +474,30 @@ fn to_variable(name: &str) -> String {
         shell.insert(0, '_');
     }
     shell
+}
+
+#[cfg(test)]
+mod tests {
+    use super::translate_batch;
+
+    #[test]
+    fn long_and_deep_texts_are_read_to_their_end() {
+        for piece in [
+            "(",
+            "if a==b ",
+            "for /f %i in ('",
+            "for %i in (a) do ",
+            "start ",
+            "call ",
+            "%",
+            "^",
+            "\"",
+            "&",
+            "a|",
+            "set ",
+        ] {
+            let found = translate_batch(&piece.repeat(20_000 / piece.len()));
+            assert!(found.text.len() < 8_000_000, "{piece}: {}", found.text.len());
+        }
+    }
 }

@@ -61,7 +61,7 @@ pub(super) fn looks_like_path(text: &str) -> bool {
     while let Some(c) = chars.next() {
         is_plain &= c != '\\' || chars.peek().is_none_or(|next| next.is_alphanumeric() || "._-%*\\".contains(*next));
     }
-    (starts || drive || text.contains('\\')) && (is_plain || starts || drive)
+    starts || drive || (text.contains('\\') && is_plain)
 }
 
 /// The drive and the rest of `C:`, `C:/x`.

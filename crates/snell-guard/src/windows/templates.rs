@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use super::shell_words::{ForeignWord, WordUse, render_words};
 use crate::interpret::quote_shell_word;
 
+/// The longest code that is quoted: quotes in quotes multiply.
+const MAX_QUOTED: usize = 4096;
+
 /// The arguments of a command.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommandValues {
@@ -147,7 +150,11 @@ fn fill_values(flag: Option<&str>, words: &[ForeignWord]) -> String {
 
 /// A block of code as one word.
 fn quote_code(word: &ForeignWord) -> String {
-    word.block.as_deref().map_or_else(|| word.render(WordUse::Text), quote_shell_word)
+    match word.block.as_deref() {
+        Some(block) if block.len() <= MAX_QUOTED => quote_shell_word(block),
+        Some(_) => "\"${ps_code}\"".to_owned(),
+        None => word.render(WordUse::Text),
+    }
 }
 
 /// A text with several words, as `Start-Process` splits it.

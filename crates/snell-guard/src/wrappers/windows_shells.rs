@@ -27,6 +27,13 @@ const VALUE_FLAGS: &[&str] = &[
     "psconsolefile",
 ];
 
+/// A shell whose code is translated, and the arguments of its code.
+struct ForeignShell {
+    name: &'static str,
+    arguments: Vec<SymbolicText>,
+    translate: fn(&str) -> ShellTranslation,
+}
+
 /// The code of a call of PowerShell.
 enum PowerShellSource {
     Text(SymbolicText),
@@ -58,7 +65,8 @@ pub(super) fn follow_powershell<'t>(
             text.clone()
         }
     };
-    run_translated(interpreter, job, &code, "pwsh", &arguments, translate_powershell);
+    let shell = ForeignShell { name: "pwsh", arguments, translate: translate_powershell };
+    run_translated(interpreter, job, &code, &shell);
     Some(ShellFlow::Next)
 }
 
@@ -136,7 +144,8 @@ pub(super) fn follow_batch<'t>(interpreter: &mut ShellInterpreter<'t>, job: &Wra
         whole.append(&code);
         code = whole;
     }
-    run_translated(interpreter, job, &code, "cmd", &[], translate_batch_argument);
+    let shell = ForeignShell { name: "cmd", arguments: Vec::new(), translate: translate_batch_argument };
+    run_translated(interpreter, job, &code, &shell);
     Some(ShellFlow::Next)
 }
 
@@ -152,9 +161,7 @@ fn run_translated<'t>(
     interpreter: &mut ShellInterpreter<'t>,
     job: &WrapperCall<'_>,
     code: &SymbolicText,
-    shell: &str,
-    arguments: &[SymbolicText],
-    translate: fn(&str) -> ShellTranslation,
+    shell: &ForeignShell,
 ) {
     if code.is_partly_unknown() {
         let words = ["pwsh", "-c"].into_iter().map(SymbolicText::from_text).chain([code.clone()]);
@@ -165,7 +172,7 @@ fn run_translated<'t>(
     }
     let text = interpreter.encode_unknowns(code);
     interpreter.spend_steps(text.len());
-    let translation = translate(&text);
+    let translation = (shell.translate)(&text);
     if translation.is_partial {
         interpreter.mark_partial(CoverageGap::Dialect);
     }
@@ -173,9 +180,9 @@ fn run_translated<'t>(
         interpreter.mark_partial(CoverageGap::Limit("nesting"));
     }
     let translated = SymbolicText::from_text(translation.text);
-    let mut words = vec![SymbolicText::from_text(shell)];
-    words.extend_from_slice(arguments);
-    interpreter.run_via(shell, |walker| {
+    let mut words = vec![SymbolicText::from_text(shell.name)];
+    words.extend_from_slice(&shell.arguments);
+    interpreter.run_via(shell.name, |walker| {
         walker.run_in_subshell(|walker| {
             walker.enter_child_shell(&job.call.variables, &words);
             walker.run_code(&translated, &job.call.span)

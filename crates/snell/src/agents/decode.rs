@@ -280,7 +280,8 @@ fn decode_tool_call(payload: &Map<String, Value>) -> Option<Event> {
     let tool = read_tool_call(&mut call, tool_of_event)?;
     tool.input.as_ref().filter(|_| !tool.name.is_empty())?;
     call.raw = Map::new();
-    call.cwd = CWD_PATHS.iter().find_map(|path| get_path(payload, path)?.as_str()).map(PathBuf::from);
+    let named = CWD_PATHS.iter().find_map(|path| get_path(payload, path)?.as_str());
+    call.cwd = named.filter(|cwd| !cwd.is_empty()).map(PathBuf::from);
     call.tool = Some(tool);
     Some(call)
 }

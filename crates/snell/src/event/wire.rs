@@ -77,7 +77,8 @@ impl Event {
 
         let mut event = Self::new(EventName::parse(name.trim()));
         event.session_id = fields.read_text(&["session_id"]);
-        event.cwd = fields.read_text(&["cwd", "working_directory"]).map(Into::into);
+        // No directory has an empty name: an agent without one may send it.
+        event.cwd = fields.read_text(&["cwd", "working_directory"]).filter(|cwd| !cwd.is_empty()).map(Into::into);
         event.project_dir = fields.read_text(&["project_dir"]).map(Into::into);
         event.transcript_path = fields.read_text(&["transcript_path"]).map(Into::into);
         event.timestamp = fields.read_timestamp();
@@ -444,6 +445,15 @@ mod tests {
         assert!(matches!(parse_json(&listed(MAX_JSON_VALUES)), Err(JsonError::TooManyValues)));
         for number in ["12345678901234567890123456789", "1e+999", "0.1000", "-0"] {
             assert_eq!(parse_json(number).unwrap().to_string(), number);
+        }
+    }
+
+    #[test]
+    fn an_empty_working_directory_stands_for_none() {
+        for (cwd, expected) in [("", None), ("/w", Some("/w"))] {
+            let payload = format!(r#"{{"tool_name": "Bash", "cwd": "{cwd}"}}"#);
+            let (event, _) = Event::from_json(Some("PreToolUse"), payload.as_bytes()).unwrap();
+            assert_eq!(event.cwd.as_deref(), expected.map(std::path::Path::new), "{cwd:?}");
         }
     }
 

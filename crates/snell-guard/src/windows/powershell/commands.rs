@@ -1,8 +1,11 @@
 //! Commands and pipes.
 
 use super::arguments::CommandArgument;
+use super::rendering::{
+    all_blocks, all_values, find_opened_address, find_parameter, find_provider_command, is_false, join_literals,
+    join_stages, print_values, render_native, simplify_command_name, translate_idle,
+};
 use super::{PowerShellReader, to_shell_name};
-use crate::interpret::quote_shell_word;
 use crate::programs::find_program;
 use crate::windows::batch::translate_copy_program;
 use crate::windows::shell_words::{ForeignWord, WordUse, render_evaluation, render_words};
@@ -107,11 +110,11 @@ const VERBS: &[&str] = &[
 ];
 
 /// A stage of a pipe.
-struct PipeStage {
-    code: String,
-    kind: StageKind,
+pub(super) struct PipeStage {
+    pub(super) code: String,
+    pub(super) kind: StageKind,
     /// The text by which it selects, if it only compares.
-    pattern: String,
+    pub(super) pattern: String,
 }
 
 impl PipeStage {
@@ -122,7 +125,7 @@ impl PipeStage {
 
 /// How a stage treats its input.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum StageKind {
+pub(super) enum StageKind {
     /// A command.
     Command,
     /// Passes on all of it, or a part.
@@ -239,9 +242,9 @@ impl PowerShellReader {
             }
             words => {
                 let arguments = self.read_arguments();
-                let rest = all_values(arguments);
                 // The value may be the name of a program, a script or a block of code.
-                format!("pwsh -Command {} {}", render_words(words, WordUse::Text), render_words(&rest, WordUse::Text))
+                let rest = render_native(arguments, WordUse::Text);
+                format!("pwsh -Command {} {rest}", render_words(words, WordUse::Text))
             }
         }
     }
@@ -334,7 +337,7 @@ impl PowerShellReader {
         let is_cmdlet = base.split_once('-').is_some_and(|(verb, noun)| {
             VERBS.contains(&verb) && noun.chars().all(char::is_alphanumeric) && !written.contains(['/', '\\'])
         });
-        let copies = ["robocopy", "xcopy"].contains(&base.trim_end_matches(".exe"));
+        let copies = ["robocopy", "xcopy", "findstr"].contains(&base.trim_end_matches(".exe"));
         let copied =
             copies.then(|| translate_copy_program(base.trim_end_matches(".exe"), &all_values(arguments.clone())));
         let shows_help = all_values(arguments.clone()).iter().any(|word| word.as_literal() == Some("/?"));
@@ -471,167 +474,4 @@ impl PowerShellReader {
             _ => self.is_partial = true,
         }
     }
-}
-
-/// The full name of a parameter, and whether it takes a value. Names may be abbreviated.
-fn find_parameter(written: &str, parameters: &[&str], switches: &[&str]) -> Option<(String, bool)> {
-    let lists = [(switches, false), (parameters, true), (words::SWITCHES, false), (words::VALUES, true)];
-    let exact = lists.iter().find(|(names, _)| names.contains(&written));
-    if let Some((_, takes_value)) = exact {
-        return Some((written.to_owned(), *takes_value));
-    }
-    lists.iter().find_map(|(names, takes_value)| {
-        let full = names.iter().find(|name| name.starts_with(written) && !written.is_empty())?;
-        Some(((*full).to_owned(), *takes_value))
-    })
-}
-
-fn is_false(words: &[ForeignWord]) -> bool {
-    // `$false` and `$true` are both written as `true`; only `-WhatIf:$true` is written by people.
-    words.iter().any(|word| word.as_literal() == Some("false"))
-}
-
-/// The name of a command in lower case, without its module, directory and `.exe` if it is known without them.
-fn simplify_command_name(written: &str) -> String {
-    let lower = written.to_lowercase();
-    let base = lower.rsplit(['\\', '/']).next().unwrap_or(&lower);
-    let program = base.strip_suffix(".exe").unwrap_or(base);
-    let is_known = programs::WINDOWS.contains(&program) || ["powershell", "pwsh", "cmd"].contains(&program);
-    if is_known {
-        return program.to_owned();
-    }
-    if lower.starts_with("microsoft.powershell.") { base.to_owned() } else { lower }
-}
-
-/// Providers of names that are no files: `env:`.
-fn find_provider_command(name: &str, values: &CommandValues) -> Option<String> {
-    let named = values.named.iter().filter(|(name, _)| matches!(name.as_str(), "path" | "literalpath"));
-    let words = named.flat_map(|(_, words)| words).chain(values.placed.iter().take(1).flatten());
-    let path =
-        words.filter_map(ForeignWord::as_literal).map(str::to_lowercase).find(|path| path.starts_with("env:"))?;
-    let variable = super::literals::to_environment_name(path.trim_start_matches("env:").trim_matches(['\\', '/']));
-    let is_one = !variable.is_empty() && !path.contains(['*', '?']);
-    Some(match name {
-        "get-childitem" | "gci" | "ls" | "dir" | "get-item" | "gi" | "get-content" | "gc" | "cat" | "type" => {
-            if is_one { format!("printenv {variable}") } else { "printenv".to_owned() }
-        }
-        "test-path" => ":".to_owned(),
-        "set-item" | "si" | "set-content" | "sc" | "new-item" | "ni" => {
-            format!("export {variable}=\"${{ps_value:?}}\"")
-        }
-        _ if is_one => format!("unset {variable}"),
-        _ => ":".to_owned(),
-    })
-}
-
-/// `Start-Process URL` opens it in the browser.
-fn find_opened_address(name: &str, values: &CommandValues) -> Option<String> {
-    let opens = matches!(name, "start-process" | "saps" | "start" | "invoke-item" | "ii");
-    let named = values.named.iter().filter(|(name, _)| name == "filepath").flat_map(|(_, words)| words);
-    let word = named.chain(values.placed.iter().flatten()).next().filter(|_| opens)?;
-    let is_address = word.as_literal()?.starts_with("http");
-    is_address.then(|| format!("xdg-open {}", word.render(WordUse::Text)))
-}
-
-/// A cmdlet without effects; the commands in its arguments still run.
-fn translate_idle(name: &str, values: &CommandValues) -> String {
-    let all: Vec<ForeignWord> =
-        values.named.iter().flat_map(|(_, words)| words).chain(values.placed.iter().flatten()).cloned().collect();
-    let named =
-        |wanted: &str| values.named.iter().find(|(name, _)| name == wanted).and_then(|(_, words)| words.first());
-    if matches!(name, "set-variable" | "sv" | "new-variable" | "nv") {
-        let mut placed = values.placed.iter().filter_map(|words| words.first());
-        let variable = named("name").or_else(|| placed.next()).and_then(ForeignWord::as_literal);
-        let value = named("value").or_else(|| placed.next());
-        if let (Some(variable), Some(value)) = (variable, value) {
-            return format!("{}={}", to_shell_name(variable), value.render(WordUse::Text));
-        }
-    }
-    if matches!(name, "get-variable" | "gv") && values.placed.len() == 1 {
-        let variable = values.placed.iter().flatten().find_map(ForeignWord::as_literal).unwrap_or_default();
-        return format!("echo \"${{{}}}\"", to_shell_name(variable));
-    }
-    let blocks: String =
-        all.iter().filter_map(|word| word.block.as_ref()).map(|block| format!("\n{{ {block}\n}}")).collect();
-    if values.is_piped { format!("cat{blocks}") } else { format!("{}{blocks}", render_evaluation(&all)) }
-}
-
-/// The arguments of a program, in their order.
-fn render_native(arguments: Vec<CommandArgument>, purpose: WordUse) -> String {
-    let words = arguments.into_iter().filter_map(|argument| match argument {
-        CommandArgument::Parameter(written, None) if purpose == WordUse::Plain => Some(find_full_flag(&written)),
-        CommandArgument::Parameter(written, None) => Some(written),
-        CommandArgument::Parameter(written, Some(words)) if purpose == WordUse::Plain => {
-            Some(format!("{} {}", find_full_flag(&written), render_words(&words, purpose)))
-        }
-        CommandArgument::Parameter(written, Some(words)) => {
-            Some(format!("{written}:{}", render_words(&words, purpose)))
-        }
-        CommandArgument::Values(words) => Some(render_words(&words, purpose)),
-        CommandArgument::Splat(name) => Some(format!("\"${{{}[@]}}\"", to_shell_name(&name))),
-        CommandArgument::Redirect(code) => Some(code),
-    });
-    words.collect::<Vec<_>>().join(" ")
-}
-
-/// A flag in lower case and in full.
-fn find_full_flag(written: &str) -> String {
-    let short = written.trim_start_matches('-').to_lowercase();
-    let full = find_parameter(&short, &[], &[]).map_or(short, |(full, _)| full);
-    format!("-{full}")
-}
-
-fn all_values(arguments: Vec<CommandArgument>) -> Vec<ForeignWord> {
-    let values = arguments.into_iter().flat_map(|argument| match argument {
-        CommandArgument::Parameter(_, words) => words.unwrap_or_default(),
-        CommandArgument::Values(words) => words,
-        CommandArgument::Splat(_) | CommandArgument::Redirect(_) => Vec::new(),
-    });
-    values.collect()
-}
-
-/// The translated blocks of code among the arguments.
-fn all_blocks(arguments: &[CommandArgument]) -> Vec<String> {
-    all_values(arguments.to_vec()).into_iter().filter_map(|word| word.block).collect()
-}
-
-/// All known texts among the arguments.
-fn join_literals(arguments: &[CommandArgument]) -> String {
-    let values = all_values(arguments.to_vec());
-    values.iter().filter_map(ForeignWord::as_literal).collect::<Vec<_>>().join(" ")
-}
-
-/// Values as lines.
-fn print_values(values: &[ForeignWord]) -> String {
-    match values {
-        [only] if only.as_literal().is_none() && only.pieces.len() == 1 => {
-            let code = only.render(WordUse::Path);
-            match code.strip_prefix("$(").and_then(|inner| inner.strip_suffix(')')) {
-                Some(inner) => format!("{{ {inner}\n}}"),
-                None => format!("printf '%s\\n' {code}"),
-            }
-        }
-        values => format!("printf '%s\\n' {}", render_words(values, WordUse::Path)),
-    }
-}
-
-/// The stages as one pipe, without those that only pass on.
-fn join_stages(stages: Vec<PipeStage>) -> String {
-    let mut kept: Vec<PipeStage> = Vec::new();
-    for stage in stages {
-        let is_first = kept.is_empty();
-        match stage.kind {
-            StageKind::Filtering if stage.code != "cat" => kept.push(stage),
-            StageKind::Filtering if !is_first => match kept.last_mut() {
-                Some(search) if search.code.starts_with("find ") => search.code.push_str(" -name 'some*'"),
-                Some(shown) if shown.code == "printenv" => {
-                    shown.code.push_str(&format!(" | grep -e {}", quote_shell_word(&stage.pattern)));
-                }
-                _ => {}
-            },
-            StageKind::Passing if !is_first => {}
-            _ => kept.push(stage),
-        }
-    }
-    kept.into_iter().map(|stage| stage.code).filter(|code| !code.is_empty()).collect::<Vec<_>>().join(" | ")
 }

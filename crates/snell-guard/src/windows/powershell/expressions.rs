@@ -35,70 +35,66 @@ impl PowerShellReader {
         let mut values = self.read_list();
         loop {
             self.skip_blanks();
-            match self.peek() {
-                Some('+') => {
-                    self.at += 1;
-                    if self.take('+') {
-                        continue;
-                    }
-                    self.skip_lines();
-                    let right = self.read_list();
-                    values = join_values(values, right);
+            let next = self.peek_at(1);
+            let length = match self.peek() {
+                Some('-') if next.is_some_and(char::is_alphabetic) => {
+                    values = self.read_named_operator(values);
+                    continue;
                 }
-                Some('*') => {
-                    self.at += 1;
-                    self.skip_lines();
-                    let right = self.read_list();
-                    values = repeat_value(values, &right);
+                Some('?') if next.is_some_and(char::is_whitespace) => {
+                    values = self.read_choice();
+                    continue;
                 }
-                Some('/' | '%') => {
-                    self.at += 1;
-                    self.skip_lines();
-                    let right = self.read_list();
-                    values.extend(right);
-                }
-                Some('?') if self.peek_at(1) == Some('?') => {
+                // `$x++`
+                Some('+' | '-') if next == self.peek() => {
                     self.at += 2;
-                    self.skip_lines();
-                    let right = self.read_list();
-                    values.extend(right);
+                    continue;
                 }
-                Some('?') if self.peek_at(1).is_some_and(char::is_whitespace) => {
-                    self.at += 1;
-                    self.skip_lines();
-                    values = self.with_depth(Self::read_operands);
-                    self.skip_lines();
-                    if self.take(':') {
-                        self.skip_lines();
-                        let other = self.with_depth(Self::read_operands);
-                        values.extend(other);
-                    }
-                }
-                Some('.') if self.peek_at(1) == Some('.') => {
-                    self.at += 2;
-                    let right = self.read_list();
-                    values.extend(right);
-                }
-                Some('-') => {
-                    self.at += 1;
-                    if self.take('-') {
-                        continue;
-                    }
-                    let name = self.peek_word();
-                    if words::OPERATORS.contains(&name.as_str()) {
-                        self.at += name.chars().count();
-                        self.skip_lines();
-                        let right = self.read_list();
-                        values = self.apply_operator(&name, values, right);
-                    } else {
-                        self.skip_lines();
-                        let right = self.read_list();
-                        values.extend(right);
-                    }
-                }
+                Some('+' | '-' | '*' | '/' | '%') => 1,
+                Some('?' | '.') if next == self.peek() => 2,
                 _ => return values,
-            }
+            };
+            let sign = self.peek();
+            self.at += length;
+            self.skip_lines();
+            let right = self.read_list();
+            values = match sign {
+                Some('+') => join_values(values, right),
+                Some('*') => repeat_value(values, &right),
+                _ => values.into_iter().chain(right).collect(),
+            };
         }
+    }
+
+    /// `left -name right`
+    fn read_named_operator(&mut self, mut values: Vec<ForeignWord>) -> Vec<ForeignWord> {
+        self.at += 1;
+        let name = self.peek_word();
+        let is_known = words::OPERATORS.contains(&name.as_str());
+        if is_known {
+            self.at += name.chars().count();
+        }
+        self.skip_lines();
+        let right = self.read_list();
+        if is_known {
+            return self.apply_operator(&name, values, right);
+        }
+        values.extend(right);
+        values
+    }
+
+    /// `? a : b` after a condition: both values.
+    fn read_choice(&mut self) -> Vec<ForeignWord> {
+        self.at += 1;
+        self.skip_lines();
+        let mut values = self.with_depth(Self::read_operands);
+        self.skip_lines();
+        if self.take(':') {
+            self.skip_lines();
+            let other = self.with_depth(Self::read_operands);
+            values.extend(other);
+        }
+        values
     }
 
     /// Values with commas between.
@@ -151,40 +147,41 @@ impl PowerShellReader {
                 self.read_members(values)
             }
             Some('{') => vec![self.read_block_value()],
-            Some('\'') => {
-                let word = self.read_single_quoted();
-                self.read_members(vec![word])
-            }
-            Some('"') => {
-                let word = self.read_double_quoted();
-                self.read_members(vec![word])
-            }
-            Some('@') => {
-                let values = self.read_at_value();
+            Some('\'' | '"' | '@' | '$') => {
+                let values = self.read_quoted_value();
                 self.read_members(values)
             }
-            Some('$') => {
-                self.at += 1;
-                let values = self.read_dollar().into_iter().collect();
-                self.read_members(values)
-            }
-            Some(c) if c.is_alphanumeric() || matches!(c, '.' | '_') => {
-                let start = self.at;
-                while self.peek().is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
-                    && !(self.peek() == Some('.') && self.peek_at(1) == Some('.'))
-                {
-                    self.at += 1;
-                }
-                if self.at == start {
-                    self.at += 1;
-                }
-                vec![ForeignWord::from_literal(self.text_between(start, self.at))]
-            }
+            Some(c) if c.is_alphanumeric() || matches!(c, '.' | '_') => vec![self.read_bare_value()],
             _ => {
                 self.is_partial = true;
                 Vec::new()
             }
         }
+    }
+
+    /// A string, an array, a hash table or a variable, without its members.
+    fn read_quoted_value(&mut self) -> Vec<ForeignWord> {
+        match self.peek() {
+            Some('\'') => vec![self.read_single_quoted()],
+            Some('"') => vec![self.read_double_quoted()],
+            Some('@') => self.read_at_value(),
+            _ => {
+                self.at += 1;
+                self.read_dollar().into_iter().collect()
+            }
+        }
+    }
+
+    /// A number, or a word that is the key of a hash table.
+    fn read_bare_value(&mut self) -> ForeignWord {
+        let start = self.at;
+        while self.peek().is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
+            && !(self.peek() == Some('.') && self.peek_at(1) == Some('.'))
+        {
+            self.at += 1;
+        }
+        self.at = self.at.max(start + 1);
+        ForeignWord::from_literal(self.text_between(start, self.at))
     }
 
     fn read_value_in_depth(&mut self) -> Vec<ForeignWord> {
@@ -304,11 +301,13 @@ pub(super) fn concatenate(values: Vec<ForeignWord>, between: &str) -> ForeignWor
 }
 
 /// `a + b`: one text of two, or a longer list.
-fn join_values(left: Vec<ForeignWord>, right: Vec<ForeignWord>) -> Vec<ForeignWord> {
-    if left.len() == 1 && right.len() == 1 {
-        return vec![concatenate(left.into_iter().chain(right).collect(), "")];
+fn join_values(mut left: Vec<ForeignWord>, mut right: Vec<ForeignWord>) -> Vec<ForeignWord> {
+    if let ([only], 1) = (left.as_mut_slice(), right.len()) {
+        right.into_iter().for_each(|word| only.push_word(word));
+    } else {
+        left.append(&mut right);
     }
-    left.into_iter().chain(right).collect()
+    left
 }
 
 /// `'ab' * 3`

@@ -91,7 +91,7 @@ impl PowerShellReader {
         }
     }
 
-    /// What follows a dollar sign: a variable or a subexpression. `None` if it is only a sign.
+    /// A variable or a subexpression after a dollar sign. `None` if it is only a sign.
     pub(super) fn read_dollar(&mut self) -> Option<ForeignWord> {
         match self.peek()? {
             '(' => {

@@ -144,7 +144,7 @@ impl PowerShellReader {
     ) -> Vec<ForeignWord> {
         let full = format!("{owner}::{name}");
         let is_named = |known: &&str| **known == full || **known == *name;
-        let rows = words::METHODS.iter().filter(|(_, names)| names.iter().any(|known| is_named(&known)));
+        let rows = words::METHODS.iter().filter(|(_, names)| names.iter().any(is_named));
         let mut values = CommandValues::default();
         values.named.push(("0".to_owned(), base.clone()));
         for (at, argument) in arguments.iter().enumerate() {

@@ -6,9 +6,10 @@ mod expressions;
 mod literals;
 mod members;
 mod operators;
+mod rendering;
 mod statements;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::shell_words::ForeignWord;
 use super::words::powershell as words;
@@ -35,9 +36,9 @@ struct PowerShellReader {
     /// Other names of commands, which the text defines.
     aliases: BTreeMap<String, String>,
     /// Functions, which the text defines.
-    functions: Vec<String>,
+    functions: BTreeSet<String>,
     /// Variables that hold lists.
-    lists: Vec<String>,
+    lists: BTreeSet<String>,
     /// Variables that hold hash tables: their keys and values.
     tables: BTreeMap<String, Vec<(String, Vec<ForeignWord>)>>,
 }
@@ -51,8 +52,8 @@ impl PowerShellReader {
             is_partial: false,
             is_limited: false,
             aliases: BTreeMap::new(),
-            functions: Vec::new(),
-            lists: Vec::new(),
+            functions: BTreeSet::new(),
+            lists: BTreeSet::new(),
             tables: BTreeMap::new(),
         }
     }

@@ -92,7 +92,7 @@ impl PowerShellReader {
                 self.skip_lines();
                 self.at += self.peek_word().chars().count();
                 let condition = self.read_condition();
-                format!("{body}\nwhile {condition}; do\n{body}\ndone")
+                format!("while {condition}; do\n{body}\ndone")
             }
             "try" => self.read_try(),
             "function" | "filter" | "workflow" | "configuration" => self.read_function(),
@@ -122,7 +122,7 @@ impl PowerShellReader {
         }
     }
 
-    /// The value after `return` and the like. What follows is judged as if it ran too.
+    /// The value after `return` and the like. The statements after it are judged as if they ran too.
     fn read_flow_end(&mut self) -> String {
         match self.peek() {
             None | Some('\n' | ';' | '}' | ')') => String::new(),
@@ -263,7 +263,7 @@ impl PowerShellReader {
             self.at += 1;
         }
         let name = strip_scope(&self.text_between(start, self.at).to_lowercase()).replace('-', "_");
-        self.functions.push(name.clone());
+        self.functions.insert(name.clone());
         self.skip_lines();
         let parameters = if self.peek() == Some('(') { self.read_parameters() } else { String::new() };
         let body = self.read_block();
@@ -381,9 +381,9 @@ impl PowerShellReader {
         self.skip_lines();
         let (value, words) = self.with_depth(|reader| reader.read_assigned_value(&name));
         if words > 1 {
-            self.lists.push(name.clone());
+            self.lists.insert(name.clone());
         } else if !appends {
-            self.lists.retain(|list| *list != name);
+            self.lists.remove(&name);
         }
         let sign = if appends { "+=" } else { "=" };
         let export = if is_environment { "export " } else { "" };
@@ -439,7 +439,7 @@ impl PowerShellReader {
             self.at += 2;
             self.skip_lines();
             let next = self.with_depth(Self::read_pipeline);
-            code = format!("{code} {operator} {next}");
+            code.push_str(&format!(" {operator} {next}"));
         }
     }
 

@@ -34,3 +34,14 @@ fn long_and_deep_texts_are_read_to_their_end() {
         assert!(found.text.len() < 4_000_000, "{piece}: {}", found.text.len());
     }
 }
+
+#[test]
+fn nested_blocks_do_not_multiply() {
+    for (open, close) in
+        [("do {", "} while (1);"), ("icm -ComputerName a {'x';", "};"), ("if (1) {", "}"), ("x {", "}"), ("& {", "};")]
+    {
+        let text = format!("{}{}", open.repeat(40), close.repeat(40));
+        let found = translate_powershell(&text);
+        assert!(found.text.len() < 2_000_000, "{open}: {}", found.text.len());
+    }
+}
