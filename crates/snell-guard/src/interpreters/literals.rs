@@ -95,7 +95,8 @@ impl CodeLiterals {
         let is_reference = |name: &str| {
             let mut before = "";
             text.split(name).any(|part| {
-                let is_handed = part.starts_with([')', ']', ',', '.', ';', '}']) && !before.is_empty();
+                let follows = part.starts_with([')', ']', ',', '.', ';', '}']) && !before.is_empty();
+                let is_handed = follows && !is_import(before);
                 let is_member = before.ends_with("].");
                 before = part;
                 is_handed || is_member
@@ -260,6 +261,13 @@ fn parse_code_points(text: &str) -> Option<(String, &str, bool)> {
     let characters = numbers.split([',', ' ']).filter(|number| !number.is_empty());
     let decoded: String = characters.map(|number| number.parse::<u8>().ok().map(char::from)).collect::<Option<_>>()?;
     (decoded.len() >= FEWEST).then_some((decoded, rest, false))
+}
+
+/// Whether the statement that a text ends with takes names from a module: `from os import …`, `const {…`.
+fn is_import(before: &str) -> bool {
+    let from = before.rfind(['\n', ';']).map_or(0, |at| at + 1);
+    let statement = before.get(from..).unwrap_or_default().trim_start();
+    words::IMPORT_STARTS.iter().any(|start| statement.starts_with(start))
 }
 
 fn is_name_char(c: char) -> bool {
