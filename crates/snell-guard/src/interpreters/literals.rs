@@ -35,7 +35,7 @@ pub(super) enum LiteralMode {
 pub(super) struct CodeLiterals {
     groups: Vec<LiteralGroup>,
     names: Vec<String>,
-    /// Whether a string in backquotes runs: `` $`command` ``.
+    /// Whether an operator runs strings: `` $`command` ``, `"command".!`.
     runs_templates: bool,
 }
 
@@ -176,7 +176,8 @@ impl CodeLiterals {
     }
 
     pub(super) fn from_code(text: &str) -> Self {
-        let mut found = Self { runs_templates: text.contains("$`"), ..Self::default() };
+        let mut found =
+            Self { runs_templates: words::TEMPLATE_CALLS.iter().any(|mark| text.contains(mark)), ..Self::default() };
         let mut rest = text;
         let mut is_new_group = true;
         // Searching for the end of each of many open strings would take too long.
@@ -214,7 +215,7 @@ impl CodeLiterals {
             let joined: Vec<String> = found.groups.iter().map(|group| group.texts.concat()).collect();
             found.names.extend(joined);
         }
-        if text.contains("::-1") || text.contains("reverse") {
+        if ["::-1", "reverse", "strrev"].iter().any(|mark| text.contains(mark)) {
             let reversed: Vec<String> = found.texts().map(|literal| literal.chars().rev().collect()).collect();
             found.names.extend(reversed);
         }
