@@ -6,7 +6,13 @@ use crate::interpret::quote_shell_word;
 use crate::interpreters::words::literals as words;
 
 /// How many strings are read.
-const MAX_LITERALS: usize = 64;
+const MAX_LITERALS: usize = 256;
+
+/// How many texts are judged.
+const MAX_LOWERED: usize = 48;
+
+/// How many strings may have no end.
+const MAX_OPEN_STRINGS: usize = 16;
 
 /// How many names around a string may belong to its call.
 const NAMES_BEFORE: usize = 8;
@@ -29,7 +35,7 @@ pub(super) enum LiteralMode {
 pub(super) struct CodeLiterals {
     groups: Vec<LiteralGroup>,
     names: Vec<String>,
-    /// Whether a string in backquotes runs: `` $`command` ``.
+    /// Whether an operator runs strings: `` $`command` ``, `"command".!`.
     runs_templates: bool,
 }
 
@@ -89,7 +95,8 @@ impl CodeLiterals {
         let is_reference = |name: &str| {
             let mut before = "";
             text.split(name).any(|part| {
-                let is_handed = part.starts_with([')', ']', ',', '.', ';', '}']) && !before.is_empty();
+                let follows = part.starts_with([')', ']', ',', '.', ';', '}']) && !before.is_empty();
+                let is_handed = follows && !is_import(before);
                 let is_member = before.ends_with("].");
                 before = part;
                 is_handed || is_member
@@ -126,49 +133,63 @@ impl CodeLiterals {
 
     /// The effects, if a function runs the strings or deletes them.
     pub(super) fn lower(&self, mode: LiteralMode, mut lowering: LoweringContext<'_>) -> Vec<Effect> {
-        for literal in self.texts().filter_map(|literal| literal.strip_prefix('|')) {
-            lowering.lower_shell_code(literal, None);
-        }
+        let mut codes: Vec<String> =
+            self.texts().filter_map(|text| text.strip_prefix('|')).map(str::to_owned).collect();
         let is_shell_call = |literal: &String| words::SHELL_CALLS.contains(&literal.as_str());
         let is_called = match mode {
             LiteralMode::AnyLanguage => self.names_any(words::SHELL_CALLS),
             LiteralMode::Reflection => self.names_any(words::REFLECTED_CALLS) || self.texts().any(is_shell_call),
         };
         let runs = is_called || self.runs_templates;
-        let is_name = |literal: &String| words::SHELL_CALLS.contains(&literal.as_str());
         for group in self.groups.iter().filter(|group| runs || group.is_command) {
-            for texts in group.texts.split(is_name).filter(|texts| !texts.is_empty()) {
-                lowering.lower_shell_code(&join_group(texts), None);
+            for texts in group.texts.split(is_shell_call).filter(|texts| !texts.is_empty()) {
+                codes.push(join_group(texts));
                 // `table["name"]("command")`
                 if let [name, code] = texts
                     && !words::PRINTERS.contains(&name.as_str())
                     && code.contains(' ')
                 {
-                    lowering.lower_shell_code(code, None);
+                    codes.push(code.clone());
                 }
             }
         }
+        codes.extend(self.list_equivalents(mode));
+        // Texts with blanks and paths come first: the others rarely do anything.
+        codes.sort_by_key(|code| !code.contains([' ', '/', '~']));
+        codes.iter().take(MAX_LOWERED).for_each(|code| lowering.lower_shell_code(code, None));
+        lowering.into_effects()
+    }
+
+    /// The commands that do the same as calls beside the strings.
+    fn list_equivalents(&self, mode: LiteralMode) -> Vec<String> {
+        let mut commands = Vec::new();
         for (command, calls) in words::EQUIVALENTS {
             let is_meant = |call: &&&str| mode == LiteralMode::AnyLanguage || words::REFLECTED_CALLS.contains(*call);
             let calls: Vec<&str> = calls.iter().filter(is_meant).copied().collect();
             for group in self.groups.iter().filter(|group| self.is_near(group, &calls)) {
-                for literal in group.texts.iter().filter(|literal| !calls.contains(&literal.as_str())) {
-                    lowering.lower_shell_code(&format!("{command} {}", quote_path(literal)), None);
-                }
+                let texts = group.texts.iter().filter(|text| !calls.contains(&text.as_str()));
+                let paths = texts.filter(|text| text.contains(['/', '~', '.', '*']) || text.as_str() == "HOME");
+                commands.extend(paths.map(|path| format!("{command} {}", quote_path(path))));
             }
         }
-        lowering.into_effects()
+        commands
     }
 
     pub(super) fn from_code(text: &str) -> Self {
-        let mut found = Self { runs_templates: text.contains("$`"), ..Self::default() };
+        let mut found =
+            Self { runs_templates: words::TEMPLATE_CALLS.iter().any(|mark| text.contains(mark)), ..Self::default() };
         let mut rest = text;
         let mut is_new_group = true;
+        // Searching for the end of each of many open strings would take too long.
+        let mut open_strings = 0;
         while let Some(first) = rest.chars().next() {
-            if found.names.len() + found.groups.len() > MAX_LITERALS * 4 {
+            if found.names.len() + found.groups.len() > MAX_LITERALS * 8 {
                 break;
             }
-            if let Some((literal, after, joins)) = parse_literal(rest).or_else(|| parse_code_points(rest)) {
+            let may_begin = open_strings < MAX_OPEN_STRINGS;
+            let parsed = Some(rest).filter(|_| may_begin).and_then(parse_literal).or_else(|| parse_code_points(rest));
+            open_strings += usize::from(parsed.is_none() && QUOTES.iter().any(|(quote, _)| *quote == first));
+            if let Some((literal, after, joins)) = parsed {
                 found.push_literal(literal, is_new_group, joins);
                 if let Some(group) = found.groups.last_mut() {
                     group.is_command |= rest.starts_with('`')
@@ -194,7 +215,7 @@ impl CodeLiterals {
             let joined: Vec<String> = found.groups.iter().map(|group| group.texts.concat()).collect();
             found.names.extend(joined);
         }
-        if text.contains("::-1") || text.contains("reverse") {
+        if ["::-1", "reverse", "strrev"].iter().any(|mark| text.contains(mark)) {
             let reversed: Vec<String> = found.texts().map(|literal| literal.chars().rev().collect()).collect();
             found.names.extend(reversed);
         }
@@ -241,6 +262,13 @@ fn parse_code_points(text: &str) -> Option<(String, &str, bool)> {
     let characters = numbers.split([',', ' ']).filter(|number| !number.is_empty());
     let decoded: String = characters.map(|number| number.parse::<u8>().ok().map(char::from)).collect::<Option<_>>()?;
     (decoded.len() >= FEWEST).then_some((decoded, rest, false))
+}
+
+/// Whether the statement that a text ends with takes names from a module: `from os import …`, `const {…`.
+fn is_import(before: &str) -> bool {
+    let from = before.rfind(['\n', ';']).map_or(0, |at| at + 1);
+    let statement = before.get(from..).unwrap_or_default().trim_start();
+    words::IMPORT_STARTS.iter().any(|start| statement.starts_with(start))
 }
 
 fn is_name_char(c: char) -> bool {

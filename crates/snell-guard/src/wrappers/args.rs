@@ -64,6 +64,8 @@ impl WrapperArgs {
                 if wrapper.runs != WrapperMode::AfterDashes {
                     self.operands_start += 1;
                 }
+                let is_next_dash = argv.get(self.operands_start).and_then(SymbolicText::as_text) == Some("-");
+                self.operands_start += usize::from(wrapper.runs == WrapperMode::Env && is_next_dash);
                 return;
             }
             // `env -` is `env -i`.

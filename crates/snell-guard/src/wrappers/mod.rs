@@ -373,12 +373,15 @@ fn find_written_program(
     command: &ExpandedCommand,
     name: &str,
 ) -> Option<SymbolicText> {
-    const MAX_DIRECTORIES: usize = 16;
+    const MAX_DIRECTORIES: usize = 4;
+    const MAX_PATH_BYTES: usize = 1 << 10;
     if name.contains('/') || interpreter.scope.files.is_empty() {
         return None;
     }
     let own = command.variables.iter().find(|(variable, _)| variable == "PATH").map(|(_, value)| value);
-    let path = own.or_else(|| interpreter.scope.single_value("PATH"))?.leading_text().to_owned();
+    let path = own.or_else(|| interpreter.scope.single_value("PATH"))?.leading_text();
+    let path = path.get(..MAX_PATH_BYTES.min(path.len()))?.to_owned();
+    interpreter.spend_steps(4 * MAX_DIRECTORIES);
     let candidates = path.split(':').take(MAX_DIRECTORIES).filter(|directory| !directory.is_empty());
     let mut candidates = candidates.map(|directory| SymbolicText::from_text(format!("{directory}/{name}")));
     candidates.find(|candidate| interpreter.find_written_content(candidate).is_some())

@@ -202,6 +202,10 @@ fn follow_pipe_texts(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'
 /// The strings in code.
 fn list_literals(code: &str) -> Vec<&str> {
     let mut literals = Vec::new();
+    // `%w[a b]`
+    if let Some((list, _)) = code.split_once("%w[").and_then(|(_, rest)| rest.split_once(']')) {
+        literals.push(list);
+    }
     let mut rest = code;
     while let Some(at) = rest.find(['"', '\'']) {
         let (quote, body) = rest.split_at(at).1.split_at(1);

@@ -23,6 +23,8 @@ use snell_shell::{ByteSpan, ShellScript};
 
 /// How many programs a pattern may stand for.
 const MAX_CANDIDATES: usize = 16;
+/// The steps that a text in a named pipe costs.
+const FIFO_COST: usize = 50;
 /// The steps that searching for them costs: all names are tried.
 const CANDIDATES_COST: usize = 200;
 
@@ -254,6 +256,7 @@ impl<'t> ShellInterpreter<'t> {
         let is_fifo =
             !self.fifos.is_empty() && self.resolve_file_name(path).is_some_and(|path| self.fifos.contains(&path));
         if is_fifo {
+            self.spend_steps(FIFO_COST);
             self.run_in_subshell(|walker| {
                 walker.scope.io.stdout = OutputSink::Agent;
                 walker.run_code(value, &ByteSpan::default())

@@ -1,7 +1,12 @@
 //! Commands of `sed` on lines of known text: substitutions with simple patterns, `p`, `d` and `q`.
 
-/// How many lines and characters are matched.
-const MAX_MATCHED_BYTES: usize = 1 << 13;
+use std::cell::Cell;
+
+/// Longer texts are not matched.
+const MAX_MATCHED_BYTES: usize = 1 << 12;
+
+/// How many steps matching may take.
+const MAX_MATCH_STEPS: usize = 1 << 14;
 
 /// `sed -n`, `sed -E`
 pub(super) struct SedOptions {
@@ -88,12 +93,13 @@ pub(super) fn substitute_lines(command: &str, text: &str, sed: &SedOptions) -> O
     if !is_supported || to.contains('\\') || (steps.is_empty() && !is_anchored && !is_at_end) {
         return None;
     }
+    let budget = Cell::new(MAX_MATCH_STEPS);
     let mut result = String::new();
     for line in text.split_inclusive('\n') {
         let (body, end) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));
         let characters: Vec<char> = body.chars().collect();
         let all = options.contains('g');
-        let substitution = Substitution { steps: &steps, is_anchored, is_at_end, all, to };
+        let substitution = Substitution { steps: &steps, is_anchored, is_at_end, all, to, budget: &budget };
         let changed = substitution.apply(&characters);
         let is_changed = changed.is_some();
         if !sed.is_quiet || (is_changed && options.contains('p')) {
@@ -101,7 +107,7 @@ pub(super) fn substitute_lines(command: &str, text: &str, sed: &SedOptions) -> O
             result.push_str(end);
         }
     }
-    Some(result)
+    (budget.get() > 0).then_some(result)
 }
 
 /// One `s` command.
@@ -111,6 +117,7 @@ struct Substitution<'s> {
     is_at_end: bool,
     all: bool,
     to: &'s str,
+    budget: &'s Cell<usize>,
 }
 
 impl Substitution<'_> {
@@ -121,7 +128,7 @@ impl Substitution<'_> {
         while at <= line.len() {
             let may_match = (!found || self.all) && (!self.is_anchored || at == 0);
             let rest = line.get(at..).filter(|_| may_match);
-            match rest.and_then(|rest| match_steps(self.steps, rest, self.is_at_end)) {
+            match rest.and_then(|rest| match_steps(self.steps, rest, self.is_at_end, self.budget)) {
                 Some(length) => {
                     let matched: String = line.get(at..at + length)?.iter().collect();
                     result.push_str(&self.to.replace('&', &matched));
@@ -141,16 +148,19 @@ impl Substitution<'_> {
     }
 }
 
-/// The length of the longest match at the start.
-fn match_steps(steps: &[PatternStep], text: &[char], to_end: bool) -> Option<usize> {
+/// The length of the longest match at the start; `None` also if the search takes too long.
+fn match_steps(steps: &[PatternStep], text: &[char], to_end: bool, budget: &Cell<usize>) -> Option<usize> {
+    budget.set(budget.get().checked_sub(1)?);
     let Some((step, rest)) = steps.split_first() else {
         return (!to_end || text.is_empty()).then_some(0);
     };
+    budget.set(budget.get().saturating_sub(text.len() / 64));
     let most = if step.repeats { text.iter().take_while(|c| step.fits(**c)).count() } else { 1 };
     let least = usize::from(!step.repeats);
-    let fits = |count: usize| count <= text.len() && text.iter().take(count).all(|c| step.fits(*c));
-    let counts = (least..=most).rev().filter(|count| fits(*count));
-    counts.into_iter().find_map(|count| Some(count + match_steps(rest, text.get(count..)?, to_end)?))
+    // A repeated step was counted by what fits; a single one must fit itself.
+    let fits_once = step.repeats || text.first().is_some_and(|c| step.fits(*c));
+    let counts = (least..=most).rev().filter(|_| fits_once);
+    counts.into_iter().find_map(|count| Some(count + match_steps(rest, text.get(count..)?, to_end, budget)?))
 }
 
 /// The steps of a pattern; `None` for groups, alternatives and classes.
