@@ -112,10 +112,14 @@ fn find_code_literal(
     if program.handler != Some(ProgramHandler::Interpreter) {
         return None;
     }
-    let loads = |text: &&str| words::LOADING_CALLS.iter().any(|call| text.contains(call));
-    let codes = invocation.arguments().iter().filter_map(SymbolicText::as_text).filter(loads);
-    let is_end = |c: char| matches!(c, '"' | '\'' | '`' | ' ' | ',' | '(' | ')' | '[' | ']' | ';' | '\n');
-    let parts = codes.flat_map(|code| code.split(is_end)).filter(|part| !part.is_empty()).take(MAX_LITERALS);
+    let codes = invocation.arguments().iter().filter_map(SymbolicText::as_text);
+    let calls = codes.flat_map(|code| words::LOADING_CALLS.iter().flat_map(move |call| code.split(call).skip(1)));
+    // The arguments of the call.
+    let arguments = calls.map(|after| after.split([')', ';', '\n']).next().unwrap_or_default());
+    let is_end = |c: char| matches!(c, '"' | '\'' | '`' | ' ' | ',' | '(' | '[' | ']');
+    let parts =
+        arguments.flat_map(|text| text.split(is_end)).filter(|part| !part.is_empty() && !part.ends_with(".json"));
+    let parts = parts.take(MAX_LITERALS);
     parts.flat_map(|part| [part.to_owned(), format!("{part}.py"), format!("{part}.js")]).find_map(|file| {
         let file = SymbolicText::from_text(file);
         let path = locate_path(&file, invocation.cwd.as_deref(), context).path?;

@@ -213,8 +213,9 @@ impl FetchedFiles {
     fn add_code_downloads(&mut self, invocation: &Invocation, context: &JudgeContext) {
         let is_download = |text: &str| words::DOWNLOAD_CALLS.iter().any(|call| text.contains(call));
         for code in invocation.arguments().iter().filter_map(SymbolicText::as_text).filter(|text| is_download(text)) {
-            for literal in code.split(['"', '\'', '`', ' ', ',', '(', ')']).filter(|part| part.contains(['/', '.'])) {
-                if !literal.contains("://") && self.0.len() < MAX_FILES {
+            // Every second part is between quotes.
+            for literal in code.split(['"', '\'', '`']).skip(1).step_by(2).filter(|part| !part.is_empty()) {
+                if !literal.contains("://") && !literal.contains(' ') && self.0.len() < MAX_FILES {
                     let file = SymbolicText::from_text(literal);
                     self.add(&file, invocation.cwd.as_deref(), FileOrigin::Downloaded, context);
                 }
