@@ -184,7 +184,7 @@ impl BenchAgent {
 
     /// Which saves files before its calls, or does not.
     pub(crate) fn saving_files(self, backup: &str) -> Self {
-        write_file(&self.home.join(".config/snell/snell.toml"), &format!("[guard]\nbackup = {backup}\n"));
+        write_file(&self.home.join(".config/snell/snell.toml"), format!("[guard]\nbackup = {backup}\n"));
         self
     }
 

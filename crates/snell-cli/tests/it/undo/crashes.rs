@@ -8,7 +8,7 @@ use snell_test_support::skip::report_skipped;
 use super::*;
 
 const FILES: usize = 300;
-const KILLS: usize = 60;
+const KILLS: usize = 30;
 
 fn create_many_files() -> UndoSandbox {
     let undo = UndoSandbox::new();
