@@ -12,9 +12,13 @@ use crate::judge::context::JudgeContext;
 use crate::paths::{PathClass, is_within_directory, locate_path};
 use crate::policy::hosts::find_address_host;
 use crate::programs::{self, ProgramHandler};
+use crate::rules::shorten_text;
 
 /// The rule for a file that was fetched in an earlier call.
 const RUN_RULE: &str = "session.run-fetched";
+
+/// How much of a path is shown.
+const MAX_SHOWN_CHARS: usize = 200;
 
 /// The files and directories that a program fetches.
 pub(super) fn list_fetched_paths(invocation: &Invocation, context: &JudgeContext) -> Vec<FetchedPath> {
@@ -174,6 +178,8 @@ pub(super) fn find_read_fetch(scene: &SessionScene<'_>, analysis: &CallAnalysis)
         let path =
             effect.place.as_ref().filter(|_| effect.kind == EffectKind::Path(PathAction::Read))?.path.as_ref()?;
         let mut files = scene.facts.fetched.iter().filter(|fetched| !fetched.is_directory);
-        files.any(|fetched| fetched.path == *path).then(|| format!("{path}, which was fetched"))
+        files
+            .any(|fetched| fetched.path == *path)
+            .then(|| format!("{}, which was fetched", shorten_text(path, MAX_SHOWN_CHARS)))
     })
 }

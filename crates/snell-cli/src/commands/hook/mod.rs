@@ -130,7 +130,8 @@ fn handle_call(call: &HookCall, started: Instant, replied: &Cell<Option<u8>>) ->
     let mut pipeline = HookPipeline::new(call, &setup);
     pipeline.run_builtin_handlers();
     pipeline.fire_hooks();
-    pipeline.note_session();
+    // Without the session, the call is judged all the same.
+    let _ = catch_panic::catch_panic(|| pipeline.note_session());
     if let Some(plan) = pipeline.plan_request() {
         return pipeline.ask_elsewhere(plan, started, replied);
     }

@@ -170,7 +170,8 @@ fn create_file(path: &Path, content: &[u8]) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    // Another process may add a line as soon as the file is there.
+    let mut file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(content)
 }
 
