@@ -7,6 +7,15 @@ use snell::BackupSettings;
 /// More files of one call are not saved.
 pub(super) const MAX_FILES: usize = 2000;
 
+/// So many small files are saved on the busiest machine too.
+const CERTAIN_FILES: usize = 16;
+
+/// So many names are looked at on the busiest machine too.
+const CERTAIN_NAMES: usize = 64;
+
+/// A small file: copying it takes no noticeable time.
+pub(super) const SMALL_BYTES: u64 = 65_536;
+
 /// A larger file is not saved, however it could be.
 const MAX_FILE_BYTES: u64 = 256_000_000;
 
@@ -41,9 +50,14 @@ impl BackupBudget {
         self.has_passed(7, 8)
     }
 
-    /// Whether no time is left to look for files: copying needs the rest.
-    pub(super) fn is_search_over(&self) -> bool {
-        self.has_passed(2, 5)
+    /// Whether no time is left to look for files: copying needs the rest. If few were found, the search goes on a little longer.
+    pub(super) fn is_search_over(&self, found: usize, looked_at: usize) -> bool {
+        (found >= CERTAIN_FILES && self.has_passed(2, 5)) || (looked_at >= CERTAIN_NAMES && self.is_over())
+    }
+
+    /// Whether no time is left for a file of this size, after so many others.
+    pub(super) fn is_over_for(&self, size: u64, saved: usize) -> bool {
+        self.is_over() && (size > SMALL_BYTES || saved >= CERTAIN_FILES)
     }
 
     fn has_passed(&self, part: u32, whole: u32) -> bool {

@@ -9,7 +9,7 @@ use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 use snell::{FileAccess, RegularFile};
 
-use super::budget::BackupBudget;
+use super::budget::{BackupBudget, SMALL_BYTES};
 use super::manifest::{CopyWay, UnsavedReason};
 
 /// Between two chunks, the time is checked.
@@ -70,7 +70,8 @@ fn copy_contents(source: &File, size: u64, target: &Path, budget: &BackupBudget)
     if clone_blocks(source, &target) {
         return Ok(CopyWay::Reflink);
     }
-    copy_bytes(source, size, &target, &|| budget.is_over())?;
+    // The caller has time for a small file.
+    copy_bytes(source, size, &target, &|| size > SMALL_BYTES && budget.is_over())?;
     Ok(CopyWay::Copy)
 }
 

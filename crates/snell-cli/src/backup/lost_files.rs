@@ -56,6 +56,8 @@ pub(super) struct LossSearch<'a> {
     budget: &'a BackupBudget,
     git: GitFiles,
     found: LostFiles,
+    /// How many names it has seen.
+    looked_at: usize,
     /// Of the gravest file that was not looked at.
     cut_short: Option<LossRank>,
 }
@@ -70,7 +72,7 @@ struct OpenDirectory {
 impl<'a> LossSearch<'a> {
     pub(super) fn new(project: &'a Path, data: &'a Path, budget: &'a BackupBudget) -> Self {
         let (git, found) = (GitFiles::default(), LostFiles::default());
-        Self { project, data, budget, git, found, cut_short: None }
+        Self { project, data, budget, git, found, looked_at: 0, cut_short: None }
     }
 
     /// Finds the files.
@@ -207,7 +209,9 @@ impl<'a> LossSearch<'a> {
 
     /// Whether there is no time or no room for further files. Then it notes what is left out.
     fn has_enough(&mut self, rank: LossRank) -> bool {
-        let is_over = self.found.files.len() >= MAX_FILES || self.budget.is_search_over();
+        let found = self.found.files.len();
+        let is_over = found >= MAX_FILES || self.budget.is_search_over(found, self.looked_at);
+        self.looked_at += 1;
         if is_over {
             self.cut_short = Some(self.cut_short.map_or(rank, |earlier| earlier.min(rank)));
         }

@@ -173,7 +173,7 @@ impl<'a> BackupWriter<'a> {
     }
 
     fn save_file(&mut self, path: &Path, file: &LostFile, budget: &mut BackupBudget) -> Result<(), UnsavedReason> {
-        if budget.is_over() {
+        if budget.is_over_for(file.metadata.len(), self.files.len()) {
             return Err(UnsavedReason::NoTime);
         }
         let mut metadata = file.metadata.clone();
