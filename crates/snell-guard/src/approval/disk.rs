@@ -24,12 +24,12 @@ pub(crate) struct ApprovalDisk<'a> {
     pub(crate) context: &'a JudgeContext,
     /// The real path, if a path leads through symlinks.
     pub(crate) resolve: &'a dyn Fn(&str) -> Option<String>,
-    repository: OnceCell<Option<GitFiles>>,
+    repository: OnceCell<Option<TrackedFiles>>,
     left: std::cell::Cell<usize>,
 }
 
 /// The files that git has.
-struct GitFiles {
+struct TrackedFiles {
     root: PathBuf,
     index: GitIndex,
     written: FileTime,
@@ -68,12 +68,12 @@ impl<'a> ApprovalDisk<'a> {
             AccessKind::Search => self.has_no_secrets(path),
             AccessKind::Exist => self.file_system.metadata(Path::new(path)).is_ok(),
             AccessKind::Make => true,
-            AccessKind::Edit => self.may_change(path, GitFiles::contains),
-            AccessKind::Overwrite | AccessKind::Delete => self.may_change(path, GitFiles::has_same),
+            AccessKind::Edit => self.may_change(path, TrackedFiles::contains),
+            AccessKind::Overwrite | AccessKind::Delete => self.may_change(path, TrackedFiles::has_same),
             AccessKind::DeleteTree => self.has_no_own_files(path),
             AccessKind::Run => {
                 let file = self.file_system.metadata(Path::new(path));
-                file.is_ok_and(|status| self.is_in_git(path, status, GitFiles::has_same))
+                file.is_ok_and(|status| self.is_in_git(path, status, TrackedFiles::has_same))
             }
         }
     }
@@ -83,7 +83,7 @@ impl<'a> ApprovalDisk<'a> {
     }
 
     /// Whether a file is new, generated or temporary, or git has it.
-    fn may_change(&self, path: &str, is_kept: impl Fn(&GitFiles, &str, FileStatus, FileTime) -> bool) -> bool {
+    fn may_change(&self, path: &str, is_kept: impl Fn(&TrackedFiles, &str, FileStatus, FileTime) -> bool) -> bool {
         let status = match self.file_system.symlink_metadata(Path::new(path)) {
             Ok(status) => status,
             Err(error) => return error.kind() == std::io::ErrorKind::NotFound,
@@ -113,18 +113,18 @@ impl<'a> ApprovalDisk<'a> {
         &self,
         path: &str,
         status: FileStatus,
-        is_kept: impl Fn(&GitFiles, &str, FileStatus, FileTime) -> bool,
+        is_kept: impl Fn(&TrackedFiles, &str, FileStatus, FileTime) -> bool,
     ) -> bool {
         let repository = self.repository.get_or_init(|| self.read_repository(path));
         let modified = self.file_system.modified(Path::new(path));
         repository.as_ref().zip(modified.ok()).is_some_and(|(files, modified)| is_kept(files, path, status, modified))
     }
 
-    fn read_repository(&self, path: &str) -> Option<GitFiles> {
+    fn read_repository(&self, path: &str) -> Option<TrackedFiles> {
         let (root, git_dir) = find_git_dir(Path::new(path).parent()?, self.file_system)?;
         let file = git_dir.join("index");
         let bytes = self.file_system.read_bytes(&file, MAX_INDEX_BYTES as u64).ok()?;
-        Some(GitFiles { root, index: GitIndex::read(&bytes)?, written: self.file_system.modified(&file).ok()? })
+        Some(TrackedFiles { root, index: GitIndex::read(&bytes)?, written: self.file_system.modified(&file).ok()? })
     }
 
     /// Whether no file that a pattern matches is a symlink, or is shown and holds secrets.
@@ -164,7 +164,7 @@ impl<'a> ApprovalDisk<'a> {
     }
 }
 
-impl GitFiles {
+impl TrackedFiles {
     fn name<'p>(&self, path: &'p str) -> Option<&'p Path> {
         Path::new(path).strip_prefix(&self.root).ok()
     }
