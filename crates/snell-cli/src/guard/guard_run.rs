@@ -143,8 +143,9 @@ impl<'a> GuardRun<'a> {
         let is_asked = self.event.name == EventName::PermissionRequest && judgement.decision == GuardDecision::Ask;
         if !is_asked {
             let before = answer.messages.len();
-            report::apply_judgement(&judgement, details, answer);
+            // The line with the details comes last, because people paste its end.
             report::report_repeat(&judgement, self.session_notes.repeats.as_deref(), answer);
+            report::apply_judgement(&judgement, details, answer);
             let is_question = judgement.decision == GuardDecision::Ask;
             self.question_notes
                 .extend(answer.messages.get(before..).filter(|_| is_question).into_iter().flatten().cloned());

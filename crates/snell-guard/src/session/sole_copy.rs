@@ -97,7 +97,7 @@ impl SoleCopyFinder<'_> {
     fn is_sole_copy(&mut self, path: &Path) -> bool {
         let scene = self.scene;
         let created = stamp::find_creation_time(path, scene.disk).zip(scene.facts.started_ns);
-        if !created.is_some_and(|(created, started)| created < started) || is_expendable(path, scene) {
+        if created.is_none_or(|(created, started)| created >= started) || is_expendable(path, scene) {
             return false;
         }
         let repository = self.repository.get_or_insert_with(|| Repository::read(scene)).as_ref();

@@ -130,7 +130,7 @@ fn handle_call(call: &HookCall, started: Instant, replied: &Cell<Option<u8>>) ->
     let mut pipeline = HookPipeline::new(call, &setup);
     pipeline.run_builtin_handlers();
     pipeline.fire_hooks();
-    // Without the session, the call is judged anyway.
+    // Without the session, the call is still judged.
     let _ = catch_panic::catch_panic(|| pipeline.note_session());
     if let Some(plan) = pipeline.plan_request() {
         return pipeline.ask_elsewhere(plan, started, replied);
