@@ -8,9 +8,9 @@ use snell::BackupSettings;
 pub(super) const MAX_FILES: usize = 2000;
 
 /// So many small files are saved on the busiest machine too.
-const CERTAIN_FILES: usize = 16;
+const CERTAIN_FILES: usize = 8;
 
-/// So many names are read on the busiest machine too.
+/// So many names are checked on the busiest machine too.
 const CERTAIN_NAMES: usize = 64;
 
 /// A small file: copying it takes no noticeable time.
