@@ -260,7 +260,7 @@ impl FileRestorer<'_> {
         let path = self.backup.content_path(content).ok_or_else(missing)?;
         let saved = RegularFile::open(&path, FileAccess::ReadNoFollow).map_err(|_| missing())?.into_file();
         let status = fstat(&saved).map_err(|_| missing())?;
-        let modified = (i64::from(status.st_mtime), u32::try_from(status.st_mtime_nsec).unwrap_or_default());
+        let modified = (status.st_mtime, u32::try_from(status.st_mtime_nsec).unwrap_or_default());
         let is_complete = u64::try_from(status.st_size).is_ok_and(|found| found == *size);
         if !is_complete || (*way == CopyWay::Link && modified != file.modified) {
             return Err("its saved copy was changed afterwards".to_owned());

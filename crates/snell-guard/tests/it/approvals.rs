@@ -93,13 +93,13 @@ pub(crate) fn count_approved_danger(level: ApprovalLevel) -> (usize, usize) {
 }
 
 #[test]
+#[allow(clippy::print_stdout, reason = "the shares and the rows are for people who extend the tables")]
 fn most_harmless_commands_are_approved() {
     let (approved, all) = count_approved(ApprovalLevel::Project);
     println!("read {:?}, project {approved} of {all}", count_approved(ApprovalLevel::Read));
-    if let Some(level) = std::env::var_os("SNELL_LIST_UNAPPROVED") {
-        let level = if level == "read" { ApprovalLevel::Read } else { ApprovalLevel::Project };
+    if std::env::var_os("SNELL_LIST_UNAPPROVED").is_some() {
         for row in read_corpus().iter().filter(|row| row.expected == GuardDecision::Allow && row.tool == "Bash") {
-            if approve_row(row, level).is_none() {
+            if approve_row(row, ApprovalLevel::Project).is_none() {
                 println!("{}\t{}", row.class, row.input["command"]);
             }
         }
