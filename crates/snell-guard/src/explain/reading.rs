@@ -91,7 +91,10 @@ pub(crate) fn describe_call(
     let mut lines: Vec<ReadingLine> = Vec::new();
     let mut described = vec![false; analysis.invocations.len()];
     for effect in &analysis.effects {
-        let Some(line) = describe_effect(effect, analysis, policy, context) else { continue };
+        let Some(mut line) = describe_effect(effect, analysis, policy, context) else { continue };
+        if effect.by.is_none() && line.verb == describe_action(PathAction::Overwrite) && !call.writes_whole_file() {
+            line.verb = describe_action(PathAction::Edit);
+        }
         if let Some(is_described) = effect.by.and_then(|number| described.get_mut(number)) {
             *is_described = true;
         }

@@ -69,7 +69,8 @@ const FILE_PREFIXES: &[&str] = &[
 const SOCKETS: &[&str] = &["scribe.sock", "snell.sock"];
 
 /// Snell's directories, which contain only files.
-const DIRECTORIES: &[&str] = &["pending", "handed", "outbox", "outbox/refused", "told", "noted", "installed", "waking"];
+const DIRECTORIES: &[&str] =
+    &["pending", "handed", "outbox", "outbox/refused", "told", "noted", "installed", "waking", "guard-sessions"];
 
 /// The suffixes of the files of one database.
 const DATABASE_SUFFIXES: &[&str] = &["", "-wal", "-shm"];

@@ -217,7 +217,9 @@ fn generalize_reason(reason: &str) -> String {
         .replace("{command}", "a command")
         .replace("{target}", "the target")
         .replace("{program}", "the program")
-        .replace("`{field}`", "a field");
+        .replace("`{field}`", "a field")
+        .replace(": {cause}", "")
+        .replace("{cause}", "The same effect was denied before.");
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().collect::<String>());
     first.unwrap_or_default() + letters.as_str()

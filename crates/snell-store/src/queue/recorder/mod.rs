@@ -474,6 +474,8 @@ fn restrict_to_owner(directory: &Path) {
             "background.",
             "told",
             "noted",
+            "guard-sessions",
+            "backups",
             "waking",
             "installed",
             "snell.sock",
