@@ -127,7 +127,10 @@ impl<'a> GuardRun<'a> {
         };
         self.session_notes = notes;
         self.approval = judgement.approval.take();
-        let details = report::format_explain_command(tool, input);
+        // Such a rule applies only in the session.
+        let is_of_session = judgement.rule_id().is_some_and(|rule| rule.starts_with("session."));
+        let session = self.event.session_id.as_deref().filter(|_| is_of_session);
+        let details = report::format_explain_command(tool, input, session);
         self.add_judgement(judgement, details.as_deref(), answer);
     }
 
@@ -169,7 +172,9 @@ impl<'a> GuardRun<'a> {
         let is_as_judged = answer.tool_input.is_none() || self.event.name == EventName::PreToolUse;
         let has_failure =
             answer.hooks.iter().any(|run| matches!(run.status, HookRunStatus::Failed | HookRunStatus::TimedOut));
-        let is_open = answer.decision <= Decision::Allow && answer.stop.is_none() && !has_failure;
+        // A part of an answer that was not understood may be a veto.
+        let is_understood = answer.warnings.is_empty();
+        let is_open = answer.decision <= Decision::Allow && answer.stop.is_none() && !has_failure && is_understood;
         let is_clean = self.judgements.iter().all(|judgement| judgement.unaudited == GuardDecision::Allow);
         let approval = self.approval.as_ref().filter(|_| is_open && is_clean && is_as_judged);
         approval.filter(|approval| !is_planning || approval.class == ApprovalClass::Reads)

@@ -59,14 +59,18 @@ pub(super) fn report_repeat(judgement: &GuardJudgement, repeats: Option<&str>, a
 }
 
 /// The command that explains a call; `None` if it is too long to paste or contains invisible characters.
-pub(super) fn format_explain_command(tool: &str, input: &Value) -> Option<String> {
+pub(super) fn format_explain_command(tool: &str, input: &Value, session: Option<&str>) -> Option<String> {
     let command = input.get("command").and_then(Value::as_str);
+    let explain = match session {
+        Some(id) => format!("snell guard explain --session {}", shell_quote(id)),
+        None => "snell guard explain".to_owned(),
+    };
     let line = match command.filter(|_| tool == SHELL) {
-        Some(command) if command.starts_with('-') => format!("snell guard explain -- {}", shell_quote(command)),
-        Some(command) => format!("snell guard explain {}", shell_quote(command)),
+        Some(command) if command.starts_with('-') => format!("{explain} -- {}", shell_quote(command)),
+        Some(command) => format!("{explain} {}", shell_quote(command)),
         None => {
             let (tool, input) = (shell_quote(tool), shell_quote(&input.to_string()));
-            format!("snell guard explain --tool {tool} --input {input}")
+            format!("{explain} --tool {tool} --input {input}")
         }
     };
     let is_seen = !line.contains(['\n', '\t', '\r']) && reveal_invisible_chars(&line) == line;

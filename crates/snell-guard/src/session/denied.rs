@@ -13,7 +13,10 @@ use crate::rules::{RULES, collect_findings, shorten_text};
 /// Actions that come to the same, and their name.
 const ROADS: &[(&str, &[PathAction])] = &[
     (DELETION, &[PathAction::Delete, PathAction::Take, PathAction::Overwrite, PathAction::Replace]),
-    ("reading", &[PathAction::Read, PathAction::Copy, PathAction::Link, PathAction::Send, PathAction::SendRaw]),
+    (
+        "reading or sending",
+        &[PathAction::Read, PathAction::Copy, PathAction::Link, PathAction::Send, PathAction::SendRaw],
+    ),
     (
         "change",
         &[

@@ -11,8 +11,10 @@ use crate::effects::{Effect, EffectKind, PathAction, build_rule_effect};
 use crate::file_system::{FileKind, FileSystem};
 use crate::git_index::GitIndex;
 use crate::git_repository::{find_git_dir, read_excludes_files};
+use crate::invocation::{Invocation, SymbolicText};
 use crate::judge::CallAnalysis;
-use crate::paths::{ClassifiedPath, PathClass, is_within_directory, matches_glob};
+use crate::paths::{ClassifiedPath, PathClass, is_within_directory, locate_path, matches_glob};
+use crate::wrappers::FindTests;
 
 const RULE: &str = "session.sole-copy";
 
@@ -37,7 +39,13 @@ pub(super) fn add_sole_copy_effects(scene: &SessionScene<'_>, analysis: &mut Cal
     let mut finder = SoleCopyFinder { scene, seen: 0, repository: None };
     let mut found: Vec<Effect> = Vec::new();
     for effect in targets {
-        let sole = effect.place.as_ref().and_then(|place| finder.find_in_place(place, effect.recursive));
+        let sole = match &effect.place {
+            Some(place) if place.known_prefix().is_some() => finder.find_in_place(place, effect.recursive),
+            Some(_) => {
+                effect.by.and_then(|by| analysis.invocations.get(by)).and_then(|search| finder.find_by_name(search))
+            }
+            None => None,
+        };
         if let Some(path) = sole {
             let place = Some(ClassifiedPath { written: path, ..ClassifiedPath::default() });
             let lost = build_rule_effect(RULE, effect.program, effect.span.clone());
@@ -77,6 +85,27 @@ impl SoleCopyFinder<'_> {
         self.find_below(Path::new(&start), &fits, if recursive || !is_all { MAX_DEPTH } else { 0 })
     }
 
+    /// The first sole copy that a search of the whole project by name finds: `find . -name 'a*' -delete`.
+    fn find_by_name(&mut self, invocation: &Invocation) -> Option<String> {
+        if !matches!(invocation.base_name(), "find" | "gfind") {
+            return None;
+        }
+        let tests = FindTests::parse(invocation.arguments());
+        if !selects_by_name_only(tests.expression) {
+            return None;
+        }
+        let names: Vec<&str> = tests.names.iter().filter_map(SymbolicText::as_text).collect();
+        let fits = |path: &str| {
+            let name = path.rsplit('/').next().unwrap_or_default();
+            names.iter().any(|pattern| matches_glob(name, pattern))
+        };
+        let context = self.scene.context;
+        let starts =
+            tests.starts.iter().filter_map(|start| locate_path(start, invocation.cwd.as_deref(), context).path);
+        let inside: Vec<String> = starts.filter(|start| is_within_directory(start, &context.project)).collect();
+        inside.iter().find_map(|start| self.find_below(Path::new(start), &fits, MAX_DEPTH))
+    }
+
     fn find_below(&mut self, path: &Path, fits: &dyn Fn(&str) -> bool, depth: usize) -> Option<String> {
         self.seen += 1;
         let name = path.file_name()?.to_str()?;
@@ -103,6 +132,16 @@ impl SoleCopyFinder<'_> {
         let repository = self.repository.get_or_insert_with(|| Repository::read(scene)).as_ref();
         repository.is_some_and(|repository| repository.surely_lacks(path, scene.disk))
     }
+}
+
+/// Whether an expression of `find` surely selects every file with one of its names.
+fn selects_by_name_only(expression: &[SymbolicText]) -> bool {
+    const PLAIN: &[&str] = &["-name", "-type", "f", "(", ")", "-o", "-or", "-print", "-delete"];
+    let words: Vec<&str> = expression.iter().map(|word| word.as_text().unwrap_or_default()).collect();
+    let is_value = |at: usize| at.checked_sub(1).and_then(|before| words.get(before)) == Some(&"-name");
+    let is_plain = words.iter().enumerate().all(|(at, word)| is_value(at) || PLAIN.contains(word));
+    // Without parentheses, an alternative may have no action.
+    is_plain && (words.contains(&"(") || !words.iter().any(|word| matches!(*word, "-o" | "-or")))
 }
 
 fn is_expendable(path: &Path, scene: &SessionScene<'_>) -> bool {

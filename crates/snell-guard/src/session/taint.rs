@@ -65,7 +65,7 @@ pub(super) fn add_taint_effects(scene: &SessionScene<'_>, analysis: &mut CallAna
         let is_sent = matches!(effect.kind, EffectKind::Path(PathAction::Send | PathAction::SendRaw));
         let path = effect.place.as_ref().filter(|_| is_sent).and_then(|place| place.path.as_ref());
         if path.is_some_and(|path| is_within_directory(path, &scene.context.project))
-            && !effect.by.is_some_and(|by| analysis.invocations.get(by).is_some_and(sends_to_this_machine))
+            && !effect.by.and_then(|by| analysis.invocations.get(by)).is_some_and(sends_to_this_machine)
         {
             found.push((SEND_RULE, effect.by));
         }
@@ -112,7 +112,15 @@ fn list_hosts_to_send_to(invocation: &Invocation, context: &JudgeContext) -> Vec
 
 fn sends_to_this_machine(invocation: &Invocation) -> bool {
     let hosts = find_command_hosts(&invocation.argv);
-    !hosts.is_empty() && hosts.iter().all(|host| is_local_host(host))
+    let row = words::sending::LOCAL_SERVICES.iter().find(|(program, _)| *program == invocation.base_name());
+    let leaves = |flags: &[&str]| {
+        let mut words = invocation.arguments().iter().map(SymbolicText::leading_text);
+        words.any(|word| flags.iter().any(|flag| word.starts_with(flag)))
+    };
+    match row {
+        Some((_, flags)) => !leaves(flags),
+        None => !hosts.is_empty() && hosts.iter().all(|host| is_local_host(host)),
+    }
 }
 
 /// Whether a program runs code of a directory that was fetched.

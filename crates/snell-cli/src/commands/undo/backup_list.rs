@@ -9,6 +9,8 @@ use crate::env::caller::CallerEnv;
 use crate::output::time::{format_elapsed, format_time};
 use crate::output::{self, TableColumn, TextTable};
 
+/// The tool for shell commands, whose commands say enough.
+const SHELL_TOOL: &str = "Bash";
 /// The longest text of a cell.
 const SHOWN_CELLS: usize = 60;
 
@@ -81,10 +83,18 @@ fn build_table(backups: &[(Option<BackupManifest>, StoredBackup)], now: Timestam
             manifest.agent.clone().unwrap_or_else(|| "-".to_owned()),
             output::shorten_to_one_line(&project, SHOWN_CELLS),
             describe_files(manifest),
-            output::shorten_to_one_line(&manifest.call, SHOWN_CELLS),
+            output::shorten_to_one_line(&describe_call(manifest), SHOWN_CELLS),
         ]);
     }
     table
+}
+
+/// The command, or the tool and its file: `Write notes.txt`.
+fn describe_call(manifest: &BackupManifest) -> String {
+    match manifest.tool.as_deref() {
+        Some(tool) if tool != SHELL_TOOL => format!("{tool} {}", manifest.call),
+        _ => manifest.call.clone(),
+    }
 }
 
 /// `3 files`, or `3 files, 1 not saved`.
@@ -115,7 +125,7 @@ pub(super) fn print_backup(
         ("Agent", agent),
         ("Session", manifest.session.clone().unwrap_or_else(|| "-".to_owned())),
         ("Project", manifest.project.to_string()),
-        ("Before", manifest.call.clone()),
+        ("Before", describe_call(manifest)),
     ];
     for (label, value) in fields {
         output::print_field(label, LABEL_CELLS, &value);

@@ -143,6 +143,10 @@ fn hooks_win_over_an_approval() {
         let told = judge_bash(&create_repository(&text), "ls");
         assert_eq!(told.decision.as_deref(), expected, "{answer}: {told:?}");
     }
+    // An answer in the words of Claude Code is not one of `snell.toml`, so its veto is not understood.
+    let veto = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}});
+    let foreign = create_repository(&format!("{READ}{}", render_answering_hook("PreToolUse", &veto)));
+    assert_unapproved(&foreign, &["git status"]);
     let failing = create_repository(&format!("{READ}[[hook]]\nevent = 'PreToolUse'\nrun = 'exit 1'\n"));
     assert_eq!(judge_bash(&failing, "ls").decision, None);
 }

@@ -265,12 +265,18 @@ fn the_only_copy_of_a_file_is_asked_about_before_it_is_lost() {
         ("rm notes.md", SOLE),
         ("rm -f *.md", SOLE),
         ("rm -rf todo", SOLE),
+        ("find . -name notes.md -delete", SOLE),
+        ("find . -type f -name 'l*.md' -delete", SOLE),
         ("mv tracked.txt notes.md", SOLE),
         ("cp tracked.txt notes.md", SOLE),
         ("mv notes.md /tmp/notes.md", SOLE),
         ("python3 -c \"import os; os.remove('notes.md')\"", SOLE),
         // Git has it, ignores it, or the session made it; a program writes it again; it stays under another name.
         ("rm tracked.txt", ""),
+        ("find . -name '*.txt' -delete", ""),
+        ("find . -name '*.log' -delete", ""),
+        ("find . -name '*.md' -mtime +7 -delete", ""),
+        ("find . -maxdepth 1 -name 'l*.md' -delete", ""),
         ("rm old.ignored", ""),
         ("rm run.log", ""),
         ("rm fresh.md", ""),
@@ -372,6 +378,9 @@ fn after_text_of_others_sending_is_asked_about_until_the_next_prompt() {
             ("git push origin fix", ""),
             ("curl -X POST https://git.example/api -d done", ""),
             ("curl -d hi http://localhost:3000", ""),
+            ("docker --host tcp://y.example build .", send),
+            ("docker build -t app .", ""),
+            ("podman build .", ""),
             ("curl https://y.example", ""),
             ("cargo build", ""),
             ("npm test", ""),
@@ -454,6 +463,20 @@ fn the_command_judges_as_the_hook_does() {
         let unknown = run("session-two");
         assert!(unknown.code == 1 && unknown.stderr.contains("remembers no session"), "{unknown:?}");
     }
+}
+
+#[test]
+fn the_line_with_details_names_a_command_that_shows_the_rule() {
+    let session = AgentSession::start();
+    let told = session.judge("rm notes.md");
+    let details = "details: snell guard explain --session 'session-one' 'rm notes.md'";
+    assert!(told.message.ends_with(details), "{told:?}");
+    let args = ["guard", "explain", "--session", "session-one", "rm notes.md"];
+    let explained = session.sandbox.run_snell(&args, "");
+    assert!(explained.stdout.contains("session.sole-copy"), "{explained:?}");
+    // Other rules do not need the session.
+    let told = session.judge("rm -rf ~");
+    assert!(told.message.ends_with("details: snell guard explain 'rm -rf ~'"), "{told:?}");
 }
 
 #[test]

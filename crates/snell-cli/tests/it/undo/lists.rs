@@ -42,6 +42,11 @@ fn a_list_names_the_time_the_agent_the_call_and_the_files() {
     // The beginning of an id is enough.
     assert_eq!(undo.undo(&["--list", &id[..4]]).code, 0);
     assert!(undo.undo(&["zzz"]).stderr.contains("no backup has the id \"zzz\""));
+    // A tool says its name.
+    undo.write("draft.txt", "draft");
+    undo.announce("Write", &json!({"file_path": undo.path("draft.txt"), "content": "x"}));
+    let shown = undo.undo(&[]).stdout;
+    assert!(shown.contains("Write /"), "{shown}");
 }
 
 #[test]
