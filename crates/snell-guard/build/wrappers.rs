@@ -15,6 +15,7 @@ struct WrapperFile {
     wrapper: Vec<WrapperEntry>,
     variables: Vec<String>,
     load_variables: Vec<String>,
+    search_variables: Vec<String>,
     option_variable: Vec<OptionVariableEntry>,
     config_file: Vec<ConfigFileEntry>,
     search: Vec<SearchEntry>,
@@ -98,6 +99,9 @@ pub(crate) fn generate_wrapper_table(path: &Path) -> Result<String, BuildError> 
     let mut loading = file.load_variables;
     loading.sort_unstable();
     writeln!(out, "pub(super) static LOAD_VARIABLES: &[&str] = {};", format_list(&loading))?;
+    let mut searching = file.search_variables;
+    searching.sort_unstable();
+    writeln!(out, "pub(super) static SEARCH_VARIABLES: &[&str] = {};", format_list(&searching))?;
     writeln!(out, "pub(super) static OPTION_VARIABLES: &[OptionVariable] = &[")?;
     for entry in &file.option_variable {
         let names = format_list(&entry.names);

@@ -7,6 +7,7 @@ mod common_flags;
 pub(crate) mod database;
 pub(crate) mod git_push;
 mod handlers;
+mod manifests;
 mod network_send;
 mod output;
 mod program_uses;
@@ -270,6 +271,8 @@ fn collect_program_effects(
     if name.is_some_and(|name| network_send::BATCH_CLIENTS.contains(&name)) {
         network_send::apply_batch_client(&mut scene);
     }
+    manifests::apply_manifest_reader(&mut scene);
+    manifests::apply_registry_file(&mut scene);
     match program {
         Some(program) => {
             program_uses::apply_uses(&mut scene, program);

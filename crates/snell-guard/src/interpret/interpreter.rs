@@ -12,7 +12,7 @@ use crate::interpret::commands::functions::FunctionFrame;
 use crate::invocation::{ContainerSpec, Invocation, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
 use crate::judge::context::JudgeContext;
 use crate::policy::entries::EntryPattern;
-use snell_shell::{ByteSpan, ParsedScript, ShellScript, SyntaxProblemKind, parse};
+use snell_shell::{ByteSpan, ParsedScript, ShellCommand, ShellScript, SyntaxProblemKind, parse};
 
 /// A text that is analysed, and the texts parsed after it.
 pub(crate) struct ScriptArenaNode {
@@ -34,6 +34,15 @@ pub(crate) enum ShellFlow {
     Return,
     /// Leaves the shell.
     Exit,
+}
+
+/// The commands that read a file without a lasting name.
+#[derive(Clone, Copy)]
+pub(super) enum FileReader<'t> {
+    /// `>(…)`
+    Script(&'t ShellScript),
+    /// `coproc …`
+    Coprocess(&'t ShellCommand),
 }
 
 /// The loops and functions that can be left.
@@ -81,7 +90,9 @@ pub(crate) struct ShellInterpreter<'t> {
     /// Scopes that leave a loop or a function early.
     pub(super) early_exits: ScopeMerge<'t>,
     /// The readers of files that `>(…)` names, and the input that each was run with.
-    pub(super) readers: Vec<(String, &'t ShellScript, Rc<StdinSource>)>,
+    pub(super) readers: Vec<(String, FileReader<'t>, Rc<StdinSource>)>,
+    /// The name of the file that stands for the input of the last coprocess.
+    pub(super) coprocess: Option<SymbolicText>,
     /// The loops and functions around this command, in the same shell: `break` and `return` can leave them.
     pub(super) enclosing: NestingCounts,
     /// How many commands run at the same time as this one, in the background or in a pipe.
@@ -118,6 +129,7 @@ impl<'t> ShellInterpreter<'t> {
             locals: Vec::new(),
             early_exits: ScopeMerge::default(),
             readers: Vec::new(),
+            coprocess: None,
             enclosing: NestingCounts::default(),
             concurrency: 0,
             subshells: 0,

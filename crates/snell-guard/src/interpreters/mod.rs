@@ -115,8 +115,45 @@ fn normalize_strings(text: String, language: CodeLanguage) -> String {
     match language {
         CodeLanguage::Elixir if text.contains("~c") => text.replace("~c\"", "\"").replace("~c'", "'"),
         CodeLanguage::Lua if text.contains("[[") && !text.contains('"') => text.replace("[[", "\"").replace("]]", "\""),
+        CodeLanguage::Tcl => replace_all(text, words::literals::TCL_HOME_EXPRESSIONS, "~"),
+        CodeLanguage::Other => replace_all(text, words::literals::HOME_EXPRESSIONS, "\"~\""),
+        CodeLanguage::Perl if text.contains('{') => name_chosen_programs(&text),
         _ => text,
     }
+}
+
+/// The text with each of these expressions replaced.
+fn replace_all(text: String, expressions: &[&str], by: &str) -> String {
+    expressions.iter().fold(text, |text, expression| match text.contains(expression) {
+        true => text.replace(expression, by),
+        false => text,
+    })
+}
+
+/// Perl's `system {program} list`, as a call that has the program as its first argument.
+fn name_chosen_programs(text: &str) -> String {
+    const MAX_BLOCK: usize = 64;
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        let head = before.trim_end();
+        let call = ["system", "exec"].iter().find(|call| head.ends_with(**call) && !head.contains("sub "));
+        let block = after.split_once('}').filter(|(block, _)| block.len() <= MAX_BLOCK && !block.contains(';'));
+        match (call, block) {
+            (Some(_), Some((block, after))) => {
+                out.push_str(head);
+                out.push_str(&format!("_as {}, ", block.trim()));
+                rest = after;
+            }
+            _ => {
+                out.push_str(before);
+                out.push('{');
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Code of other languages: it is reported with the program that runs it.
 
 use super::table::words::scripts as words;
-use super::{WrapperCall, with_inherited_stdin};
+use super::written_files::note_written_files;
+use super::{WrapperCall, find_dashes, with_inherited_stdin};
 use crate::interpret::{CodeLanguage, ShellInterpreter};
 use crate::invocation::{SymbolicText, UnknownKind};
 
@@ -74,6 +75,35 @@ fn find_script_shell_code(job: &WrapperCall<'_>) -> Option<SymbolicText> {
     }
 }
 
+/// `echo code | artisan tinker`: the code, which is also judged as the value of the flag for code.
+fn report_stdin_of_script_shell(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) -> Option<SymbolicText> {
+    let [script, name] = job.operands() else { return None };
+    let (_, shell) = words::SCRIPT_SHELLS.iter().find(|(known, _)| script.leading_text().ends_with(known))?;
+    let (wanted, flags) = shell.split_first()?;
+    let flag = flags.first().filter(|_| name.as_text() == Some(wanted))?;
+    let code = interpreter.stdin_text()?.clone();
+    let mut argv = job.call.argv.clone();
+    argv.extend([SymbolicText::from_text(*flag), code.clone()]);
+    with_inherited_stdin(interpreter, |walker| {
+        walker.report_command(job.call.with_argv(argv));
+    });
+    Some(code)
+}
+
+/// `manage.py dbshell`: a client of a database gets the input and the arguments.
+fn follow_database_shell(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) {
+    const CLIENT: &str = "psql";
+    let [script, name, rest @ ..] = job.operands() else { return };
+    let is_shell = words::DATABASE_SHELLS.iter().any(|(known, names)| {
+        script.leading_text().ends_with(known) && name.as_text().is_some_and(|name| names.contains(&name))
+    });
+    if is_shell {
+        let given = find_dashes(rest).and_then(|at| rest.get(at + 1..)).unwrap_or_default();
+        let argv = std::iter::once(SymbolicText::from_text(CLIENT)).chain(given.iter().cloned()).collect();
+        interpreter.report_command(job.call.with_argv(argv));
+    }
+}
+
 /// Reports the code that an interpreter gets: from a flag, from a file that this text wrote, or from standard input.
 pub(super) fn report_interpreter_code(
     interpreter: &mut ShellInterpreter<'_>,
@@ -83,13 +113,16 @@ pub(super) fn report_interpreter_code(
     let (Some(language), Some(at)) = (job.wrapper.language, at) else {
         return false;
     };
-    let codes = collect_inline_codes(interpreter, job);
+    follow_database_shell(interpreter, job);
+    let mut codes = collect_inline_codes(interpreter, job);
+    codes.extend(report_stdin_of_script_shell(interpreter, job));
     let is_notebook = job.via.starts_with("ipython");
     if is_notebook || job.args.flag_values(&["-l"]).any(|language| language.as_text() == Some("JavaScript")) {
         for code in &codes {
             interpreter.report_inline_code(CodeLanguage::Other, code.clone(), at);
         }
     }
+    codes.iter().for_each(|code| note_written_files(interpreter, job, code));
     let mut found = !codes.is_empty();
     run_stdin_of_code(interpreter, job, &codes);
     let prints = language == CodeLanguage::Node && job.args.has_flag(PRINT_FLAGS);
@@ -104,6 +137,7 @@ pub(super) fn report_interpreter_code(
     if operand.and_then(SymbolicText::as_text) == Some("eval")
         && let Some(code) = job.operands().iter().skip(1).find(|word| !word.leading_text().starts_with('-'))
     {
+        note_written_files(interpreter, job, code);
         interpreter.report_inline_code(language, code.clone(), at);
         return true;
     }
@@ -121,6 +155,7 @@ pub(super) fn report_interpreter_code(
         if !from_stdin && text.contains_unknown(UnknownKind::Unseen) {
             interpreter.report_unseen_script(job.call, &text);
         }
+        note_written_files(interpreter, job, &text);
         interpreter.report_inline_code(language, text, at);
         found = true;
     }

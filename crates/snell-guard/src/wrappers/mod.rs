@@ -16,6 +16,7 @@ mod options;
 mod shells;
 mod table;
 mod windows_shells;
+mod written_files;
 
 use std::rc::Rc;
 
@@ -30,6 +31,7 @@ use table::{WRAPPERS, WrapperMode, WrapperSpec};
 
 use crate::interpret::{
     ExpandedCommand, ShellFlow, ShellInterpreter, build_program_copy, is_installed_program, join_words,
+    quote_shell_word,
 };
 use crate::invocation::{OpenedFile, StdinSource, SymbolicText, UnknownKind, base_name};
 use snell_shell::is_variable_name;
@@ -140,6 +142,10 @@ impl<'t> WrapperCall<'_> {
         {
             rest.remove(at);
         }
+        // `bwrap --bind / / program`: some of its flags have two values.
+        if self.via.ends_with("bwrap") && rest.first().is_some_and(|word| word.leading_text().starts_with('/')) {
+            rest.drain(..rest.iter().take_while(|word| word.leading_text().starts_with(['/', '-'])).count());
+        }
         ran |= !rest.is_empty();
         match self.wrapper.runs {
             _ if rest.is_empty() => {}
@@ -180,6 +186,8 @@ impl<'t> WrapperCall<'_> {
             for value in values {
                 let code = if prefixes.is_empty() { Some(value.clone()) } else { strip_code_prefix(&value, prefixes) };
                 if let Some(code) = code {
+                    // `gcc -wrapper program,argument`
+                    let code = if spellings.contains(&"-wrapper") { split_commas(&code) } else { code };
                     let elsewhere = self.wrapper.elsewhere && self.wrapper.runs == WrapperMode::Nothing;
                     self.run_inside(interpreter, elsewhere, |walker| walker.run_code(&code, &self.call.span));
                     ran = true;
@@ -399,10 +407,17 @@ fn find_dashes(words: &[SymbolicText]) -> Option<usize> {
     words.iter().position(|word| word.as_text() == Some("--"))
 }
 
+/// `program,argument`: the words of a command.
+fn split_commas(value: &SymbolicText) -> SymbolicText {
+    let text = value.flatten_patterns().to_string();
+    SymbolicText::from_text(text.split(',').map(quote_shell_word).collect::<Vec<_>>().join(" "))
+}
+
 /// The rest after one of some prefixes, in any case. After a `*`, the prefix may be anywhere.
 fn strip_code_prefix(value: &SymbolicText, prefixes: &[&str]) -> Option<SymbolicText> {
     let text = value.leading_text();
     let end_of = |prefix: &&str| match prefix.strip_prefix('*') {
+        None if *prefix == "¦" => text.starts_with('|').then_some(1),
         Some(mark) => text.find(mark).map(|at| at + mark.len()),
         None => {
             text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix)).then_some(prefix.len())

@@ -1,6 +1,8 @@
 //! Options that are not on the command line: in variables and in configuration files.
 
-use super::table::{CODE_VARIABLES, CONFIG_FILES, ConfigFileSpec, LOAD_VARIABLES, OPTION_VARIABLES, OptionVariable};
+use super::table::{
+    CODE_VARIABLES, CONFIG_FILES, ConfigFileSpec, LOAD_VARIABLES, OPTION_VARIABLES, OptionVariable, SEARCH_VARIABLES,
+};
 use super::with_inherited_stdin;
 use crate::interpret::{ExpandedCommand, ShellInterpreter};
 use crate::invocation::{SymbolicText, base_name};
@@ -26,10 +28,14 @@ pub(crate) fn follow_code_variables(interpreter: &mut ShellInterpreter<'_>, comm
         } else if name.starts_with(FUNCTION_VARIABLE_PREFIX) {
             interpreter.run_code_via(name, &strip_function_header(value), &command.span);
         } else if LOAD_VARIABLES.binary_search(&name.as_str()).is_ok() {
-            let words = value.flatten_patterns().to_string();
-            let paths = words.split([':', ' ']).filter(|path| path.contains('/')).take(MAX_WORDS);
-            let argv = std::iter::once(LOADER).chain(paths).map(SymbolicText::from_text).collect();
-            interpreter.run_program(command.with_argv(argv));
+            load_paths(interpreter, command, value, |path| path.contains('/'));
+        } else if SEARCH_VARIABLES.binary_search(&name.as_str()).is_ok() {
+            let temp = &interpreter.world.temp;
+            load_paths(interpreter, command, value, |path| {
+                temp.iter().any(|temp| {
+                    path.strip_prefix(temp.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                })
+            });
         } else if let Some(options) = find_option_variable(name) {
             let words = options.program.split(' ').chain(options.before.iter().copied()).map(str::to_owned);
             let text = value.flatten_patterns().to_string();
@@ -40,6 +46,21 @@ pub(crate) fn follow_code_variables(interpreter: &mut ShellInterpreter<'_>, comm
                 walker.run_via(name, |walker| walker.run_expanded(call));
             });
         }
+    }
+}
+
+/// Loads code from those of the paths in a variable that count.
+fn load_paths(
+    interpreter: &mut ShellInterpreter<'_>,
+    command: &ExpandedCommand,
+    value: &SymbolicText,
+    counts: impl Fn(&str) -> bool,
+) {
+    let words = value.flatten_patterns().to_string();
+    let mut paths = words.split([':', ' ']).filter(|path| counts(path)).take(MAX_WORDS).peekable();
+    if paths.peek().is_some() {
+        let argv = std::iter::once(LOADER).chain(paths).map(SymbolicText::from_text).collect();
+        interpreter.run_program(command.with_argv(argv));
     }
 }
 

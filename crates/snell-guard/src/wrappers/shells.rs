@@ -200,7 +200,7 @@ fn follow_pipe_texts(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'
 }
 
 /// The strings in code.
-fn list_literals(code: &str) -> Vec<&str> {
+pub(super) fn list_literals(code: &str) -> Vec<&str> {
     let mut literals = Vec::new();
     // `%w[a b]`
     if let Some((list, _)) = code.split_once("%w[").and_then(|(_, rest)| rest.split_once(']')) {

@@ -69,7 +69,7 @@ fn reads_code_from_stdin(collector: &EffectCollector<'_>, program: &ProgramSpec)
     !has_code && (first.is_none() || named || collector.args.short_flag_names().any(|letter| letter == "s"))
 }
 
-fn is_stdin_unseen(stdin: &StdinSource, collector: &EffectCollector<'_>) -> bool {
+pub(crate) fn is_stdin_unseen(stdin: &StdinSource, collector: &EffectCollector<'_>) -> bool {
     match stdin {
         StdinSource::Inherited => false,
         StdinSource::Text(value) => value.contains_unknown(UnknownKind::Unseen),

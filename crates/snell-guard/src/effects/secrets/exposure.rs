@@ -173,7 +173,9 @@ fn sends_variable_to_foreign_host(invocation: &Invocation) -> bool {
     let mut given = invocation.arguments().iter().filter(|value| {
         let asks =
             std::mem::replace(&mut after_asking, value.as_text().is_some_and(|text| words::AUTH_FLAGS.contains(&text)));
-        !asks && !words::AUTH_FLAGS.iter().any(|flag| value.leading_text().starts_with(flag))
+        let is_asking = asks || words::AUTH_FLAGS.iter().any(|flag| value.leading_text().starts_with(flag));
+        // A key that signs is never part of a request.
+        !is_asking || value.credential_issuer().is_some_and(|issuer| issuer.contains("aws"))
     });
     let Some(issuer) = given.find_map(SymbolicText::credential_issuer).filter(|issuer| !issuer.is_empty()) else {
         return false;

@@ -2,6 +2,9 @@
 
 use super::conditions::TestOutcome;
 use crate::interpret::expansion::parameter_operations::mark_nonempty;
+use std::rc::Rc;
+
+use crate::interpret::interpreter::FileReader;
 use crate::interpret::limits;
 use crate::interpret::merge::ScopeMerge;
 use crate::interpret::result::CoverageGap;
@@ -28,6 +31,9 @@ impl<'t> ShellInterpreter<'t> {
                 self.concurrency += 1;
                 self.run_in_subshell(|walker| walker.run_command(body));
                 self.concurrency -= 1;
+                let path = format!("/dev/fd/{}", 63 + self.invocation_count());
+                self.coprocess = Some(SymbolicText::from_text(path.clone()));
+                self.readers.push((path, FileReader::Coprocess(body), Rc::default()));
             }
             ShellCommandKind::Test(words) => {
                 // The comparison does not matter, but its command substitutions run.

@@ -9,6 +9,7 @@ const COPIERS: &[&str] = &["cp", "gcp", "mv", "gmv", "ln", "gln", "link", "insta
 impl ShellInterpreter<'_> {
     /// Keeps the contents of a file under the names that this command gives to it.
     pub(super) fn copy_written_files(&mut self, command: &ExpandedCommand) {
+        self.note_package_scripts(command);
         if self.context.elsewhere || (self.scope.files.is_empty() && self.stdin_text().is_none()) {
             return;
         }
@@ -35,6 +36,34 @@ impl ShellInterpreter<'_> {
                 self.copy_written_file(source, &inside);
             }
         }
+    }
+
+    /// `npm pkg set scripts.name='code'`: the manifest has the code.
+    fn note_package_scripts(&mut self, command: &ExpandedCommand) {
+        let base = base_name(command.name().unwrap_or_default());
+        let mut words = command.arguments().iter().map(SymbolicText::leading_text);
+        if !matches!(base, "npm" | "pnpm" | "yarn" | "bun")
+            || words.next() != Some("pkg")
+            || words.next() != Some("set")
+        {
+            return;
+        }
+        for setting in command.arguments().iter().filter(|word| word.leading_text().starts_with("scripts.")) {
+            let start = setting.leading_text().find('=').map_or(0, |at| at + 1);
+            let mut line = SymbolicText::from_text("run: ");
+            line.append(&setting.skip_leading_bytes(start));
+            line.push_text("\n");
+            self.append_file(&SymbolicText::from_text("package.json"), &line);
+        }
+    }
+
+    /// What a program with a script of its own may print: the strings of the script.
+    pub(super) fn find_printed_script(&self, printed_by: Option<usize>) -> Option<SymbolicText> {
+        let invocation = self.invocations_since(printed_by?).first()?;
+        let has_script = matches!(invocation.base_name(), "jq" | "yq" | "jaq" | "gojq");
+        let mut text = super::super::join_words(invocation.arguments());
+        text.push_text("\n");
+        has_script.then_some(text)
     }
 
     fn copy_written_file(&mut self, from: &SymbolicText, to: &SymbolicText) {

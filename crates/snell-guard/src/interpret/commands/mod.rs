@@ -11,6 +11,7 @@ pub(crate) mod simple_command;
 
 use std::rc::Rc;
 
+use super::interpreter::FileReader;
 use super::limits;
 use super::result::CoverageGap;
 use super::scope::OutputSink;
@@ -19,7 +20,7 @@ use crate::interpret::expansion::patterns::ShellPattern;
 use crate::invocation::{FileOpenMode, Invocation, OpenedFile, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
 use crate::programs;
 use crate::wrappers;
-use snell_shell::{ByteSpan, ShellScript};
+use snell_shell::ByteSpan;
 
 /// How many programs a pattern may stand for.
 const MAX_CANDIDATES: usize = 16;
@@ -236,7 +237,12 @@ impl<'t> ShellInterpreter<'t> {
                 self.spend_steps(8);
                 let value = output.unwrap_or_else(|| {
                     let kind = printed_by.map_or(UnknownKind::Anything, |at| self.classify_output_since(at));
-                    SymbolicText::from_unknown(kind)
+                    let mut value = SymbolicText::from_unknown(kind);
+                    if let Some(script) = self.find_printed_script(printed_by) {
+                        value.push_text("\n");
+                        value.append(&script);
+                    }
+                    value
                 });
                 self.append_file(&path, &value);
                 self.feed_fifo(&path, &value);
@@ -265,16 +271,16 @@ impl<'t> ShellInterpreter<'t> {
     }
 
     /// The reader of a file that `>(…)` names.
-    pub(super) fn find_reader(&self, path: &SymbolicText) -> Option<(&'t ShellScript, &Rc<StdinSource>)> {
+    pub(super) fn find_reader(&self, path: &SymbolicText) -> Option<(FileReader<'t>, &Rc<StdinSource>)> {
         let path = path.as_text()?;
-        let (_, script, stdin) = self.readers.iter().rev().find(|(known, ..)| known == path)?;
-        Some((script, stdin))
+        let (_, reader, stdin) = self.readers.iter().rev().find(|(known, ..)| known == path)?;
+        Some((*reader, stdin))
     }
 
     /// Runs the reader with this input.
     pub(super) fn feed_reader(
         &mut self,
-        script: &'t ShellScript,
+        reader: FileReader<'t>,
         output: Option<SymbolicText>,
         printed_by: Option<usize>,
     ) {
@@ -288,7 +294,10 @@ impl<'t> ShellInterpreter<'t> {
             walker.run_in_subshell(|walker| {
                 walker.scope.io.stdin = Rc::new(stdin);
                 walker.scope.io.stdout = OutputSink::Agent;
-                walker.with_nesting(|walker| walker.run_script(script))
+                walker.with_nesting(|walker| match reader {
+                    FileReader::Script(script) => walker.run_script(script),
+                    FileReader::Coprocess(command) => walker.run_command(command),
+                })
             });
         });
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::interpret::ShellInterpreter;
 use crate::interpret::scope::{FileDescriptor, OutputSink};
 use crate::invocation::{FileOpenMode, OpenedFile, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
-use snell_shell::{RedirectKind, ShellRedirect, ShellWord};
+use snell_shell::{RedirectKind, ShellRedirect, ShellWord, WordPart};
 
 impl<'t> ShellInterpreter<'t> {
     /// Applies redirections in order. Returns the files that they open.
@@ -33,6 +33,8 @@ impl<'t> ShellInterpreter<'t> {
                 self.open_to_write(path, number, FileOpenMode::Truncate, files);
             }
             RedirectKind::Append(path) => self.open_to_write(path, number, FileOpenMode::Append, files),
+            // `>&$number`
+            RedirectKind::WriteBoth(path) if self.names_descriptor(path) => self.duplicate_descriptor(path, number),
             RedirectKind::WriteBoth(path) => self.open_to_write(path, None, FileOpenMode::Truncate, files),
             RedirectKind::AppendBoth(path) => self.open_to_write(path, None, FileOpenMode::Append, files),
             RedirectKind::ReadWrite(path) => {
@@ -62,6 +64,19 @@ impl<'t> ShellInterpreter<'t> {
                 let mut value = self.expand_text(word);
                 value.push_text("\n");
                 self.set_input(number, StdinSource::Text(value));
+            }
+        }
+    }
+
+    /// Whether a word is a variable with the number of a descriptor, or perhaps that of a coprocess.
+    fn names_descriptor(&mut self, word: &'t ShellWord) -> bool {
+        let is_variable = matches!(word.parts.as_slice(), [WordPart::Parameter(_)]);
+        is_variable && {
+            let value = self.expand_text(word);
+            let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+            match value.as_text() {
+                Some(text) if !text.is_empty() => is_number(text),
+                _ => self.coprocess.is_some(),
             }
         }
     }
@@ -137,6 +152,13 @@ impl<'t> ShellInterpreter<'t> {
     /// `>&2`, `<&3`, `2>&1`, `3>&-`
     fn duplicate_descriptor(&mut self, target: &'t ShellWord, number: Option<u32>) {
         let value = self.expand_text(target);
+        // `>&${COPROC[1]}`
+        if let Some(path) = self.coprocess.clone()
+            && value.as_text().is_none_or(str::is_empty)
+        {
+            self.scope.io.stdout = OutputSink::File(Rc::new(path));
+            return;
+        }
         let Some(text) = value.as_text() else {
             if let Some(SymbolicPart::Unknown(_)) = value.parts.first() {
                 self.scope.io.stdout = OutputSink::Untracked;

@@ -17,6 +17,7 @@ use crate::interpret::builtins::read::estimate_work;
 use crate::interpret::expansion::braces::BracePart;
 use crate::interpret::expansion::fields::FieldBuilder;
 use crate::interpret::expansion::parameters::ExpandedValue;
+use crate::interpret::interpreter::FileReader;
 use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 use crate::wrappers::find_listed_files;
 use snell_shell::{RedirectKind, ShellCommandKind, ShellRedirect, ShellScript, ShellWord, WordPart};
@@ -271,7 +272,7 @@ impl<'t> ShellInterpreter<'t> {
             // `tee >(…)`: its input is that of the command.
             self.run_in_subshell(|walker| walker.run_script(script));
             let stdin = Rc::clone(&self.scope.io.stdin);
-            self.readers.push((path.clone(), script, stdin));
+            self.readers.push((path.clone(), FileReader::Script(script), stdin));
             return SymbolicText::from_text(path);
         }
         let first = self.invocation_count();
