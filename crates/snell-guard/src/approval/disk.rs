@@ -65,6 +65,8 @@ impl<'a> ApprovalDisk<'a> {
         }
         match access.kind {
             AccessKind::Read | AccessKind::List => true,
+            AccessKind::Code => !self.has_bare_repository(path),
+            AccessKind::Tree => self.has_plain_matches(Path::new(path), &["**"], access.kind),
             AccessKind::Search => self.has_no_secrets(path),
             AccessKind::Exist => self.file_system.metadata(Path::new(path)).is_ok(),
             AccessKind::Make => true,
@@ -76,6 +78,15 @@ impl<'a> ApprovalDisk<'a> {
                 file.is_ok_and(|status| self.is_in_git(path, status, TrackedFiles::has_same))
             }
         }
+    }
+
+    /// Whether git would take a directory from here to the project for a repository without a work tree. Its configuration may
+    /// run programs, and may come with the project's files.
+    fn has_bare_repository(&self, path: &str) -> bool {
+        let is_there = |path: PathBuf| self.file_system.metadata(&path).is_ok();
+        let project = Path::new(&self.context.project);
+        let mut directories = Path::new(path).ancestors().take_while(|directory| directory.starts_with(project));
+        directories.any(|directory| is_there(directory.join("HEAD")) && is_there(directory.join("objects")))
     }
 
     fn is_link(&self, path: &str) -> bool {
@@ -94,7 +105,16 @@ impl<'a> ApprovalDisk<'a> {
         let place = locate_path(&SymbolicText::from_text(path), None, self.context);
         let is_project = crate::paths::is_within_directory(path, &self.context.project);
         let is_temporary = !is_project && place.classes.contains(PathClass::Temp);
-        is_temporary || is_generated(path, self.context) || self.is_in_git(path, status, is_kept)
+        is_temporary || self.is_untracked_output(path) || self.is_in_git(path, status, is_kept)
+    }
+
+    /// Whether a file is below a directory of generated files in which git has nothing.
+    fn is_untracked_output(&self, path: &str) -> bool {
+        let mut above = Path::new(path).ancestors().skip(1);
+        above.any(|directory| {
+            let directory = directory.to_string_lossy();
+            is_generated(&format!("{directory}/x"), self.context) && self.has_no_own_files(&directory)
+        })
     }
 
     /// Whether git has nothing below a directory, or it does not exist.
@@ -139,7 +159,10 @@ impl<'a> ApprovalDisk<'a> {
         entries.iter().all(|entry| {
             let name = entry.file_name().unwrap_or_default().to_string_lossy();
             let is_any = pattern.contains("**");
-            if name.starts_with('.') && !pattern.starts_with('.') || !is_any && !matches_glob(&name, pattern) {
+            let is_hidden = kind != AccessKind::Tree && name.starts_with('.') && !pattern.starts_with('.');
+            // Brackets may match any sign.
+            let may_match = is_any || pattern.contains('[') || matches_glob(&name, pattern);
+            if is_hidden || !may_match {
                 return true;
             }
             if self.file_system.read_link(entry).is_ok() || kind != AccessKind::List && self.is_secret(entry) {

@@ -115,6 +115,12 @@ fn check_program(
 ) -> Option<()> {
     let is_listed = draft.listed.iter().any(|pattern| pattern.matches_command(&invocation.argv, &invocation.variables));
     if is_listed && draft.level == ApprovalLevel::Project {
+        let is_local =
+            |word: &SymbolicText| super::operands::is_local_text(word) && !word.to_string().starts_with("-f/");
+        if !arguments.iter().all(is_local) {
+            return None;
+        }
+        add_place(draft, &SymbolicText::from_text(invocation.cwd.clone()?), None, AccessKind::Code)?;
         draft.class = ApprovalClass::Runs;
         draft.is_listed = true;
         draft.add_part(ApprovalClass::Runs, &shorten_name(written, arguments));
@@ -199,6 +205,10 @@ fn try_specs(
                 let base = name.split(' ').next().unwrap_or_default();
                 let path = format!("{}/node_modules/.bin/{base}", draft.context.project);
                 add_place(draft, &SymbolicText::from_text(path), None, AccessKind::Exist)?;
+            }
+            // The configuration of a repository may run programs.
+            if class == ApprovalClass::Runs || name.starts_with("git ") {
+                add_place(draft, &SymbolicText::from_text(cwd?), None, AccessKind::Code)?;
             }
             draft.add_part(class, name);
             return Some(());

@@ -9,8 +9,18 @@ use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 /// A search for fewer characters would show nearly everything.
 const MIN_PATTERN_CHARS: usize = 3;
 
+/// The largest number that is given to a program.
+const MAX_NUMBER: f64 = 100_000.0;
+
+/// The longest time for which a program waits.
+const MAX_SECONDS: f64 = 600.0;
+
 /// Parts of the endings of files that hold secrets.
 const SECRET_ENDINGS: &[&str] = &["env", "pem", "key", "p12", "pfx", "secret", "local"];
+
+/// Flags of searches that show no lines.
+const NAMING_FLAGS: &[&str] =
+    &["-l", "-c", "-q", "-t", "-g", "--files", "--type-list", "--type", "--glob", "--count", "--files-with-matches"];
 
 /// The words of a call, sorted.
 #[derive(Default)]
@@ -55,6 +65,9 @@ pub(super) fn check_spec(
     // A recursive search without a path starts here.
     if roles.contains(&OperandRole::Search) && operands.len() < roles.len() && checker.is_recursive() {
         checker.check(&SymbolicText::from_text("."), OperandRole::Search, draft)?;
+    }
+    if roles.contains(&OperandRole::Below) && operands.len() < roles.len() {
+        checker.check(&SymbolicText::from_text("."), OperandRole::Below, draft)?;
     }
     Some(())
 }
@@ -168,6 +181,10 @@ impl<'a> WordSorter<'a> {
                 return None;
             };
             if *shape == FlagShape::Plain {
+                // The rest of `-i…` is the ending of a copy.
+                if letter == 'i' && self.spec.needs.contains(&"-i") && at + 1 < text.len() {
+                    return None;
+                }
                 self.words.flags.push(known);
                 continue;
             }
@@ -186,14 +203,14 @@ impl<'a> WordSorter<'a> {
             FlagShape::Value(role) => {
                 let value = match attached {
                     Some(value) => value,
-                    None => self.take_word()?,
+                    None => self.take_value(role)?,
                 };
                 self.words.values.push((value, role));
                 Some(())
             }
             FlagShape::Pair => {
                 for _ in 0..2 {
-                    let value = self.take_word()?;
+                    let value = self.take_value(OperandRole::Text)?;
                     self.words.values.push((value, OperandRole::Text));
                 }
                 Some(())
@@ -206,6 +223,13 @@ impl<'a> WordSorter<'a> {
         let end = self.rest.iter().position(|word| matches!(word.as_text(), Some(";" | "+")))?;
         self.rest = self.rest.get(end + 1..)?;
         Some(())
+    }
+
+    /// The next word as the value of a flag. A program that knows the flag without a value would take it for another flag.
+    fn take_value(&mut self, role: OperandRole) -> Option<SymbolicText> {
+        let value = self.take_word()?;
+        let after = value.leading_text().strip_prefix('-').and_then(|text| text.chars().next());
+        (role == OperandRole::Pattern || after.is_none_or(|c| c.is_ascii_digit())).then_some(value)
     }
 
     /// The next word, if it is one word for certain.
@@ -237,7 +261,19 @@ impl OperandChecker<'_> {
             OperandRole::Awk => return scripts::is_printing_awk(text?).then_some(()),
             OperandRole::Jq => return scripts::is_plain_jq(text?).then_some(()),
             OperandRole::Date => return scripts::is_date_format(text?).then_some(()),
-            OperandRole::Module => return scripts::is_checking_module(text?).then_some(()),
+            OperandRole::Number => return scripts::is_small_number(text?, MAX_NUMBER).then_some(()),
+            OperandRole::Seconds => return scripts::is_small_number(text?, MAX_SECONDS).then_some(()),
+            OperandRole::Word => return scripts::is_plain_word(text?).then_some(()),
+            OperandRole::Process => return scripts::is_process_word(text?).then_some(()),
+            OperandRole::Columns => return (!text?.contains("env")).then_some(()),
+            OperandRole::Below => return self.check_search_below(value, draft),
+            OperandRole::List if self.spec.class == Some(ApprovalClass::Runs) => AccessKind::Code,
+            OperandRole::Read if self.is_recursive() => AccessKind::Tree,
+            OperandRole::Overwrite => {
+                // BSD's sed takes the first file for its script: then it is no file.
+                add_place(draft, value, self.cwd, AccessKind::Exist)?;
+                AccessKind::Overwrite
+            }
             OperandRole::Find if matches!(text, Some("(" | ")" | "!" | ",")) => return Some(()),
             OperandRole::Read | OperandRole::Search if text == Some("-") => return Some(()),
             OperandRole::Revision => return self.check_revision(value, draft),
@@ -247,7 +283,7 @@ impl OperandChecker<'_> {
             OperandRole::List | OperandRole::Find => AccessKind::List,
             OperandRole::Make => AccessKind::Make,
             OperandRole::Append | OperandRole::Edit => AccessKind::Edit,
-            OperandRole::Write | OperandRole::Overwrite => AccessKind::Overwrite,
+            OperandRole::Write => AccessKind::Overwrite,
             OperandRole::Delete => AccessKind::Delete,
             OperandRole::DeleteTree => AccessKind::DeleteTree,
         };
@@ -289,6 +325,25 @@ impl OperandChecker<'_> {
         (is_specific && !self.words.flags.iter().any(is_inverted)).then_some(AccessKind::Search)
     }
 
+    /// A search without hidden files: for anything, only if no file below holds secrets.
+    fn check_search_below(&self, value: &SymbolicText, draft: &mut ApprovalDraft<'_>) -> Option<()> {
+        let flags = &self.words.flags;
+        let shows_names = flags.iter().any(|flag| NAMING_FLAGS.contains(flag));
+        let is_inverted = flags.iter().any(|flag| matches!(*flag, "-v"));
+        let mut patterns = self.words.values.iter().filter(|(_, role)| *role == OperandRole::Pattern).peekable();
+        let is_specific = match patterns.peek() {
+            Some(_) => patterns.all(|(pattern, _)| has_specific_text(pattern)),
+            None => self.first_text.is_some_and(has_specific_text),
+        };
+        let is_wide = !shows_names && (is_inverted || !is_specific);
+        let places = draft.accesses.len();
+        add_place(draft, value, self.cwd, AccessKind::Read)?;
+        if is_wide && let Some(access) = draft.accesses.get_mut(places).filter(|access| access.pattern.is_empty()) {
+            "**".clone_into(&mut access.pattern);
+        }
+        Some(())
+    }
+
     /// `HEAD:path`, `main..dev`, or a path.
     fn check_revision(&self, value: &SymbolicText, draft: &mut ApprovalDraft<'_>) -> Option<()> {
         let shown = match value.as_text() {
@@ -307,8 +362,9 @@ impl OperandChecker<'_> {
         let path = text.split("::").next().unwrap_or(text).trim_end_matches("...");
         // Anything else is only a name.
         let path = if path.is_empty() { "." } else { path };
-        let kind = if self.spec.class == Some(ApprovalClass::Reads) { AccessKind::Read } else { AccessKind::List };
-        if path.contains('=') {
+        let kind = if self.spec.class == Some(ApprovalClass::Reads) { AccessKind::Read } else { AccessKind::Code };
+        // An address, or the name of a plugin.
+        if path.contains(['=', ':']) {
             return None;
         }
         let is_hidden = path.split('/').any(|name| name.starts_with('.') && !matches!(name, "." | ".."));
@@ -319,9 +375,9 @@ impl OperandChecker<'_> {
 }
 
 /// Whether a text for the project's own code cannot name a path elsewhere.
-fn is_local_text(value: &SymbolicText) -> bool {
+pub(super) fn is_local_text(value: &SymbolicText) -> bool {
     let text = value.to_string();
-    !text.starts_with(['/', '~']) && !text.contains("..")
+    !text.split([':', '=', ',']).any(|part| part.starts_with(['/', '~'])) && !text.contains("..")
 }
 
 /// Whether a pattern has enough letters in a row.

@@ -28,6 +28,10 @@ pub(crate) enum AccessKind {
     DeleteTree,
     /// It runs, as a script of the project.
     Run,
+    /// Its code or its configuration runs, so it must be of the project.
+    Code,
+    /// Everything below is shown, also hidden files.
+    Tree,
     /// It must be there, because it would be downloaded otherwise.
     Exist,
 }
@@ -120,7 +124,12 @@ pub(super) fn add_place(
 }
 
 fn is_no_place(text: &str, kind: AccessKind) -> bool {
-    if kind.is_change() { DISCARDING.contains(&text) } else { EMPTY.contains(&text) || text.starts_with(DESCRIPTORS) }
+    if kind.is_change() { DISCARDING.contains(&text) } else { EMPTY.contains(&text) || is_descriptor(text) }
+}
+
+/// `/dev/fd/63`, and nothing behind it.
+fn is_descriptor(text: &str) -> bool {
+    text.strip_prefix(DESCRIPTORS).is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The access, if its text does not show any harm.
@@ -130,7 +139,10 @@ pub(crate) fn check_place(place: &ClassifiedPath, kind: AccessKind, context: &Ju
         return None;
     }
     let forbidden: PathClasses = if kind.is_change() { UNCHANGEABLE.into() } else { UNREADABLE.into() };
-    let is_listing = matches!(kind, AccessKind::List | AccessKind::Exist);
+    let is_listing = matches!(kind, AccessKind::List | AccessKind::Exist | AccessKind::Code);
+    if kind == AccessKind::Code && (!is_all || !is_within_directory(&path, &context.project)) {
+        return None;
+    }
     if !is_listing && place.classes.intersects(forbidden) {
         return None;
     }
@@ -139,6 +151,10 @@ pub(crate) fn check_place(place: &ClassifiedPath, kind: AccessKind, context: &Ju
         return None;
     }
     if kind == AccessKind::Run && !is_all || kind.is_change() && (!is_all || has_running_name(&path, context)) {
+        return None;
+    }
+    // Other programs run what is installed there.
+    if kind.is_change() && kind != AccessKind::DeleteTree && path.contains("/node_modules/") {
         return None;
     }
     if kind == AccessKind::DeleteTree && !is_generated(&format!("{path}/x"), context) {

@@ -7,21 +7,8 @@ const AWK_WORDS: &[&str] = &["system", "getline", "ENVIRON", "PROCINFO", "SYMTAB
 const JQ_WORDS: &[&str] =
     &["env", "$ENV", "import", "include", "input_filename", "get_search_list", "$__prog", "modulemeta"];
 
-/// Modules of Python that check, test or format.
-const PYTHON_MODULES: &[&str] = &[
-    "pytest",
-    "unittest",
-    "mypy",
-    "ruff",
-    "black",
-    "isort",
-    "flake8",
-    "compileall",
-    "py_compile",
-    "pylint",
-    "doctest",
-    "pyright",
-];
+/// Words of `ps` that show no environment.
+const PROCESS_WORDS: &[&str] = &["aux", "auxw", "auxww", "ax", "axu", "a", "u", "x"];
 
 /// Whether a program of awk only prints.
 pub(super) fn is_printing_awk(script: &str) -> bool {
@@ -54,14 +41,26 @@ pub(super) fn is_date_format(text: &str) -> bool {
     text.starts_with('+')
 }
 
-/// Whether a module of Python checks, tests or formats.
-pub(super) fn is_checking_module(name: &str) -> bool {
-    PYTHON_MODULES.contains(&name)
+/// Whether a text is a number that keeps no program busy for long.
+pub(super) fn is_small_number(text: &str, limit: f64) -> bool {
+    let is_sign = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-');
+    text.chars().all(is_sign) && text.parse::<f64>().is_ok_and(|number| number.abs() <= limit)
+}
+
+/// Whether a word of `ps` selects processes: other letters show their environment.
+pub(super) fn is_process_word(text: &str) -> bool {
+    PROCESS_WORDS.contains(&text) || text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a text is one plain word.
+pub(super) fn is_plain_word(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
 }
 
 /// Whether a script of sed only prints, deletes and substitutes lines.
 pub(super) fn is_plain_sed(script: &str) -> bool {
-    SedReader { rest: script }.read_script().is_some()
+    // After `-i`, an empty text is no script for BSD's sed.
+    !script.trim().is_empty() && SedReader { rest: script }.read_script().is_some()
 }
 
 struct SedReader<'a> {

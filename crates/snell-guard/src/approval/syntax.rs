@@ -104,7 +104,7 @@ impl SyntaxCheck<'_> {
                 rest.iter().all(|word| word.as_unquoted().is_some_and(|word| word == "-r" || is_own_variable(word)))
             }
             "export" => rest.iter().all(is_harmless_export),
-            "printf" => second.is_some_and(|word| !is_unsafe_format(word)),
+            "printf" => second.is_some_and(|word| !is_unsafe_format(word)) && has_plain_numbers(rest),
             "command" => second.is_some_and(|word| matches!(word.as_unquoted(), Some("-v" | "-V"))),
             "[" | "test" => is_plain_test(rest),
             _ if words::shell::SHELLS.contains(&name) => self.is_plain_shell(rest),
@@ -165,22 +165,23 @@ impl SyntaxCheck<'_> {
     }
 
     fn is_plain_word(&mut self, word: &ShellWord) -> bool {
-        word.parts.iter().all(|part| match part {
-            WordPart::Text { .. } | WordPart::Wildcard(_) | WordPart::Bracket(_) | WordPart::Range { .. } => true,
-            WordPart::Tilde(name) => name.is_empty() || name == "~",
-            WordPart::Braces(words) => self.are_plain_words(words),
-            WordPart::Parameter(parameter) => self.is_plain_parameter(parameter),
-            WordPart::Substitution { script, .. } | WordPart::Process { writes: false, script } => {
-                self.is_plain_script(script)
-            }
-            WordPart::Arithmetic(word) => is_plain_arithmetic(word),
-            WordPart::Extended(..) | WordPart::Process { writes: true, .. } | WordPart::Array(_) => false,
-        })
+        !has_subscript(word)
+            && word.parts.iter().all(|part| match part {
+                WordPart::Text { .. } | WordPart::Wildcard(_) | WordPart::Bracket(_) | WordPart::Range { .. } => true,
+                WordPart::Tilde(name) => name.is_empty() || name == "~",
+                WordPart::Braces(words) => self.are_plain_words(words),
+                WordPart::Parameter(parameter) => self.is_plain_parameter(parameter),
+                WordPart::Substitution { script, .. } => !finds_links(script) && self.is_plain_script(script),
+                WordPart::Process { writes: false, script } => self.is_plain_script(script),
+                WordPart::Arithmetic(word) => is_plain_arithmetic(word),
+                WordPart::Extended(..) | WordPart::Process { writes: true, .. } | WordPart::Array(_) => false,
+            })
     }
 
     fn is_plain_parameter(&mut self, parameter: &ParameterExpansion) -> bool {
         if parameter.index.as_ref().is_some_and(|index| !matches!(index.as_unquoted(), Some("@" | "*")))
             || parameter.indirect
+            || !is_known_variable(&parameter.name)
         {
             return false;
         }
@@ -250,6 +251,58 @@ fn starts_with(word: &ShellWord, start: &str) -> bool {
 /// `printf -v name` sets a variable.
 fn is_unsafe_format(word: &ShellWord) -> bool {
     starts_with(word, "-") && word.as_unquoted() != Some("--")
+}
+
+/// Whether `printf` gets plain numbers for numbers: zsh evaluates anything else.
+fn has_plain_numbers(words: &[ShellWord]) -> bool {
+    let Some((format, values)) = words.split_first() else { return true };
+    let is_text = literal_text(format).is_some_and(|format| {
+        format.replace("%%", "").split('%').skip(1).all(|conversion| {
+            let kind =
+                conversion.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.' | ' ' | '+'));
+            kind.starts_with(['s', 'b', 'q', 'c'])
+        })
+    });
+    let is_number = |word: &ShellWord| {
+        literal_text(word).is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
+    };
+    is_text || values.iter().all(is_number)
+}
+
+/// Whether a part is a variable that the command or the shell sets: others may hold secrets.
+fn is_known_variable(name: &str) -> bool {
+    let is_harmless = |known: &&str| known.split('=').next() == Some(name);
+    is_own_variable(name)
+        || words::shell::KNOWN_VARIABLES.contains(&name)
+        || words::environment::VARIABLES.iter().any(is_harmless)
+}
+
+/// Whether zsh could read a subscript, which it evaluates: `$x[…]`.
+fn has_subscript(word: &ShellWord) -> bool {
+    word.parts.windows(2).any(|pair| {
+        let [WordPart::Parameter(_), next] = pair else { return false };
+        match next {
+            WordPart::Text { text, .. } => text.starts_with('['),
+            WordPart::Bracket(_) => true,
+            _ => false,
+        }
+    })
+}
+
+/// Whether a script searches for files in a way that also finds symlinks.
+fn finds_links(script: &ShellScript) -> bool {
+    let is_search = |command: &ShellCommand| match &command.kind {
+        ShellCommandKind::Simple { words, .. } => {
+            let texts: Vec<String> = words.iter().filter_map(literal_text).collect();
+            let names_files =
+                texts.windows(2).any(|pair| matches!(pair, [flag, kind] if flag == "-type" && kind == "f"));
+            matches!(texts.first().map(String::as_str), Some("find" | "gfind" | "fd" | "fdfind")) && !names_files
+        }
+        _ => false,
+    };
+    let mut commands =
+        script.items.iter().flat_map(|item| &item.pipelines).flat_map(|(_, pipeline)| &pipeline.commands);
+    commands.any(is_search)
 }
 
 /// Whether a test evaluates no text: `-eq` takes arithmetic, and `-v` a subscript, which may run commands.

@@ -97,8 +97,18 @@ pub(crate) enum OperandRole {
     Jq,
     /// A format for `date`.
     Date,
-    /// A module of Python.
-    Module,
+    /// A number of things.
+    Number,
+    /// A time in seconds.
+    Seconds,
+    /// One plain word.
+    Word,
+    /// Which processes are shown.
+    Process,
+    /// Which columns of processes are shown.
+    Columns,
+    /// Everything below is searched, without hidden files.
+    Below,
 }
 
 /// The entries for a program or a subcommand.

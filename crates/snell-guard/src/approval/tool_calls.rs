@@ -8,6 +8,7 @@ use super::syntax::SyntaxCheck;
 use super::table::words;
 use super::{ApprovalClass, ApprovalDraft};
 use crate::effects::{Effect, EffectKind, PathAction};
+use crate::invocation::{Invocation, SymbolicText};
 use crate::judge::{CallAnalysis, GuardToolCall, find_whole_text};
 use crate::paths::{PathClass, normalize_path};
 use crate::tools::{ApprovableTool, command_from_input, find_approvable_tool};
@@ -44,7 +45,15 @@ fn check_shell_call(input: &Json, analysis: &CallAnalysis, draft: &mut ApprovalD
     if !is_plain || analysis.invocations.is_empty() {
         return None;
     }
+    // The program that a package runner starts is an invocation of its own.
+    let is_runner = |invocation: &&Invocation| invocation.argv.first().and_then(SymbolicText::as_text) == Some("npx");
+    let is_started = |invocation: &&Invocation| invocation.via.iter().any(|via| via == "npx");
+    let runners = analysis.invocations.iter().filter(is_runner).count();
+    let are_all_started = runners <= analysis.invocations.iter().filter(is_started).count();
     for invocation in &analysis.invocations {
+        if is_runner(&invocation) && are_all_started && invocation.files.is_empty() && invocation.variables.is_empty() {
+            continue;
+        }
         check_invocation(invocation, &analysis.invocations, draft)?;
     }
     analysis.effects.iter().try_for_each(|effect| check_effect(effect, draft))
@@ -131,7 +140,8 @@ fn check_listing(call: &GuardToolCall<'_>, kind: AccessKind, draft: &mut Approva
     let context = draft.context;
     let directories = crate::tools::find_search_dirs(call.input);
     let directories = if directories.is_empty() { vec![context.cwd.as_str()] } else { directories };
-    let leads_away = |text: &str| text.starts_with(['/', '~']) || text.contains("..");
+    let leads_away =
+        |text: &str| text.starts_with(['/', '~']) || text.contains("..") || text.contains("{/") || text.contains(",/");
     let globs = if kind == AccessKind::List {
         words::tools::PATTERNS
     } else {
