@@ -57,7 +57,7 @@ impl ShellInterpreter<'_> {
         }
     }
 
-    /// What a program with a script of its own may print: the strings of the script.
+    /// The strings in the script of a program, which it may print.
     pub(super) fn find_printed_script(&self, printed_by: Option<usize>) -> Option<SymbolicText> {
         let invocation = self.invocations_since(printed_by?).first()?;
         let has_script = matches!(invocation.base_name(), "jq" | "yq" | "jaq" | "gojq");
