@@ -4,6 +4,7 @@
 //! name, the call is judged again with the real paths, and the graver judgement applies.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -14,8 +15,8 @@ use crate::git_repository::read_push_branches;
 use crate::judge::context::{JudgeContext, SelfFile};
 use crate::judge::review::{CallReview, review_call};
 use crate::judge::{
-    AffectedPath, GuardJudgement, GuardToolCall, add_approval, analyze_call, judge_with_approval, list_affected_paths,
-    matches_only_entry,
+    AffectedPath, GuardJudgement, GuardToolCall, add_approval, analyze_call, judge_analysis, judge_with_approval,
+    list_affected_paths, matches_only_entry,
 };
 use crate::paths::normalize_path;
 use crate::policy::{GuardPolicy, PolicyEntry};
@@ -38,8 +39,30 @@ struct FormJudgement<'a> {
     judgement: GuardJudgement,
     form: ResolvedCall<'a>,
     notes: SessionNotes,
-    /// Whether facts of a session can change it.
-    concerns_session: bool,
+}
+
+/// Where the facts of a call's session come from.
+#[derive(Clone, Copy)]
+enum SessionSource<'a> {
+    /// The call has no session.
+    Absent,
+    Facts(&'a Rc<SessionFacts>),
+    /// They are loaded only if they can change the judgement.
+    IfConcerned(&'a dyn Fn() -> Rc<SessionFacts>),
+}
+
+impl<'a> SessionSource<'a> {
+    fn from_facts(facts: Option<&'a Rc<SessionFacts>>) -> Self {
+        facts.map_or(Self::Absent, Self::Facts)
+    }
+
+    fn find_facts(self, concerns_session: impl FnOnce() -> bool) -> Option<Rc<SessionFacts>> {
+        match self {
+            Self::Absent => None,
+            Self::Facts(facts) => Some(Rc::clone(facts)),
+            Self::IfConcerned(load) => concerns_session().then(load),
+        }
+    }
 }
 
 impl Guard {
@@ -96,11 +119,9 @@ impl Guard {
         cwd: Option<&Path>,
         load_facts: &dyn Fn() -> Rc<SessionFacts>,
     ) -> (GuardJudgement, SessionNotes) {
-        let alone = self.judge_in_context(call, self.context_at_cwd(cwd), None);
-        if !alone.concerns_session {
-            return (alone.judgement, alone.notes);
-        }
-        let judged = self.judge_in_context(call, self.context_at_cwd(cwd), Some(&load_facts()));
+        let facts = OnceCell::new();
+        let load_once = || Rc::clone(facts.get_or_init(load_facts));
+        let judged = self.judge_in_context(call, self.context_at_cwd(cwd), SessionSource::IfConcerned(&load_once));
         (judged.judgement, judged.notes)
     }
 
@@ -132,7 +153,7 @@ impl Guard {
 
     /// The gravest judgement of a call, and the form of the call that led to it.
     fn judge_resolved(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> FormJudgement<'_> {
-        self.judge_in_context(call, self.context_at_cwd(cwd), self.session.as_deref())
+        self.judge_in_context(call, self.context_at_cwd(cwd), SessionSource::from_facts(self.session.as_ref()))
     }
 
     /// The same in this context. An approval counts only if the disk is as it assumes.
@@ -140,19 +161,19 @@ impl Guard {
         &'a self,
         call: &GuardToolCall<'_>,
         context: Cow<'a, JudgeContext>,
-        session: Option<&SessionFacts>,
+        session: SessionSource<'_>,
     ) -> FormJudgement<'a> {
-        let FormJudgement { mut judgement, form, notes, concerns_session } = self.judge_forms(call, context, session);
+        let FormJudgement { mut judgement, form, notes } = self.judge_forms(call, context, session);
         judgement.approval =
             judgement.approval.filter(|approval| self.resolved_paths.confirm_approval(approval, &form.context));
-        FormJudgement { judgement, form, notes, concerns_session }
+        FormJudgement { judgement, form, notes }
     }
 
     fn judge_forms<'a>(
         &'a self,
         call: &GuardToolCall<'_>,
         context: Cow<'a, JudgeContext>,
-        session: Option<&SessionFacts>,
+        session: SessionSource<'_>,
     ) -> FormJudgement<'a> {
         self.resolved_paths.forget_missing_paths();
         let as_written =
@@ -165,7 +186,6 @@ impl Guard {
         if affected.is_empty() && self.resolved_paths.has_no_symlinks(call.input, &written.form.context) {
             return written;
         }
-        let concerns_session = written.concerns_session;
         let (form, has_more) = self.resolved_paths.with_resolved_roots(written.form, &affected);
         let known = if has_more { self.judge_form(call, form, session).0 } else { FormJudgement { form, ..written } };
         let variants = self.resolved_paths.resolved_variants(call, &known.form, affected).into_iter();
@@ -175,8 +195,7 @@ impl Guard {
                 variant.judgement.unaudited > known.judgement.unaudited && variant.form.can_override(&variant.judgement)
             })
             .max_by_key(|variant| variant.judgement.unaudited);
-        let worst = worst.unwrap_or(known);
-        FormJudgement { concerns_session: concerns_session || worst.concerns_session, ..worst }
+        worst.unwrap_or(known)
     }
 
     /// Judges one form of a call, and lists the paths that it affects.
@@ -184,29 +203,25 @@ impl Guard {
         &self,
         call: &GuardToolCall<'_>,
         form: ResolvedCall<'a>,
-        session: Option<&SessionFacts>,
+        session: SessionSource<'_>,
     ) -> (FormJudgement<'a>, Vec<AffectedPath>) {
-        let (judgement, notes, affected, concerns_session) = {
+        let (judgement, notes, affected) = {
             let call = GuardToolCall { input: form.input.as_ref().unwrap_or(call.input), ..*call };
-            let mut analysis = analyze_call(&call, &form.policy, &form.context);
-            let affected = list_affected_paths(&analysis, &form.context);
-            match session {
-                None => {
-                    let judgement = judge_with_approval(&call, &analysis, &form.policy, &form.context);
-                    let concerns_session = concerns_session(&judgement, &analysis, &form.context);
-                    (judgement, SessionNotes::default(), affected, concerns_session)
-                }
+            let (policy, context) = (&*form.policy, &*form.context);
+            let mut analysis = analyze_call(&call, policy, context);
+            let affected = list_affected_paths(&analysis, context);
+            let facts = session.find_facts(|| concerns_session(&judge_analysis(&analysis, policy), &analysis, context));
+            match facts {
+                None => (judge_with_approval(&call, &analysis, policy, context), SessionNotes::default(), affected),
                 Some(facts) => {
                     let disk = self.resolved_paths.file_system();
-                    let (policy, context) = (&*form.policy, &*form.context);
-                    let scene = SessionScene { call: &call, facts, policy, context, disk: &*disk };
+                    let scene = SessionScene { call: &call, facts: &facts, policy, context, disk: &*disk };
                     let (judgement, notes) = scene.judge(&mut analysis);
-                    let judgement = add_approval(judgement, &call, &analysis, policy, context);
-                    (judgement, notes, affected, true)
+                    (add_approval(judgement, &call, &analysis, policy, context), notes, affected)
                 }
             }
         };
-        (FormJudgement { judgement, form, notes, concerns_session }, affected)
+        (FormJudgement { judgement, form, notes }, affected)
     }
 
     /// The context with the current branch, if it may make the judgement of a forced push milder.
