@@ -23,6 +23,7 @@ pub(super) fn apply_common_flags(collector: &mut EffectCollector<'_>, known: Opt
         let values: Vec<SymbolicText> = match (usage.on, known) {
             (UseTarget::Flag(spellings), _) => spellings
                 .iter()
+                .filter(|flag| line.flag_values(std::slice::from_ref(*flag)).next().is_some())
                 .filter(|flag| known.is_none_or(|program| is_unlisted_long_flag(program, flag)))
                 .flat_map(|flag| {
                     let values = line.flag_values(std::slice::from_ref(flag));
