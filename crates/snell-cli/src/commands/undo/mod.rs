@@ -17,7 +17,7 @@ use crate::output::{self, CommandError};
 
 /// Restore files that an agent deleted or overwrote
 ///
-/// If `backup = true` is in [guard] of your snell.toml, Snell saves files that git does not have before a call deletes or overwrites
+/// If `[guard] backup = true` is set in your snell.toml, Snell saves files that git does not have before a call deletes or overwrites
 /// them. Without an ID, this lists what it saved. A file with other contents than the saved ones stays, unless you add --force.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell undo\n  snell undo --last --dry-run\n  snell undo 4t1w0q2mz notes.txt\n  \
