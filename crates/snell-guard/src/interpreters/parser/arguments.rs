@@ -112,7 +112,12 @@ impl ScriptParser<'_, '_> {
         }
         self.depth += 1;
         loop {
+            let before = self.position;
             list.push(self.parse_argument());
+            // Too deep: nothing was read.
+            if self.position == before {
+                break;
+            }
             if !self.is_sign(0, ",") {
                 // `print F "x"`
                 if matches!(self.peek(0), Some(ScriptToken::Text { .. } | ScriptToken::Words(_)))

@@ -70,8 +70,8 @@ fn is_limited(judgement: &GuardJudgement) -> bool {
 
 /// Text that bash ignores changes nothing.
 fn check_surrounded(text: &str, judgement: &GuardJudgement) -> Option<String> {
-    // Aliases apply from the next line on, and not within the same group.
-    if strip_quotes(text).contains("alias") {
+    // Aliases apply from the next line on, and not within the same group; an export does not leave a subshell.
+    if strip_quotes(text).contains("alias") || judgement.rule == Some("self.environment") {
         return None;
     }
     // One of them, so that there is time for more texts.
