@@ -88,6 +88,7 @@ impl SessionScene<'_> {
             None => judgement,
         };
         notes.denied = denied::list_denied_effects(self, analysis);
+        notes.denied.retain(|effect| !self.facts.denied.contains(effect));
         (judgement, notes)
     }
 
