@@ -382,22 +382,7 @@ fn parse_char_set(text: &str) -> Option<Vec<char>> {
     if text.contains("[:") {
         return None;
     }
-    let characters: Vec<char> = text.chars().collect();
-    let mut all = Vec::new();
-    let mut at = 0;
-    while let Some(c) = characters.get(at) {
-        match (characters.get(at + 1), characters.get(at + 2)) {
-            (Some('-'), Some(to)) if to >= c => {
-                all.extend(*c..=*to);
-                at += 3;
-            }
-            _ => {
-                all.push(*c);
-                at += 1;
-            }
-        }
-    }
-    Some(all)
+    Some(super::sed_lines::expand_ranges(&text))
 }
 
 /// Substitutions, `p`, `d` and `q` for lines that a number or nothing selects.

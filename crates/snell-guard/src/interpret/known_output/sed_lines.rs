@@ -177,7 +177,7 @@ fn parse_pattern(pattern: &str, sed: &SedOptions) -> Option<Vec<PatternStep>> {
                 if set.contains(['[', '\\']) || set.is_empty() {
                     return None;
                 }
-                StepMatch::Set(expand_set(&set), is_negated)
+                StepMatch::Set(expand_ranges(&set), is_negated)
             }
             '\\' => StepMatch::Literal(characters.next().filter(|c| !c.is_alphanumeric() && !"(){}|+?".contains(*c))?),
             '(' | ')' | '|' | '{' | '}' | '+' | '?' if sed.is_extended => return None,
@@ -190,8 +190,8 @@ fn parse_pattern(pattern: &str, sed: &SedOptions) -> Option<Vec<PatternStep>> {
     (steps.iter().filter(|step| step.repeats).count() <= MAX_REPEATS).then_some(steps)
 }
 
-/// `a-z` in brackets.
-fn expand_set(set: &str) -> Vec<char> {
+/// The characters of a set with ranges: `a-z`.
+pub(super) fn expand_ranges(set: &str) -> Vec<char> {
     let characters: Vec<char> = set.chars().collect();
     let mut all = Vec::new();
     let mut at = 0;
