@@ -7,7 +7,7 @@ INSERT INTO agents (agent_id, project_id, conversation_id, state, state_since, s
   SELECT value, 1 + value % 50, value, 'processing', 0, 'hook', 'high', 'why', 0, 0 FROM numbers WHERE value <= 200;
 INSERT INTO conversations (conversation_id, session_id, agent_id, started_at, last_seen_at)
   SELECT value, 'session-' || value, value, 0, 0 FROM numbers WHERE value <= 200;
-INSERT INTO session_ids SELECT 'session-' || value, value, NULL, NULL FROM numbers WHERE value <= 200;
+INSERT INTO session_ids (session_id, conversation_id) SELECT 'session-' || value, value FROM numbers WHERE value <= 200;
 INSERT INTO holders SELECT value, value FROM numbers WHERE value <= 200;
 INSERT INTO events (id, event_id, agent_id, conversation_id, name, tool, decision, reason, state, correlation, at, took_us,
     tool_summary)
