@@ -15,6 +15,11 @@ pub(crate) fn is_literal(name: &str) -> bool {
     !name.bytes().any(|byte| matches!(byte, STAR | QUESTION_MARK | OPAQUE))
 }
 
+/// Whether this byte stands for others, in a name or in a protected pattern.
+pub(super) fn is_wildcard(byte: u8) -> bool {
+    matches!(byte, STAR | QUESTION_MARK | OPAQUE | b'*' | b'?')
+}
+
 /// Whether it matches every name, or every name that begins with a dot.
 pub(super) fn is_match_all(name: &str) -> bool {
     let rest = name.strip_prefix('.').unwrap_or(name).as_bytes();

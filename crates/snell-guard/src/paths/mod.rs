@@ -77,8 +77,8 @@ impl ClassifiedPath {
 
     /// Whether this may be its path.
     pub(crate) fn can_be_path(&self, path: &str) -> bool {
-        let names = self.shape.as_ref().map(PartialPath::names).unwrap_or_default();
-        relation::relate_names(&names, path) == Some(PathRelation::Within)
+        let own = self.shape.as_ref().map(PartialPath::text).unwrap_or_default();
+        relation::relate_path(own, path) == Some(PathRelation::Within)
     }
 
     /// Replaces the start of its path by the target of a symlink.
@@ -103,7 +103,7 @@ impl ClassifiedPath {
     /// Compares it with a pattern of absolute paths.
     pub(crate) fn compare(&self, pattern: &str, context: &JudgeContext) -> PathMatch {
         let shape = self.shape.as_ref().filter(|shape| shape.start == PathStart::Root);
-        match shape.and_then(|shape| relate_with_case_rules(&shape.names(), pattern, context)) {
+        match shape.and_then(|shape| relate_with_case_rules(shape.text(), pattern, context)) {
             Some(PathRelation::Within) => PathMatch::Inside,
             Some(PathRelation::Holds) => PathMatch::Around,
             None => PathMatch::Other,
@@ -115,10 +115,9 @@ impl ClassifiedPath {
         let Some(shape) = self.shape.as_ref().filter(|shape| shape.start == PathStart::Root) else {
             return;
         };
-        let names = shape.names();
         for entry in protected {
             let seals = entry.from == ForbiddenAccess::Read;
-            self.classes = match relate_with_case_rules(&names, &entry.path, context) {
+            self.classes = match relate_with_case_rules(shape.text(), &entry.path, context) {
                 Some(PathRelation::Within) if seals => self.classes.with(PathClass::Protected).with(PathClass::Sealed),
                 Some(PathRelation::Within) => self.classes.with(PathClass::Protected),
                 // A search of the whole project is not aimed at this path; other secrets in it do not stop a search
@@ -156,7 +155,7 @@ pub(crate) fn is_vital_container_path(value: &SymbolicText, cwd: Option<&str>) -
         return false;
     };
     let all = shape.names();
-    let names = PathComponents { root: Some(all.as_slice()), home: None, all: &all };
+    let names = PathComponents::new(Some(all.as_slice()), None, &all);
     matches_any_pattern(patterns::VITAL, &names)
 }
 
@@ -177,10 +176,10 @@ fn classify_path(shape: &PartialPath, context: &JudgeContext) -> PathClasses {
     let all = shape.names();
     let rooted = shape.start == PathStart::Root;
     let home = if rooted { strip_home(&all, context) } else { None };
-    let names = PathComponents { root: rooted.then_some(all.as_slice()), home, all: &all };
+    let names = PathComponents::new(rooted.then_some(all.as_slice()), home, &all);
     let mut classes = classify_by_name(&names);
     if rooted {
-        classes = classes.union(classify_by_location(&names, context)).union(classify_self_paths(&all, context));
+        classes = classes.union(classify_by_location(&names, context)).union(classify_self_paths(shape, context));
     }
     if classes.contains(PathClass::Temp) && is_literal_path(&names) {
         // A test made it; a copy of a real one is judged when it is made.
@@ -261,7 +260,7 @@ fn classify_by_location(names: &PathComponents<'_>, context: &JudgeContext) -> P
 }
 
 fn classify_in_project(inside: &[&str], is_home: bool) -> PathClasses {
-    let names = PathComponents { root: Some(inside), home: None, all: inside };
+    let names = PathComponents::new(Some(inside), None, inside);
     let class = match inside {
         [] => PathClass::ProjectRoot,
         [only] if glob::is_match_all(only) && !only.starts_with('.') => PathClass::ProjectRoot,
@@ -280,7 +279,7 @@ fn is_home_directory(directory: &[&str], context: &JudgeContext) -> bool {
 /// Whether a path belongs to the system, wherever the project is.
 pub fn is_system_path(path: &str) -> bool {
     let all = partial_path::split_names(path);
-    let names = PathComponents { root: Some(&all), home: None, all: &all };
+    let names = PathComponents::new(Some(&all), None, &all);
     matches_any_pattern(patterns::SYSTEM, &names)
 }
 
@@ -392,25 +391,23 @@ fn can_hold_directory(all: &[&str], directory: &[&str]) -> bool {
     all.len() <= directory.len() && all.iter().zip(directory).all(|(name, wanted)| glob::can_match(name, wanted))
 }
 
-/// The relation of names to a place, with the case rules of the disk.
-fn relate_with_case_rules(names: &[&str], place: &str, context: &JudgeContext) -> Option<PathRelation> {
-    let found = relation::relate_names(names, place);
+/// The relation of a path to a place, with the case rules of the disk.
+fn relate_with_case_rules(path: &str, place: &str, context: &JudgeContext) -> Option<PathRelation> {
+    let found = relation::relate_path(path, place);
     if !context.ignores_case || found == Some(PathRelation::Within) {
         return found;
     }
-    let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    relation::relate_names(&names, &place.to_lowercase())
+    relation::relate_path(&path.to_lowercase(), &place.to_lowercase())
 }
 
-/// The classes for Snell's own files: the path is one, is inside one, or contains one.
 /// In Snell's data directory: copies of files that calls deleted or overwrote.
 const BACKUP_DIR: &str = "backups";
 
-fn classify_self_paths(all: &[&str], context: &JudgeContext) -> PathClasses {
+/// The classes for Snell's own files: the path is one, is inside one, or contains one.
+fn classify_self_paths(shape: &PartialPath, context: &JudgeContext) -> PathClasses {
     let mut classes = PathClasses::default();
     for own in &context.self_paths {
-        let class = match (relate_with_case_rules(all, &own.path, context), own.kind) {
+        let class = match (relate_with_case_rules(shape.text(), &own.path, context), own.kind) {
             (Some(PathRelation::Within), SelfFile::Hooks) => PathClass::OwnHooks,
             // Other rules judge the removal of a whole project.
             (Some(PathRelation::Holds), SelfFile::Hooks) | (None, _) => continue,
@@ -420,7 +417,7 @@ fn classify_self_paths(all: &[&str], context: &JudgeContext) -> PathClasses {
             }
             (Some(PathRelation::Within), SelfFile::Data) => {
                 // A copy of a file may be a copy of a secret.
-                if all.get(split_names(&own.path).len()) == Some(&BACKUP_DIR) {
+                if shape.names().get(split_names(&own.path).len()) == Some(&BACKUP_DIR) {
                     classes = classes.with(PathClass::Secret);
                 }
                 PathClass::Own
@@ -447,7 +444,7 @@ fn is_grave_if_empty(all: &[&str], context: &JudgeContext) -> bool {
     if !is_whole {
         return false;
     }
-    let names = PathComponents { root: Some(rest), home: strip_home(rest, context), all: rest };
+    let names = PathComponents::new(Some(rest), strip_home(rest, context), rest);
     classify_by_location(&names, context)
         .intersects([PathClass::Root, PathClass::System, PathClass::HomeRoot, PathClass::Device].into())
 }

@@ -35,6 +35,11 @@ impl PartialPath {
         split_names(&self.text)
     }
 
+    /// The names, each after a slash: nothing for the root.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The whole path.
     pub(super) fn path(&self) -> &str {
         if self.text.is_empty() { "/" } else { &self.text }

@@ -30,11 +30,32 @@ pub(super) struct PathComponents<'a> {
     pub(super) home: Option<&'a [&'a str]>,
     /// All known names.
     pub(super) all: &'a [&'a str],
+    /// The first bytes of all names, a bit for each.
+    first_bytes: u128,
+}
+
+impl<'a> PathComponents<'a> {
+    pub(super) fn new(root: Option<&'a [&'a str]>, home: Option<&'a [&'a str]>, all: &'a [&'a str]) -> Self {
+        let first_bytes = all.iter().fold(0, |bits, name| bits | first_byte_bits(name));
+        Self { root, home, all, first_bytes }
+    }
+}
+
+/// The bit of a name's first byte; all bits if the name may begin with anything.
+fn first_byte_bits(name: &str) -> u128 {
+    match name.bytes().next() {
+        Some(byte) if !glob::is_wildcard(byte) => 1 << (byte & 127),
+        _ => u128::MAX,
+    }
 }
 
 impl PathPattern {
     /// Whether a path may match this pattern.
     pub(super) fn can_match(&self, names: &PathComponents<'_>) -> bool {
+        // A command needs thousands of comparisons, and the last name of most patterns is like no name of the path.
+        if self.names.last().is_some_and(|last| first_byte_bits(last) & names.first_bytes == 0) {
+            return false;
+        }
         match self.anchor {
             PatternAnchor::Root => names.root.is_some_and(|names| self.matches_names(names)),
             PatternAnchor::Home => names.home.is_some_and(|names| self.matches_names(names)),
