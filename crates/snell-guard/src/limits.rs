@@ -73,7 +73,7 @@ pub const LIMITS: &[AnalysisLimit] = &[
     new_limit("items of `xargs`, `parallel` and `find -exec`", wrappers::MAX_FANOUT_ITEMS, AskUser),
     new_limit("effects of one call", effects::MAX_EFFECTS, AskUser),
     new_limit("arguments checked against `secrets`", effects::protected_args::MAX_CHECKED_ARGS, AskUser),
-    new_limit("paths of one call or files of one patch", tools::MAX_PATHS, AskUser),
+    new_limit("paths or addresses of one call, or files of one patch", tools::MAX_PATHS, AskUser),
     new_limit("bytes of a path given to a tool", paths::MAX_PATH, AskUser),
     new_limit("bytes of SQL in one string", effects::database::sql::MAX_SQL_BYTES, AskUser),
     new_limit("bytes of code in another language", interpreters::MAX_BYTES, AskUser),

@@ -138,9 +138,13 @@ fn name_chosen_programs(text: &str) -> String {
     while let Some((before, after)) = rest.split_once('{') {
         let head = before.trim_end();
         let call = ["system", "exec"].iter().find(|call| head.ends_with(**call) && !head.contains("sub "));
-        let block = after.split_once('}').filter(|(block, _)| block.len() <= MAX_BLOCK && !block.contains(';'));
-        match (call, block) {
-            (Some(_), Some((block, after))) => {
+        let block = call.and_then(|_| {
+            let near = after.get(..after.floor_char_boundary(MAX_BLOCK))?;
+            let (block, _) = near.split_once('}').filter(|(block, _)| !block.contains(';'))?;
+            Some((block, after.get(block.len() + 1..)?))
+        });
+        match block {
+            Some((block, after)) => {
                 out.push_str(head);
                 out.push_str(&format!("_as {}, ", block.trim()));
                 rest = after;

@@ -400,10 +400,12 @@ fn build_glob_value(directory: &str, glob: &str) -> SymbolicText {
 /// Fetching a URL is judged like `curl`. Some tools find the URL in a text.
 fn analyze_fetch(input: &Json, context: &JudgeContext, analysis: &mut CallAnalysis) {
     input_fields::check_text_fields(input, keys::URLS, analysis);
-    for text in collect_strings(input, keys::URLS) {
-        for address in text.split_whitespace().filter(|word| word.contains("://")) {
-            add_fetch_effects(address, context, analysis);
+    let words = collect_strings(input, keys::URLS).into_iter().flat_map(str::split_whitespace);
+    for (count, address) in words.filter(|word| word.contains("://")).enumerate() {
+        if count == MAX_PATHS {
+            return analysis.mark_limit_exceeded("addresses");
         }
+        add_fetch_effects(address, context, analysis);
     }
 }
 

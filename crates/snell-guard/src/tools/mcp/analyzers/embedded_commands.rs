@@ -18,6 +18,9 @@ use snell_shell::is_variable_name;
 /// How many texts that look like commands are judged: each may take as long as a command.
 const MAX_GUESSES: usize = 32;
 
+/// How many texts are looked at.
+const MAX_TEXTS: usize = 16_384;
+
 pub(in crate::tools::mcp) fn analyze_embedded_commands(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
     let keeps = request.has_action_word(verbs::STORES_TEXT) || request.has_tool_word(verbs::READS);
     let executes = request.has_tool_word(verbs::EXECUTES) || request.has_server_word(verbs::EXECUTES) && !keeps;
@@ -29,7 +32,11 @@ pub(in crate::tools::mcp) fn analyze_embedded_commands(request: &McpRequest<'_>,
     }
     let runs = executes || request.is_about(verbs::RUNNERS);
     let mut found = 0;
-    for (key, text) in collect_texts(request) {
+    let texts = collect_texts(request);
+    if texts.len() > MAX_TEXTS {
+        sink.mark_limited();
+    }
+    for (key, text) in texts.into_iter().take(MAX_TEXTS) {
         let is_script = is_script(&text);
         let is_code = split_identifier(key).iter().any(|word| keys::CODE_WORDS.contains(&word.as_str()));
         if is_key_named(key, keys::TAGS) || is_key_named(key, keys::PROSE) && !is_script && !executes {
