@@ -283,6 +283,7 @@ fn collect_program_effects(
             Some(name) => {
                 crate::effects::handlers::interpreter::apply_program_url(&mut scene, name);
                 common_flags::apply_common_flags(&mut scene, None);
+                common_flags::apply_unknown_program(&mut scene, name);
             }
             None => handlers::apply_unknown_program(&mut scene),
         },

@@ -57,6 +57,30 @@ pub(super) fn lower_literals(text: &str, mut lowering: LoweringContext<'_>) -> V
     CodeLiterals::from_code(text).lower(LiteralMode::AnyLanguage, lowering)
 }
 
+/// The effects of code that walks a directory and deletes all that it finds there, under names that no string has.
+pub(super) fn lower_walks(text: &str, mut lowering: LoweringContext<'_>) -> Vec<Effect> {
+    let has_any = |marks: &[&str]| marks.iter().any(|mark| text.contains(mark));
+    if !has_any(words::WALKERS) || has_any(words::WALK_FILTERS) || !deletes_variable(text) {
+        return Vec::new();
+    }
+    let text = words::WALK_HOMES.iter().fold(text.to_owned(), |text, home| text.replace(home, "\"~\""));
+    for root in CodeLiterals::from_code(&text).texts() {
+        let root = root.trim_end_matches(['*', '/']);
+        if words::WALK_ROOTS.contains(&root) || root.strip_prefix("/home/").is_some_and(|user| !user.contains('/')) {
+            lowering.lower_shell_code(&format!("rm -rf -- {}", quote_path(root)), None);
+        }
+    }
+    lowering.into_effects()
+}
+
+/// Whether a call deletes something else than a string, or is handed on: `unlink $_`, `map(os.remove, …)`.
+fn deletes_variable(text: &str) -> bool {
+    words::WALK_DELETIONS.iter().any(|call| {
+        let mut after = text.split(call).skip(1).map(|rest| rest.trim_start_matches([' ', '(']));
+        after.any(|rest| !rest.starts_with(['"', '\'', '`', '_']) && !rest.starts_with(|c: char| c.is_ascii_digit()))
+    })
+}
+
 /// `:! command`, `!command`, `%%bash`: a line for a shell. `syscmd(command)` needs no quotes.
 fn find_shell_line(line: &str) -> Option<&str> {
     let line = line.trim_start();

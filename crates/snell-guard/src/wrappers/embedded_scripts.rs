@@ -19,7 +19,7 @@ pub(super) fn follow_awk(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCa
         if let Some(at) = at {
             interpreter.report_inline_code(CodeLanguage::Awk, program.clone(), at);
         }
-        let text = program.flatten_patterns().to_string();
+        let text = program.flatten_patterns().to_string().replace("ENVIRON[\"HOME\"]", "\"~\"");
         for command in parse_awk_commands(&text) {
             match command {
                 Some(code) => {
