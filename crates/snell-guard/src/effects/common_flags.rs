@@ -61,14 +61,22 @@ pub(super) fn apply_unknown_program(collector: &mut EffectCollector<'_>, name: &
     if collector.invocation.elsewhere || wrappers::is_wrapper(name) {
         return;
     }
+    let sends =
+        collector.arguments().iter().filter_map(SymbolicText::as_text).any(|word| words::SENDERS.contains(&word));
+    let mut after_flag = false;
     for argument in collector.arguments().iter().take(MAX_OPERANDS) {
         let text = argument.leading_text();
-        if !text.starts_with(['/', '~', '.']) {
+        // A flag names the key with which a program logs in: `--kubeconfig FILE`.
+        let is_value = std::mem::replace(&mut after_flag, text.starts_with('-'));
+        if !text.starts_with(['/', '~', '.']) || (is_value && !sends) {
             continue;
         }
         let place = collector.locate_path(argument);
         let is_secret = place.classes.intersects([PathClass::Secret, PathClass::SecretDir].into());
-        if is_secret && place.classes.contains(PathClass::Home) && !place.classes.contains(PathClass::Project) {
+        let is_personal = place.classes.contains(PathClass::Home) && !place.classes.contains(PathClass::Project);
+        if is_secret && sends {
+            collector.push_path_effect(PathAction::Send, place, EffectDepth::Recursive);
+        } else if is_secret && is_personal {
             collector.push_path_effect(PathAction::Read, place, EffectDepth::Recursive);
         }
     }

@@ -129,6 +129,7 @@ impl CodeLiterals {
         let holds_code =
             |literal: &String| literal.contains('(') && words::REFERENCES.iter().any(|name| literal.contains(name));
         self.names_any(words::REFLECTION)
+            || words::TRANSFORMATIONS.iter().any(|mark| text.contains(mark))
             || self.runs_templates
             || (self.names_any(words::CODE_RUNNERS) && self.texts().any(holds_code))
             || self.texts().any(is_named)
@@ -239,9 +240,16 @@ impl CodeLiterals {
             let joined: Vec<String> = found.groups.iter().map(|group| group.texts.concat()).collect();
             found.names.extend(joined);
         }
+        let mut changed: Vec<String> = Vec::new();
         if ["::-1", "reverse", "strrev"].iter().any(|mark| text.contains(mark)) {
-            let reversed: Vec<String> = found.texts().map(|literal| literal.chars().rev().collect()).collect();
-            found.names.extend(reversed);
+            changed.extend(found.texts().map(|literal| literal.chars().rev().collect::<String>()));
+        }
+        if ["rot13", "rot_13"].iter().any(|mark| text.contains(mark)) {
+            changed.extend(found.texts().map(|literal| literal.chars().map(rotate_letter).collect::<String>()));
+        }
+        for literal in changed {
+            found.names.push(literal.clone());
+            found.push_literal(literal, true, false);
         }
         found
     }
@@ -272,6 +280,15 @@ fn quote_path(literal: &str) -> String {
             Some(rest) => format!("~/{}", quote_shell_word(rest)),
             None => quote_shell_word(literal),
         },
+    }
+}
+
+fn rotate_letter(c: char) -> char {
+    let turn = |first: u8| char::from(first + (c as u8 - first + 13) % 26);
+    match c {
+        'a'..='z' => turn(b'a'),
+        'A'..='Z' => turn(b'A'),
+        _ => c,
     }
 }
 

@@ -87,6 +87,7 @@ pub(crate) fn follow_wrapper<'t>(
     if let Some(found) = find_written_program(interpreter, command, name) {
         command.argv.splice(..1, [found]);
     }
+    note_batch_script(interpreter, command);
     let name = command.name()?;
     if name.contains('/') && shells::follow_written_script(interpreter, command) {
         return Some(ShellFlow::Next);
@@ -360,6 +361,15 @@ impl<'t> WrapperCall<'_> {
             });
             ShellFlow::Next
         });
+    }
+}
+
+/// A script of cmd that this text wrote, as code of cmd.
+fn note_batch_script(interpreter: &mut ShellInterpreter<'_>, command: &mut ExpandedCommand) {
+    let is_batch = |name: &str| [".bat", ".cmd"].iter().any(|ending| name.ends_with(ending));
+    let script = command.argv.first().filter(|name| is_batch(name.leading_text()));
+    if let Some(content) = script.and_then(|script| interpreter.find_written_content(script)) {
+        command.argv = vec![SymbolicText::from_text("cmd"), SymbolicText::from_text("/c"), content];
     }
 }
 

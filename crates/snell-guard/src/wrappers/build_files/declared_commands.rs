@@ -16,6 +16,11 @@ pub(super) fn list_container_commands(text: &str) -> Vec<String> {
             Some(("path", path)) if is_host_path(path) && is_after(&lines, at, "hostPath:") => {
                 flags.push(format!("-v {path}:/host"));
             }
+            // `volumes: ["/:/host"]`
+            Some(("volumes", list)) if list.starts_with('[') => {
+                let items = list.trim_matches(['[', ']']).split(',').map(trim_value).filter(|item| is_host_path(item));
+                flags.extend(items.map(|item| format!("-v {item}")));
+            }
             Some(("privileged", "true")) => flags.push("--privileged".to_owned()),
             Some(("pid", "host")) | Some(("hostPID", "true")) => flags.push("--pid=host".to_owned()),
             _ if line.starts_with("- ") && is_host_path(item) && item.contains(':') && !item.contains(' ') => {
