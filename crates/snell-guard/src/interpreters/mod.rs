@@ -152,7 +152,10 @@ fn name_chosen_programs(text: &str) -> String {
     while let Some((before, after)) = rest.split_once('{') {
         let head = before.trim_end();
         let call = ["system", "exec"].iter().find(|call| head.ends_with(**call) && !head.contains("sub "));
-        let block = after.split_once('}').filter(|(block, _)| block.len() <= MAX_BLOCK && !block.contains(';'));
+        // Searching far for each of many braces would take too long.
+        let near = after.get(..after.floor_char_boundary(MAX_BLOCK)).unwrap_or_default();
+        let block = near.find('}').and_then(|at| Some((after.get(..at)?, after.get(at + 1..)?)));
+        let block = block.filter(|(block, _)| !block.contains(';'));
         match (call, block) {
             (Some(_), Some((block, after))) => {
                 out.push_str(head);

@@ -63,22 +63,12 @@ fn find_lister(found: &[Invocation]) -> Option<(&Invocation, bool)> {
     for invocation in found.iter().rev().take(limits::STAGES) {
         match program_name(invocation) {
             "find" | "gfind" => return Some((invocation, picked)),
-            name if words::NAME_LISTERS.contains(&name) || lists_tracked_files(invocation) => {
-                return Some((invocation, picked));
-            }
+            name if words::NAME_LISTERS.contains(&name) => return Some((invocation, picked)),
             name if words::LINE_FILTERS.contains(&name) && is_stdin_filter(invocation.arguments()) => picked = true,
             _ => return None,
         }
     }
     None
-}
-
-/// `git ls-files` without paths.
-fn lists_tracked_files(invocation: &Invocation) -> bool {
-    let words: Vec<&str> = invocation.arguments().iter().map(SymbolicText::leading_text).collect();
-    invocation.base_name() == "git"
-        && words.first() == Some(&"ls-files")
-        && words.iter().skip(1).all(|word| word.starts_with('-') && *word != "--")
 }
 
 fn program_name(invocation: &Invocation) -> &str {
