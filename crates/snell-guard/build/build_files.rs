@@ -37,7 +37,7 @@ struct BuildFileEntry {
 }
 
 /// Formats that are not languages.
-const FORMATS: &[&str] = &["recipes", "scripts", "shell", "texts", "compiled", "statements"];
+const FORMATS: &[&str] = &["recipes", "scripts", "shell", "texts", "containers", "compiled", "statements"];
 
 /// All entries as static tables, and the entries of each program.
 pub(crate) fn generate_build_file_table(path: &Path) -> Result<String, BuildError> {

@@ -57,10 +57,10 @@ impl<'a> EffectCollector<'a> {
             effects: list,
         };
         if let Some(called) = &called {
-            collector.idle = collector.args.surely_has_any_flag(called.program.idle_flags);
+            collector.idle = collector.args.only_previews(called.program.idle_flags);
             for (outer, before) in &called.outer {
                 let line = ParsedArgs::parse(outer, before);
-                collector.dry_run |= line.surely_has_any_flag(outer.idle_flags);
+                collector.dry_run |= line.only_previews(outer.idle_flags);
                 collector.apply_cwd_flags(outer, &line);
             }
             let line = std::mem::take(&mut collector.args);

@@ -199,6 +199,7 @@ pub fn collect_effects(invocations: &[Invocation], context: &JudgeContext) -> Ef
     aliases.follow_links(&mut list, context);
     crate::effects::self_protection::exports::drop_excused_exports(invocations, &mut list);
     crate::effects::sequences::download_exec::add_download_exec_effects(invocations, context, &mut list);
+    crate::effects::sequences::private_files::add_private_file_effects(invocations, context, &mut list);
     crate::effects::sequences::deferred_destroy::add_deferred_destroy_effects(invocations, &mut list);
     crate::effects::self_protection::listed_files::add_listed_file_effects(invocations, context, &mut list);
     EffectList { effects: list, too_many: false }
@@ -283,6 +284,7 @@ fn collect_program_effects(
             Some(name) => {
                 crate::effects::handlers::interpreter::apply_program_url(&mut scene, name);
                 common_flags::apply_common_flags(&mut scene, None);
+                common_flags::apply_unknown_program(&mut scene, name);
             }
             None => handlers::apply_unknown_program(&mut scene),
         },

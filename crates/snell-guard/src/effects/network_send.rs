@@ -29,19 +29,24 @@ pub(super) fn apply_send(
 }
 
 /// Clients that read commands such as `put file` from standard input.
-pub(super) const BATCH_CLIENTS: &[&str] = &["sftp", "ftp", "lftp"];
+pub(super) const BATCH_CLIENTS: &[&str] = &["sftp", "ftp", "lftp", "smbclient", "ncftp", "tnftp", "curlftp", "cadaver"];
 
 /// Adds the files that such a client sends.
 pub(super) fn apply_batch_client(collector: &mut EffectCollector<'_>) {
     const PUTS: &[&str] = &["put", "mput", "reput"];
     const DELETIONS: &[&str] = &["rm", "mrm", "rmdir", "mdelete", "delete", "del"];
-    let StdinSource::Text(text) = collector.stdin() else { return };
+    // Commands are also values of flags: `lftp -e 'put file; bye'`.
+    let arguments = collector.invocation.arguments().iter().map(ToString::to_string).filter(|text| text.contains(' '));
+    let stdin = match collector.stdin() {
+        StdinSource::Text(text) => Some(text.to_string()),
+        _ => None,
+    };
+    let text = arguments.chain(stdin).collect::<Vec<_>>().join("\n").replace(';', "\n");
     let first_word = |line: &str| line.split_whitespace().next().is_some_and(|word| DELETIONS.contains(&word));
-    if text.to_string().lines().any(first_word) {
+    if text.lines().any(first_word) {
         collector.add_rule_effect("infra.remote-delete");
     }
     let lines: Vec<SymbolicText> = text
-        .to_string()
         .lines()
         .filter_map(|line| {
             let mut words = line.split_whitespace();

@@ -60,14 +60,14 @@ pub(super) fn find_matching_uses(
     program: &'static ProgramSpec,
     context: &JudgeContext,
 ) -> Vec<&'static ProgramUse> {
-    if line.surely_has_any_flag(HELP_FLAGS) || line.surely_has_any_flag(program.idle_flags) {
+    if line.surely_has_any_flag(HELP_FLAGS) || line.only_previews(program.idle_flags) {
         return Vec::new();
     }
     program.uses.iter().filter(|usage| matches_use(line, usage, context)).collect()
 }
 
 /// Adds the rule of a use. The target is only shown, as it was written.
-fn add_use_rule(collector: &mut EffectCollector<'_>, usage: &ProgramUse, number: usize) {
+pub(super) fn add_use_rule(collector: &mut EffectCollector<'_>, usage: &ProgramUse, number: usize) {
     let all = find_targets(collector, usage);
     let is_set = |wanted: &&str| is_variable_set(collector, wanted);
     let unset = !usage.variable.is_empty() && !usage.variable.iter().any(is_set);

@@ -12,6 +12,8 @@ enum ClientLibrary {
     Redis,
     Mongo,
     Aws,
+    Docker,
+    Cluster,
 }
 
 /// Names of modules, classes and functions that show that code uses a library.
@@ -20,6 +22,8 @@ const LIBRARIES: &[(&[&str], ClientLibrary)] = &[
     (words::REDIS, ClientLibrary::Redis),
     (words::MONGO, ClientLibrary::Mongo),
     (words::AWS, ClientLibrary::Aws),
+    (words::DOCKER, ClientLibrary::Docker),
+    (words::CLUSTER, ClientLibrary::Cluster),
 ];
 
 /// The libraries that some code uses.
@@ -58,8 +62,16 @@ impl ClientLibraries {
                 vec![vec![SymbolicText::from_text("redis-cli"), SymbolicText::from_text(method.replace("Async", ""))]]
             }
             ClientLibrary::Mongo if is_unfiltered(arguments) => build_mongo_commands(method),
+            // `bucket.objects.all().delete()`
+            ClientLibrary::Aws if arguments.is_empty() && matches!(method, "delete" | "terminate") => {
+                vec![["aws", "s3", "rm", "objects"].map(SymbolicText::from_text).to_vec()]
+            }
             ClientLibrary::Aws => build_aws_commands(method),
-            ClientLibrary::Sql | ClientLibrary::Redis | ClientLibrary::Mongo => Vec::new(),
+            ClientLibrary::Docker if matches!(method, "prune" | "pruneVolumes" | "prune_volumes") => {
+                vec![["docker", "volume", "prune"].map(SymbolicText::from_text).to_vec()]
+            }
+            ClientLibrary::Cluster => build_cluster_commands(method),
+            ClientLibrary::Sql | ClientLibrary::Redis | ClientLibrary::Mongo | ClientLibrary::Docker => Vec::new(),
         });
         commands.flatten().collect()
     }
@@ -99,4 +111,15 @@ fn build_aws_commands(method: &str) -> Vec<Vec<SymbolicText>> {
         return Vec::new();
     }
     vec![["aws", "service", &command].map(SymbolicText::from_text).to_vec()]
+}
+
+/// `delete_namespace` and `deleteNamespacedDeployment` are `kubectl delete`. Pods and jobs come back or were made to end.
+fn build_cluster_commands(method: &str) -> Vec<Vec<SymbolicText>> {
+    let kind = method.to_ascii_lowercase().replace('_', "");
+    let Some(kind) = kind.strip_prefix("delete") else { return Vec::new() };
+    let kind = kind.strip_prefix("collectionnamespaced").or_else(|| kind.strip_prefix("namespaced")).unwrap_or(kind);
+    if kind.is_empty() {
+        return Vec::new();
+    }
+    vec![["kubectl", "delete", kind, "object"].map(SymbolicText::from_text).to_vec()]
 }

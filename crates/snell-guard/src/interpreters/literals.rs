@@ -57,6 +57,30 @@ pub(super) fn lower_literals(text: &str, mut lowering: LoweringContext<'_>) -> V
     CodeLiterals::from_code(text).lower(LiteralMode::AnyLanguage, lowering)
 }
 
+/// The effects of code that walks a directory and deletes all that it finds there, under names that no string has.
+pub(super) fn lower_walks(text: &str, mut lowering: LoweringContext<'_>) -> Vec<Effect> {
+    let has_any = |marks: &[&str]| marks.iter().any(|mark| text.contains(mark));
+    if !has_any(words::WALKERS) || has_any(words::WALK_FILTERS) || !deletes_variable(text) {
+        return Vec::new();
+    }
+    let text = words::WALK_HOMES.iter().fold(text.to_owned(), |text, home| text.replace(home, "\"~\""));
+    for root in CodeLiterals::from_code(&text).texts() {
+        let root = root.trim_end_matches(['*', '/']);
+        if words::WALK_ROOTS.contains(&root) || root.strip_prefix("/home/").is_some_and(|user| !user.contains('/')) {
+            lowering.lower_shell_code(&format!("rm -rf -- {}", quote_path(root)), None);
+        }
+    }
+    lowering.into_effects()
+}
+
+/// Whether a call deletes something else than a string, or is handed on: `unlink $_`, `map(os.remove, …)`.
+fn deletes_variable(text: &str) -> bool {
+    words::WALK_DELETIONS.iter().any(|call| {
+        let mut after = text.split(call).skip(1).map(|rest| rest.trim_start_matches([' ', '(']));
+        after.any(|rest| !rest.starts_with(['"', '\'', '`', '_']) && !rest.starts_with(|c: char| c.is_ascii_digit()))
+    })
+}
+
 /// `:! command`, `!command`, `%%bash`: a line for a shell. `syscmd(command)` needs no quotes.
 fn find_shell_line(line: &str) -> Option<&str> {
     let line = line.trim_start();
@@ -105,6 +129,7 @@ impl CodeLiterals {
         let holds_code =
             |literal: &String| literal.contains('(') && words::REFERENCES.iter().any(|name| literal.contains(name));
         self.names_any(words::REFLECTION)
+            || words::TRANSFORMATIONS.iter().any(|mark| text.contains(mark))
             || self.runs_templates
             || (self.names_any(words::CODE_RUNNERS) && self.texts().any(holds_code))
             || self.texts().any(is_named)
@@ -215,9 +240,16 @@ impl CodeLiterals {
             let joined: Vec<String> = found.groups.iter().map(|group| group.texts.concat()).collect();
             found.names.extend(joined);
         }
+        let mut changed: Vec<String> = Vec::new();
         if ["::-1", "reverse", "strrev"].iter().any(|mark| text.contains(mark)) {
-            let reversed: Vec<String> = found.texts().map(|literal| literal.chars().rev().collect()).collect();
-            found.names.extend(reversed);
+            changed.extend(found.texts().map(|literal| literal.chars().rev().collect::<String>()));
+        }
+        if ["rot13", "rot_13"].iter().any(|mark| text.contains(mark)) {
+            changed.extend(found.texts().map(|literal| literal.chars().map(rotate_letter).collect::<String>()));
+        }
+        for literal in changed {
+            found.names.push(literal.clone());
+            found.push_literal(literal, true, false);
         }
         found
     }
@@ -248,6 +280,15 @@ fn quote_path(literal: &str) -> String {
             Some(rest) => format!("~/{}", quote_shell_word(rest)),
             None => quote_shell_word(literal),
         },
+    }
+}
+
+fn rotate_letter(c: char) -> char {
+    let turn = |first: u8| char::from(first + (c as u8 - first + 13) % 26);
+    match c {
+        'a'..='z' => turn(b'a'),
+        'A'..='Z' => turn(b'A'),
+        _ => c,
     }
 }
 

@@ -98,6 +98,7 @@ fn analyze_nested_code(
     }
     ScriptParser::new(language, tokens, &mut stage).run_both_passes();
     let mut effects = stage.into_effects();
+    effects.extend(literals::lower_walks(&text, new_lowering(language.name)));
     let literals = literals::CodeLiterals::from_code(&text);
     if literals.hides_calls(&text) {
         effects.extend(literals.lower(literals::LiteralMode::Reflection, new_lowering(language.name)));
@@ -117,7 +118,7 @@ fn normalize_strings(text: String, language: CodeLanguage) -> String {
         CodeLanguage::Lua if text.contains("[[") && !text.contains('"') => text.replace("[[", "\"").replace("]]", "\""),
         CodeLanguage::Tcl => replace_all(text, words::literals::TCL_HOME_EXPRESSIONS, "~"),
         CodeLanguage::Other => replace_all(text, words::literals::HOME_EXPRESSIONS, "\"~\""),
-        CodeLanguage::Perl if text.contains('{') => name_chosen_programs(&text),
+        CodeLanguage::Perl if text.contains(['{', '<']) => name_chosen_programs(&name_globs(text)),
         _ => text,
     }
 }
@@ -128,6 +129,19 @@ fn replace_all(text: String, expressions: &[&str], by: &str) -> String {
         true => text.replace(expression, by),
         false => text,
     })
+}
+
+/// Perl's `<directory/*>`, as a call.
+fn name_globs(text: String) -> String {
+    let Some((before, rest)) = text.split_once('<').filter(|(_, rest)| rest.starts_with(['/', '~'])) else {
+        return text;
+    };
+    match rest.split_once('>') {
+        Some((pattern, after)) if !pattern.contains([' ', '"', '\'', ';']) => {
+            format!("{before}glob(\"{pattern}\"){after}")
+        }
+        _ => text,
+    }
 }
 
 /// Perl's `system {program} list`, as a call that has the program as its first argument.

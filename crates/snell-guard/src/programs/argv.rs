@@ -173,6 +173,18 @@ impl<'a> ParsedArgs<'a> {
         wanted.iter().any(|wanted| self.has_flag(wanted))
     }
 
+    /// Whether a flag for previews is certainly present, and none turns the preview off: `--dry-run=none`.
+    pub(crate) fn only_previews(&self, idle_flags: &[&str]) -> bool {
+        let turns_off = |value: &FlagValue<'_>| {
+            matches!(value.to_value().as_text(), Some("none" | "false" | "f" | "F" | "False" | "FALSE" | "0" | "no"))
+        };
+        let names = ["dry-run", "dryrun", "dry_run", "no-dry-run"];
+        // The last one counts.
+        let last = self.flags.iter().rev().find(|flag| names.contains(&flag.name));
+        let is_off = last.is_some_and(|flag| flag.name == "no-dry-run" || flag.value.as_ref().is_some_and(turns_off));
+        self.surely_has_any_flag(idle_flags) && !is_off
+    }
+
     /// Whether one of these flags is certainly present.
     pub(crate) fn surely_has_any_flag(&self, wanted: &[&str]) -> bool {
         let mut sure = self.flags.iter().filter(|found| !found.shortened);

@@ -75,11 +75,11 @@ fn invocation_concerns_session(invocation: &Invocation, context: &JudgeContext) 
     name == "git"
         || words::running::SOURCING.contains(&name)
         || words::running::RUNNERS.contains(&name)
-        || words::fetch::COPYING.contains(&name)
         || is_row(words::sending::PROGRAMS)
-        || is_row(words::fetch::WRITING)
+        || is_row(programs::words::downloads::FETCHERS)
         || program.is_some_and(|program| program.handler == Some(ProgramHandler::Interpreter))
         || runs_file()
+        || !list_fetched_paths(invocation, context).is_empty()
         || matches!(invocation.stdin, crate::invocation::StdinSource::File(_))
 }
 

@@ -86,11 +86,11 @@ pub(crate) fn analyze_tool_call(
         return analysis;
     };
     match tool {
-        BuiltinToolKind::Shell => analyze_shell_tool(call.input, permits, context, &mut analysis),
+        BuiltinToolKind::Shell => analyze_shell_tool(None, call.input, permits, context, &mut analysis),
         BuiltinToolKind::PowerShell => {
-            analyze_other_shell("pwsh -Command", call.input, permits, context, &mut analysis)
+            analyze_shell_tool(Some("pwsh -Command"), call.input, permits, context, &mut analysis)
         }
-        BuiltinToolKind::Batch => analyze_other_shell("cmd /c", call.input, permits, context, &mut analysis),
+        BuiltinToolKind::Batch => analyze_shell_tool(Some("cmd /c"), call.input, permits, context, &mut analysis),
         BuiltinToolKind::Editor => {
             let shows = call.input.get("command").and_then(Json::as_str) == Some("view");
             if shows {
@@ -138,41 +138,29 @@ fn find_builtin_tool(tool: &str) -> Option<BuiltinToolKind> {
     BUILTIN_TOOLS.iter().find(|(names, _)| is_named(names)).map(|(_, kind)| *kind)
 }
 
-/// A command, as a string or as words. A shell tool without a command is not understood.
+/// A command, as a string or as words, for the shell or for a program with another shell. A shell tool without a command is
+/// not understood.
 fn analyze_shell_tool(
+    program: Option<&str>,
     input: &Json,
     permits: &[Option<EntryPattern>],
     context: &JudgeContext,
     analysis: &mut CallAnalysis,
 ) {
-    let Some(command) = command_from_input(input) else {
+    let Some(written) = command_from_input(input) else {
         analysis.mark_field_unreadable(DEFAULT_COMMAND_KEY);
         return;
     };
-    refuse_zero_bytes(&[&command], analysis);
+    refuse_zero_bytes(&[&written], analysis);
     refuse_zero_bytes(&collect_strings(input, keys::CWD), analysis);
+    let command = match program {
+        Some(program) => format!("{program} {}", quote_shell_word(&written)),
+        None => written,
+    };
     match collect_strings(input, keys::CWD).first().map(|cwd| locate_tool_path(cwd, context)) {
         Some(Some(cwd)) => analyze_command(&command, permits, &JudgeContext { cwd, ..context.clone() }, analysis),
         _ => analyze_command(&command, permits, context, analysis),
     }
-}
-
-/// Analyses a command for a shell that this program runs.
-fn analyze_other_shell(
-    program: &str,
-    input: &Json,
-    permits: &[Option<EntryPattern>],
-    context: &JudgeContext,
-    analysis: &mut CallAnalysis,
-) {
-    let Some(command) = command_from_input(input) else {
-        analysis.mark_field_unreadable(DEFAULT_COMMAND_KEY);
-        return;
-    };
-    let call = Json::from(format!("{program} {}", quote_shell_word(&command)));
-    let mut fields = serde_json::Map::from_iter([(DEFAULT_COMMAND_KEY.to_owned(), call)]);
-    fields.extend(keys::CWD.iter().filter_map(|key| Some(((*key).to_owned(), input.get(key)?.clone()))));
-    analyze_shell_tool(&Json::Object(fields), permits, context, analysis);
 }
 
 /// Analyses a command on this machine.

@@ -325,7 +325,8 @@ impl BatchReader {
                 }
                 _ if is_quoted => text.push(c),
                 ' ' | '\t' | '\r' | '\n' | '&' | '|' | '<' | '>' | ')' | ',' | ';' => break,
-                '=' if !text.starts_with('-') => break,
+                // `curl -F file=@name`
+                '=' if !text.starts_with('-') && self.chars.get(self.at + 1) != Some(&'@') => break,
                 // `del/s`, `cd\`
                 '/' | '\\' | '.' if is_name && is_builtin(&text) => break,
                 // `/s/q`

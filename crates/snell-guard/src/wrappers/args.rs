@@ -1,6 +1,7 @@
 //! The arguments of a wrapper before the command that it runs.
 
 use super::table::{WrapperMode, WrapperSpec};
+use crate::interpret::CodeLanguage;
 use crate::invocation::SymbolicText;
 use crate::programs::argv::is_backup_suffix;
 
@@ -89,7 +90,9 @@ impl WrapperArgs {
     /// `--flag`, `--flag=value`, `-flag value`
     fn parse_long_flag(&mut self, wrapper: &'static WrapperSpec, argument: &SymbolicText, argv: &[SymbolicText]) {
         let text = argument.leading_text();
-        let (name, value) = match text.find('=') {
+        // Nim: `--eval:code`
+        let is_sign = |c: char| c == '=' || (c == ':' && wrapper.language == Some(CodeLanguage::Other));
+        let (name, value) = match text.find(is_sign) {
             Some(at) => (text.get(..at).unwrap_or(text), Some(argument.skip_leading_bytes(at + 1))),
             None => (text, None),
         };

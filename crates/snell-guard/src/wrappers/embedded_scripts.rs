@@ -19,7 +19,7 @@ pub(super) fn follow_awk(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCa
         if let Some(at) = at {
             interpreter.report_inline_code(CodeLanguage::Awk, program.clone(), at);
         }
-        let text = program.flatten_patterns().to_string();
+        let text = program.flatten_patterns().to_string().replace("ENVIRON[\"HOME\"]", "\"~\"");
         for command in parse_awk_commands(&text) {
             match command {
                 Some(code) => {
@@ -188,6 +188,7 @@ enum SedAction {
 
 fn parse_sed_script(script: &str) -> Vec<SedAction> {
     let mut found = Vec::new();
+    let mut replacements: Vec<String> = Vec::new();
     let mut rest = script;
     while !rest.is_empty() {
         rest = skip_sed_address(rest.trim_start_matches([' ', '\t', '\n', ';', '{', '}', '!']));
@@ -197,6 +198,8 @@ fn parse_sed_script(script: &str) -> Vec<SedAction> {
             'e' | 'w' | 'W' | 'a' | 'i' | 'c' | 'r' | 'R' | '#' => {
                 let (line, after) = body.split_at(body.find('\n').unwrap_or(body.len()));
                 match command {
+                    // Alone, it runs the line, which a replacement may have made.
+                    'e' if line.trim().is_empty() => found.extend(replacements.drain(..).map(SedAction::Runs)),
                     'e' => found.push(SedAction::Runs(line.trim().to_owned())),
                     'w' | 'W' => found.push(SedAction::Writes(line.trim().to_owned())),
                     _ => {}
@@ -214,6 +217,8 @@ fn parse_sed_script(script: &str) -> Vec<SedAction> {
                     }
                     if flags.split('w').next().is_some_and(|flags| flags.contains('e')) {
                         found.push(SedAction::Runs(parts));
+                    } else {
+                        replacements.push(parts);
                     }
                 }
                 rest = after.get(end..).unwrap_or_default();
@@ -363,7 +368,8 @@ pub(super) fn follow_terminal_keys(interpreter: &mut ShellInterpreter<'_>, job: 
         match word.as_text() {
             Some("Space") => text.push_text(" "),
             Some(key) if words::NAMED_KEYS.contains(&key) => text.push_text("\n"),
-            _ => text.append(word),
+            Some(typed) => text.push_text(&typed.replace("\\n", "\n")),
+            None => text.append(word),
         }
     }
     job.run_code(interpreter, &text);

@@ -17,7 +17,9 @@ pub(crate) fn find_listed_files(found: &[Invocation], context: &JudgeContext) ->
     let (listing, picked) = find_lister(found)?;
     let arguments = listing.arguments();
     let mut values = match program_name(listing) {
-        "ls" => list_ls_output(arguments, |_| SymbolicText::from_unknown(UnknownKind::Name)),
+        name if words::NAME_LISTERS.contains(&name) => {
+            list_ls_output(arguments, |_| SymbolicText::from_unknown(UnknownKind::Name))
+        }
         _ => list_find_output(arguments, listing.cwd.as_deref(), context),
     };
     values.truncate(limits::VALUES);
@@ -36,7 +38,9 @@ pub(super) fn collect_piped_files(left: &[Invocation], interpreter: &mut ShellIn
     let arguments = listing.arguments();
     // A pipe of bare names usually means the files in that directory.
     let values = match program_name(listing) {
-        "ls" => list_ls_output(arguments, |start| append_path_part(start, SymbolicPart::Pattern("*".to_owned()))),
+        name if words::NAME_LISTERS.contains(&name) => {
+            list_ls_output(arguments, |start| append_path_part(start, SymbolicPart::Pattern("*".to_owned())))
+        }
         _ => list_find_output(arguments, listing.cwd.as_deref(), interpreter.world),
     };
     narrow_patterns(values, picked)
@@ -58,7 +62,8 @@ fn find_lister(found: &[Invocation]) -> Option<(&Invocation, bool)> {
     let mut picked = false;
     for invocation in found.iter().rev().take(limits::STAGES) {
         match program_name(invocation) {
-            "find" | "gfind" | "ls" | "gls" => return Some((invocation, picked)),
+            "find" | "gfind" => return Some((invocation, picked)),
+            name if words::NAME_LISTERS.contains(&name) => return Some((invocation, picked)),
             name if words::LINE_FILTERS.contains(&name) && is_stdin_filter(invocation.arguments()) => picked = true,
             _ => return None,
         }

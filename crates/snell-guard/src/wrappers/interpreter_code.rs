@@ -4,7 +4,7 @@ use super::table::words::scripts as words;
 use super::written_files::note_written_files;
 use super::{WrapperCall, find_dashes, with_inherited_stdin};
 use crate::interpret::{CodeLanguage, ShellInterpreter};
-use crate::invocation::{SymbolicText, UnknownKind};
+use crate::invocation::{StdinSource, SymbolicText, UnknownKind};
 
 /// Names of standard input.
 const STDIN_NAMES: &[&str] = &["-", "/dev/stdin", "/dev/fd/0"];
@@ -27,10 +27,16 @@ fn run_stdin_of_code(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'
         let has_any = |words: &[&str]| words.iter().any(|word| text.contains(word));
         has_any(words::STDIN_MARKS) && has_any(words::RUN_MARKS)
     };
-    if codes.iter().any(is_runner)
-        && let Some(text) = interpreter.stdin_text().cloned()
-    {
-        with_inherited_stdin(interpreter, |walker| job.run_code(walker, &text));
+    if !codes.iter().any(is_runner) {
+        return;
+    }
+    match interpreter.stdin_text().cloned() {
+        Some(text) => with_inherited_stdin(interpreter, |walker| job.run_code(walker, &text)),
+        // `curl … | python3 -c 'exec(sys.stdin.read())'`
+        None if matches!(*interpreter.scope.io.stdin, StdinSource::Pipe(_)) => {
+            interpreter.report_command(job.call.with_argv(vec![SymbolicText::from_text("sh")]));
+        }
+        None => {}
     }
 }
 
@@ -132,7 +138,10 @@ pub(super) fn report_interpreter_code(
             interpreter.report_inline_code(language, wrap_in_console_log(&code), at);
         }
     }
-    let operand = job.operands().first();
+    // `deno run -`
+    let runs = job.operands().first().and_then(SymbolicText::as_text) == Some("run");
+    let is_flag = |word: &&SymbolicText| word.leading_text().starts_with('-') && word.as_text() != Some("-");
+    let operand = job.operands().iter().skip(usize::from(runs)).find(|word| !runs || !is_flag(word));
     // `deno eval 'code'`
     if operand.and_then(SymbolicText::as_text) == Some("eval")
         && let Some(code) = job.operands().iter().skip(1).find(|word| !word.leading_text().starts_with('-'))

@@ -15,6 +15,7 @@ mod interpreter_code;
 mod options;
 mod shells;
 mod table;
+mod unknown_programs;
 mod windows_shells;
 mod written_files;
 
@@ -34,11 +35,17 @@ use crate::interpret::{
     quote_shell_word,
 };
 use crate::invocation::{OpenedFile, StdinSource, SymbolicText, UnknownKind, base_name};
+use crate::programs;
 use snell_shell::is_variable_name;
 
 /// The names of all programs that run programs.
 pub(crate) fn wrapper_names() -> impl Iterator<Item = &'static str> {
     table::NAMES.iter().map(|(name, _)| *name)
+}
+
+/// Whether a program of this name runs others.
+pub(crate) fn is_wrapper(name: &str) -> bool {
+    !table::find_wrappers(name).is_empty()
 }
 
 /// The first of these wrappers that runs its command as another user.
@@ -73,17 +80,21 @@ pub(crate) fn follow_wrapper<'t>(
     interpreter: &mut ShellInterpreter<'t>,
     command: &mut ExpandedCommand,
 ) -> Option<ShellFlow> {
+    normalize_program_name(command);
     options::add_outer_options(interpreter, command);
     note_program_copy(interpreter, command);
     let name = command.name()?;
     if let Some(found) = find_written_program(interpreter, command, name) {
         command.argv.splice(..1, [found]);
     }
+    note_batch_script(interpreter, command);
     let name = command.name()?;
     if name.contains('/') && shells::follow_written_script(interpreter, command) {
         return Some(ShellFlow::Next);
     }
-    let (wrapper, args) = find_use(name, &command.argv)?;
+    let Some((wrapper, args)) = find_use(name, &command.argv) else {
+        return unknown_programs::follow_unknown_program(interpreter, command);
+    };
     if args.has_flag(wrapper.refuse) {
         return None;
     }
@@ -350,6 +361,33 @@ impl<'t> WrapperCall<'_> {
             });
             ShellFlow::Next
         });
+    }
+}
+
+/// A script of cmd that this text wrote, as code of cmd.
+fn note_batch_script(interpreter: &mut ShellInterpreter<'_>, command: &mut ExpandedCommand) {
+    let is_batch = |name: &str| [".bat", ".cmd"].iter().any(|ending| name.ends_with(ending));
+    let script = command.argv.first().filter(|name| is_batch(name.leading_text()));
+    if let Some(content) = script.and_then(|script| interpreter.find_written_content(script)) {
+        command.argv = vec![SymbolicText::from_text("cmd"), SymbolicText::from_text("/c"), content];
+    }
+}
+
+/// `git-push` is `git push`, and `GH.EXE` is `gh`.
+fn normalize_program_name(command: &mut ExpandedCommand) {
+    let Some(name) = command.name() else { return };
+    let base = base_name(name);
+    let ending = base.rsplit_once('.').filter(|(stem, _)| !stem.is_empty());
+    let is_windows = |ending: &str| ["exe", "cmd", "bat", "com"].iter().any(|known| ending.eq_ignore_ascii_case(known));
+    let words: Vec<String> = match (base.strip_prefix("git-"), ending) {
+        (Some(subcommand), _) if programs::find_program(base).is_none() => vec!["git".into(), subcommand.into()],
+        (None, Some((stem, ending))) if is_windows(ending) => vec![stem.to_ascii_lowercase()],
+        _ => return,
+    };
+    // A script of the project may have any name.
+    let is_known = words.first().is_some_and(|name| is_wrapper(name) || programs::find_program(name).is_some());
+    if is_known && (base.len() == name.len() || name.starts_with('/')) {
+        command.argv.splice(..1, words.into_iter().map(SymbolicText::from_text));
     }
 }
 

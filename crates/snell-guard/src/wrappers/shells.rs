@@ -142,7 +142,13 @@ pub(super) fn follow_written_script(interpreter: &mut ShellInterpreter<'_>, comm
     let first = content.leading_text().lines().next().unwrap_or_default();
     let other = first.starts_with("#!") && !first.contains("sh");
     interpreter.report_command(command.clone());
-    if !other {
+    if other {
+        // `#!/usr/bin/env python3`
+        let words = first.trim_start_matches("#!").split_whitespace();
+        let program = words.map(base_name).find(|word| *word != "env" && !word.starts_with('-'));
+        let script = program.map(SymbolicText::from_text).into_iter().chain(command.argv.iter().cloned());
+        interpreter.run_expanded(command.with_argv(script.collect()));
+    } else {
         run_child_shell(interpreter, command.name().unwrap_or_default(), command, &content, &command.argv);
     }
     true

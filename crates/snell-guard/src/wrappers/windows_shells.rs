@@ -92,6 +92,9 @@ fn find_powershell_source(argv: &[SymbolicText]) -> Option<(PowerShellSource, Ve
         }
         if is_short_for("file") {
             let (script, arguments) = rest().split_first()?;
+            if script.as_text() == Some("-") {
+                return Some((PowerShellSource::Stdin, Vec::new()));
+            }
             return Some((PowerShellSource::Script(script.clone()), arguments.to_vec()));
         }
         at += 1;

@@ -16,6 +16,7 @@ const DROP_TABLE: &str = "infra.drop-table";
 const DELETE_ALL: &str = "infra.delete-all-rows";
 const DROP_USER: &str = "infra.drop-user";
 const STOP_SERVICE: &str = "infra.service";
+const REMOTE_WRITE: &str = "infra.remote-write";
 
 /// The syntax of SQL.
 const SQL_DIALECT: QueryDialect = QueryDialect { comments: &["--", "#"], quotes: "'\"`", signs: ";" };
@@ -214,8 +215,9 @@ fn classify_sql(text: &str) -> Option<&'static str> {
 }
 
 fn classify_statement(words: &[String]) -> Option<&'static str> {
-    let start =
-        words.iter().position(|word| matches!(word.as_str(), "DROP" | "TRUNCATE" | "DELETE" | "UPDATE" | "ALTER"))?;
+    let start = words
+        .iter()
+        .position(|word| matches!(word.as_str(), "DROP" | "REMOVE" | "TRUNCATE" | "DELETE" | "UPDATE" | "ALTER"))?;
     // A verb is read at the start, or after the names of a `WITH`; `EXPLAIN DELETE …` deletes nothing.
     let begins =
         start == 0 || matches!(words.first().map(String::as_str), Some("WITH" | "BEGIN" | "START" | "USE" | "GO"));
@@ -224,17 +226,28 @@ fn classify_statement(words: &[String]) -> Option<&'static str> {
     let filtered = has_row_filter(words);
     match words.first().map(String::as_str)? {
         "DROP" if drops_only_test_data(words) => None,
-        "DROP" => match second? {
-            "DATABASE" | "SCHEMA" | "KEYSPACE" => Some(DROP_DATABASE),
-            "TABLE" | "OWNED" | "COLUMNFAMILY" => Some(DROP_TABLE),
+        "DROP" | "REMOVE" => match second? {
+            "DATABASE" | "SCHEMA" | "KEYSPACE" | "NAMESPACE" => Some(DROP_DATABASE),
+            "TABLE" | "OWNED" | "COLUMNFAMILY" | "TABLESPACE" | "COLLECTION" => Some(DROP_TABLE),
             "USER" | "ROLE" => Some(DROP_USER),
             _ => None,
         },
         "TRUNCATE" => Some(DROP_TABLE),
         "ALTER" if words.windows(2).any(|pair| pair == ["DROP", "COLUMN"]) => Some(DROP_TABLE),
-        "DELETE" if second == Some("FROM") && !filtered => Some(DELETE_ALL),
+        "ALTER" | "DELETE" if deletes_rows(words) && !filtered => Some(DELETE_ALL),
         "UPDATE" if words.iter().any(|word| word == "SET") && !filtered => Some(DELETE_ALL),
         _ => None,
+    }
+}
+
+/// `DELETE FROM t`, `DELETE IGNORE FROM t`, and ClickHouse's `ALTER TABLE t DELETE WHERE …`.
+fn deletes_rows(words: &[String]) -> bool {
+    let at = words.iter().position(|word| word == "DELETE");
+    let after = at.and_then(|at| words.get(at + 1..)).unwrap_or_default();
+    match at {
+        Some(0) => after.iter().any(|word| word == "FROM"),
+        Some(3) => after.first().is_some_and(|word| word == "WHERE"),
+        _ => false,
     }
 }
 
@@ -255,6 +268,12 @@ fn classify_redis(text: &str) -> Option<&'static str> {
             "FLUSHALL" | "FLUSHDB" => Some(DROP_DATABASE),
             "EVAL" if line.contains("FLUSHALL") || line.contains("FLUSHDB") => Some(DROP_DATABASE),
             "SHUTDOWN" => Some(STOP_SERVICE),
+            "DEBUG" if line.starts_with("DEBUG SEGFAULT") => Some(STOP_SERVICE),
+            // A new master's data replaces all.
+            "REPLICAOF" | "SLAVEOF" if !line.ends_with("NO ONE") => Some(DROP_DATABASE),
+            "CONFIG" if line.starts_with("CONFIG SET DIR ") || line.starts_with("CONFIG SET DBFILENAME ") => {
+                Some(REMOTE_WRITE)
+            }
             _ => None,
         }
     })
@@ -266,6 +285,8 @@ fn classify_mongo(text: &str) -> Option<&'static str> {
     let has = |calls: &[&str]| calls.iter().any(|call| dense.contains(call));
     if has(&["dropDatabase(", "dropDatabase:"]) {
         Some(DROP_DATABASE)
+    } else if has(&["shutdown:1", "shutdownServer("]) {
+        Some(STOP_SERVICE)
     } else if has(&[".drop(", ".dropCollection("]) {
         Some(DROP_TABLE)
     } else if has(&[".deleteMany({})", ".remove({})", ".deleteMany()", ".remove()"]) {
@@ -305,6 +326,11 @@ mod tests {
             ("-- DROP TABLE users\nSELECT 1", None),
             ("EXPLAIN DELETE FROM users", None),
             ("INSERT INTO log VALUES ('delete from x')", None),
+            ("DELETE IGNORE FROM users", Some(DELETE_ALL)),
+            ("DELETE a, b FROM a, b", Some(DELETE_ALL)),
+            ("ALTER TABLE events DELETE WHERE 1", Some(DELETE_ALL)),
+            ("ALTER TABLE events DELETE WHERE id = 1", None),
+            ("ALTER TABLE users ADD COLUMN x int", None),
             ("DROP INDEX i", None),
             ("drop user if exists app", Some(DROP_USER)),
             ("'unclosed", None),
@@ -322,6 +348,10 @@ mod tests {
         assert_eq!(classify_redis("GET FLUSHALL"), None);
         assert_eq!(classify_redis("EVAL redis.call('FLUSHALL') 0"), Some(DROP_DATABASE));
         assert_eq!(classify_redis("shutdown nosave"), Some(STOP_SERVICE));
+        assert_eq!(classify_redis("replicaof other 6379"), Some(DROP_DATABASE));
+        assert_eq!(classify_redis("REPLICAOF NO ONE"), None);
+        assert_eq!(classify_redis("CONFIG SET dir /root/.ssh"), Some(REMOTE_WRITE));
+        assert_eq!(classify_redis("CONFIG SET maxmemory 1gb"), None);
         assert_eq!(classify_mongo("db.dropDatabase()"), Some(DROP_DATABASE));
         assert_eq!(classify_mongo("db.users.drop()"), Some(DROP_TABLE));
         assert_eq!(classify_mongo("db.users.deleteMany( {} )"), Some(DELETE_ALL));

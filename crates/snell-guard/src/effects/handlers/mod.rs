@@ -50,18 +50,21 @@ pub(super) fn apply_unknown_program(collector: &mut EffectCollector<'_>) {
 
 /// `chmod`: a mode may begin with a dash, so the usual parsing of flags does not work.
 fn apply_chmod(collector: &mut EffectCollector<'_>) {
-    let mut recursive = false;
+    let is_flag = |text: &str| {
+        text.starts_with("--")
+            || (text.starts_with('-') && text.len() > 1 && text.bytes().skip(1).all(|b| b"Rvcfh".contains(&b)))
+    };
+    let recurses = |text: &str| match text.starts_with("--") {
+        true => "--recursive".starts_with(text) && text.len() > 3,
+        false => text.contains('R'),
+    };
+    // Flags may follow the operands.
+    let flags = collector.arguments().iter().map(SymbolicText::leading_text).filter(|text| is_flag(text));
+    let recursive = flags.into_iter().any(recurses);
     let mut mode: Option<&str> = None;
     for argument in collector.arguments() {
         let text = argument.leading_text();
-        let is_flag = text.starts_with("--")
-            || (text.starts_with('-') && text.len() > 1 && text.bytes().skip(1).all(|b| b"Rvcfh".contains(&b)));
-        if is_flag {
-            recursive |= if text.starts_with("--") {
-                "--recursive".starts_with(text) && text.len() > 3
-            } else {
-                text.contains('R')
-            };
+        if is_flag(text) {
             if text.starts_with("--reference") {
                 mode = Some("");
             }

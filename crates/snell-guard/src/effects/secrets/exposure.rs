@@ -22,7 +22,9 @@ pub(in crate::effects) fn apply_secret_exposure(collector: &mut EffectCollector<
     if words::HTTP_CLIENTS.contains(&name) && sends_variable_to_foreign_host(invocation) {
         return collector.add_rule_effect("secret.send-private");
     }
-    if words::HTTP_CLIENTS.contains(&name) && sends_literal_secret(invocation) {
+    if words::HTTP_CLIENTS.contains(&name)
+        && (sends_literal_secret(invocation) || shows_variable_to_foreign_host(invocation))
+    {
         collector.add_rule_effect("secret.send-written");
     }
     if invocation.stdout != StdoutTarget::Inherited {
@@ -169,18 +171,31 @@ fn script_picks_secrets(name: &str, invocation: &Invocation) -> bool {
 
 /// Whether a secret variable is in a URL of a host that did not issue it, or in data that is sent there.
 fn sends_variable_to_foreign_host(invocation: &Invocation) -> bool {
-    let mut after_asking = false;
-    let mut given = invocation.arguments().iter().filter(|value| {
-        let asks =
-            std::mem::replace(&mut after_asking, value.as_text().is_some_and(|text| words::AUTH_FLAGS.contains(&text)));
-        let is_asking = asks || words::AUTH_FLAGS.iter().any(|flag| value.leading_text().starts_with(flag));
-        // A key that signs is never part of a request.
-        !is_asking || value.credential_issuer().is_some_and(|issuer| issuer.contains("aws"))
-    });
-    let Some(issuer) = given.find_map(SymbolicText::credential_issuer).filter(|issuer| !issuer.is_empty()) else {
-        return false;
-    };
-    goes_to_foreign_host(issuer_from_host_part(issuer), invocation)
+    // A key that signs is never part of a request.
+    let signs = |value: &SymbolicText| value.credential_issuer().is_some_and(|issuer| issuer.contains("aws"));
+    let mut given = list_arguments(invocation).filter(|(value, authenticates)| !authenticates || signs(value));
+    let issuer = given.find_map(|(value, _)| value.credential_issuer()).filter(|issuer| !issuer.is_empty());
+    issuer.is_some_and(|issuer| goes_to_foreign_host(issuer_from_host_part(issuer), invocation))
+}
+
+/// Whether a secret variable authenticates at a host that did not issue it: `Authorization: Bearer $GITHUB_TOKEN`.
+fn shows_variable_to_foreign_host(invocation: &Invocation) -> bool {
+    // Many services take the same requests and keys as these.
+    const IMITATED: &[&str] = &["", "openai", "anthropic"];
+    let issuers = list_arguments(invocation).filter(|(_, authenticates)| *authenticates);
+    let mut issuers =
+        issuers.filter_map(|(value, _)| value.credential_issuer()).filter(|issuer| !IMITATED.contains(issuer));
+    issuers.any(|issuer| goes_to_foreign_host(issuer_from_host_part(issuer), invocation))
+}
+
+/// The arguments, and whether each is for authentication.
+fn list_arguments(invocation: &Invocation) -> impl Iterator<Item = (&SymbolicText, bool)> {
+    let mut is_value = false;
+    invocation.arguments().iter().map(move |value| {
+        let is_flag = value.as_text().is_some_and(|text| words::AUTH_FLAGS.contains(&text));
+        let follows = std::mem::replace(&mut is_value, is_flag);
+        (value, follows || words::AUTH_FLAGS.iter().any(|flag| value.leading_text().starts_with(flag)))
+    })
 }
 
 /// Whether a literal secret in an argument or on standard input goes to a host that did not issue it.

@@ -139,7 +139,11 @@ fn find_scripts<'a>(line: &ParsedArgs<'a>) -> impl Iterator<Item = &'a SymbolicT
 fn list_loaded_files(invocation: &Invocation, flags: &[&str]) -> Vec<SymbolicText> {
     let arguments = invocation.arguments();
     if flags.contains(&"operands") {
-        return arguments.iter().filter(|word| !word.leading_text().starts_with('-')).cloned().collect();
+        let is_file = |word: &&SymbolicText| {
+            let text = word.leading_text();
+            !text.starts_with('-') && !words::LOADER_WORDS.contains(&text)
+        };
+        return arguments.iter().filter(is_file).cloned().collect();
     }
     let mut found = Vec::new();
     for (at, word) in arguments.iter().enumerate() {

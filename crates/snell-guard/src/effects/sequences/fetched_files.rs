@@ -15,7 +15,7 @@ const MAX_FILES: usize = 128;
 
 /// Where a file comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FileOrigin {
+pub(crate) enum FileOrigin {
     /// From an address.
     Downloaded,
     /// From another machine, a container, a bucket or an archive of unknown contents.
@@ -35,7 +35,7 @@ struct FetchedFile {
 
 /// The fetched files so far.
 #[derive(Debug, Default)]
-pub(super) struct FetchedFiles(Vec<FetchedFile>);
+pub(crate) struct FetchedFiles(Vec<FetchedFile>);
 
 impl FetchedFiles {
     pub(super) fn is_empty(&self) -> bool {
@@ -70,6 +70,19 @@ impl FetchedFiles {
     /// Whether a file's name marks it as an installer.
     pub(super) fn is_installer(path: &str) -> bool {
         words::INSTALLER_NAMES.iter().any(|pattern| matches_glob(base_name(path), pattern))
+    }
+
+    /// The files that one program fetches.
+    pub(crate) fn from_invocation(invocation: &Invocation, context: &JudgeContext) -> Self {
+        let mut files = Self::default();
+        files.add_fetched(invocation, invocation.name().and_then(programs::find_program), context);
+        files
+    }
+
+    /// The paths without stars, and whether everything below them is fetched too.
+    pub(crate) fn into_paths(self) -> impl Iterator<Item = (String, bool)> {
+        let known = self.0.into_iter().filter(|file| !file.path.contains('*'));
+        known.map(|file| (file.path, file.is_directory))
     }
 
     /// Adds the files that an invocation fetches, and the new names that it gives to fetched ones.
@@ -121,9 +134,10 @@ impl FetchedFiles {
         for (fetcher, rest) in words::RELEASE_FETCHERS.iter().filter(|(fetcher, _)| *fetcher == name) {
             let [before, flags @ ..] = rest else { continue };
             if starts_with_words(invocation.arguments(), before) && !fetcher.is_empty() {
-                for file in list_flag_values(invocation.arguments(), flags) {
-                    self.add(&file, cwd, FileOrigin::Copied, context);
-                }
+                let files = list_flag_values(invocation.arguments(), flags);
+                let paths = files.iter().filter_map(|file| resolve_file_path(file, cwd, context));
+                let origin = FileOrigin::Copied;
+                self.0.extend(paths.map(|path| FetchedFile { path, is_directory: true, origin }));
             }
         }
         if words::CLONERS.iter().any(|cloner| runs_words(invocation, cloner)) {
@@ -405,7 +419,7 @@ fn parse_archive_stem(archive: &str) -> Option<&str> {
     (!stem.is_empty()).then_some(stem)
 }
 
-pub(crate) fn parse_url_file_name(url: &SymbolicText) -> Option<SymbolicText> {
+fn parse_url_file_name(url: &SymbolicText) -> Option<SymbolicText> {
     let text = url.as_text()?;
     let path = text.split(['?', '#']).next()?;
     path.rsplit('/').next().filter(|name| !name.is_empty()).map(SymbolicText::from_text)

@@ -4,3 +4,4 @@ pub(crate) mod deferred_destroy;
 pub(crate) mod download_exec;
 pub(crate) mod fetched_files;
 pub(crate) mod file_aliases;
+pub(crate) mod private_files;

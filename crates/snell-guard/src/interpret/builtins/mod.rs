@@ -17,10 +17,32 @@ use crate::paths::locate_path;
 /// Arguments of `trap` that are not code.
 const NON_CODE_TRAP_WORDS: &[&str] = &["-", "", "-l", "-p"];
 
+/// Builtins that evaluate the subscripts in their arguments: `let 'a[$(command)]=1'`.
+const EVALUATING_BUILTINS: &[&str] = &["let", "test", "[", "[[", "printf", "unset", "read", "wait"];
+
 impl<'t> ShellInterpreter<'t> {
+    /// Runs the substitutions in subscripts that were quoted before, so that the builtin evaluates them.
+    fn run_subscripts(&mut self, command: &ExpandedCommand) {
+        // Without `-v`, the arguments are values.
+        let is_value = |flag: &SymbolicText| !flag.leading_text().starts_with('-');
+        if matches!(command.name(), Some("printf" | "test" | "[")) && command.arguments().first().is_none_or(is_value) {
+            return;
+        }
+        for argument in command.arguments().iter().filter_map(SymbolicText::as_text) {
+            let substitution = argument.split_once("[$(").and_then(|(_, rest)| rest.rsplit_once(")]"));
+            if let Some((code, _)) = substitution {
+                let code = SymbolicText::from_text(code);
+                self.run_in_subshell(|walker| walker.run_code(&code, &command.span));
+            }
+        }
+    }
+
     /// Runs a builtin; `None` if it is not one, or not one that changes anything.
     pub(super) fn run_builtin(&mut self, command: &ExpandedCommand) -> Option<ShellFlow> {
         let name = command.name()?;
+        if EVALUATING_BUILTINS.contains(&name) {
+            self.run_subscripts(command);
+        }
         let mut flow = ShellFlow::Next;
         match name {
             "cd" | "chdir" => self.run_cd(command),

@@ -197,8 +197,14 @@ fn apply_paste(flags: &FilterArgs<'_>, text: &str) -> Option<String> {
 
 /// `grep text`, `grep -v text`: with a literal text.
 fn apply_grep(flags: &FilterArgs<'_>, text: &str) -> Option<String> {
-    flags.require_only(&["v", "F", "e", "E", "i", "a", "h"])?;
+    flags.require_only(&["v", "F", "e", "E", "i", "a", "h", "o", "P"])?;
     let wanted = flags.flag_value(&["e"]).or_else(|| flags.operands.first().copied())?;
+    if flags.has_flag(&["o"]) {
+        // The match begins with the text before the first sign, and goes on to the end of the line at most.
+        let start = wanted.trim_start_matches('^').split(['.', '*', '[', '(', '\\', '$', '+', '?', '{', '|']).next()?;
+        let matched = |line: &str| line.find(start).and_then(|at| line.get(at..)).map(str::to_owned);
+        return (!start.is_empty()).then(|| text.split_inclusive('\n').filter_map(matched).collect());
+    }
     let is_literal = !wanted.contains(|c: char| ".*[]^$+?(){}|\\".contains(c));
     let keeps = |line: &&str| line.contains(wanted) != flags.has_flag(&["v"]);
     // Every line matches an empty pattern or `.`.

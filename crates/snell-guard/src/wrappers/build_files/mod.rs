@@ -1,6 +1,7 @@
 //! Build files and manifests: if this text wrote one and runs a program that reads it, the commands in it are analysed.
 //! `data/build_files.toml`, compiled by the build script.
 
+mod declared_commands;
 mod embedded_commands;
 mod makefile;
 
@@ -60,6 +61,7 @@ enum BuildFileFormat {
     Scripts,
     Shell,
     Texts,
+    Containers,
     Compiled,
     Statements,
     Code(CodeLanguage),
@@ -192,7 +194,12 @@ fn follow_content(
         }
         BuildFileFormat::Recipes => list_make_recipes(&text, command.arguments()),
         BuildFileFormat::Scripts => list_package_scripts(&text, command.arguments()),
-        BuildFileFormat::Texts => embedded_commands::list_embedded_commands(&text),
+        BuildFileFormat::Texts => {
+            let mut commands = declared_commands::list_declared_commands(&text);
+            commands.extend(embedded_commands::list_embedded_commands(&text));
+            commands
+        }
+        BuildFileFormat::Containers => declared_commands::list_container_commands(&text),
         BuildFileFormat::Compiled => embedded_commands::list_compiled_commands(&text),
     };
     for code in commands.into_iter().take(MAX_COMMANDS) {
@@ -221,7 +228,7 @@ fn list_package_scripts(text: &str, arguments: &[SymbolicText]) -> Vec<String> {
 }
 
 /// Whether a text starts with the name of a known program.
-fn starts_with_program(text: &str) -> bool {
+pub(super) fn starts_with_program(text: &str) -> bool {
     let name = text.split_ascii_whitespace().next().unwrap_or_default();
     programs::find_program(name).is_some() || !table::find_wrappers(name).is_empty()
 }
