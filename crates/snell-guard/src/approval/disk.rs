@@ -3,7 +3,8 @@
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
-use super::places::{AccessKind, PlaceAccess, check_place, is_generated, is_in_reach};
+use super::places::{AccessKind, PlaceAccess, check_place, is_generated, is_in_reach, is_source_pattern};
+use super::table::words;
 use crate::file_system::{FileKind, FileStatus, FileSystem};
 use crate::git_index::{FileTime, GitIndex, MAX_INDEX_BYTES};
 use crate::git_repository::find_git_dir;
@@ -69,7 +70,10 @@ impl<'a> ApprovalDisk<'a> {
             AccessKind::Tree => self.has_plain_matches(Path::new(path), &["**"], access.kind),
             AccessKind::Search => self.has_no_secrets(path),
             AccessKind::Exist => self.file_system.metadata(Path::new(path)).is_ok(),
+            AccessKind::Absent => self.file_system.symlink_metadata(Path::new(path)).is_err(),
+            AccessKind::Modules => self.has_no_modules(Path::new(path)),
             AccessKind::Make => true,
+            AccessKind::Mode => self.is_single_file(path),
             AccessKind::Edit => self.may_change(path, TrackedFiles::contains),
             AccessKind::Overwrite | AccessKind::Delete => self.may_change(path, TrackedFiles::has_same),
             AccessKind::DeleteTree => self.has_no_own_files(path),
@@ -91,6 +95,12 @@ impl<'a> ApprovalDisk<'a> {
 
     fn is_link(&self, path: &str) -> bool {
         self.file_system.read_link(Path::new(path)).is_ok()
+    }
+
+    /// Whether a path is a regular file without another name.
+    fn is_single_file(&self, path: &str) -> bool {
+        let status = self.file_system.symlink_metadata(Path::new(path));
+        status.is_ok_and(|status| status.kind == FileKind::Regular && status.hard_links == 1)
     }
 
     /// Whether a file is new, generated or temporary, or git has it.
@@ -159,7 +169,9 @@ impl<'a> ApprovalDisk<'a> {
         entries.iter().all(|entry| {
             let name = entry.file_name().unwrap_or_default().to_string_lossy();
             let is_any = pattern.contains("**");
-            let is_hidden = kind != AccessKind::Tree && name.starts_with('.') && !pattern.starts_with('.');
+            // No other repository makes its files.
+            let is_git = name == ".git" && names.last().is_some_and(|last| is_source_pattern(last));
+            let is_hidden = is_git || kind != AccessKind::Tree && name.starts_with('.') && !pattern.starts_with('.');
             // Brackets may match any sign.
             let may_match = is_any || pattern.contains('[') || matches_glob(&name, pattern);
             if is_hidden || !may_match {
@@ -173,6 +185,16 @@ impl<'a> ApprovalDisk<'a> {
             let rest = if is_any { names } else { below };
             !is_directory || rest.is_empty() || self.has_plain_matches(entry, rest, kind)
         })
+    }
+
+    /// Whether nothing in this directory has the name of a module of Python.
+    fn has_no_modules(&self, directory: &Path) -> bool {
+        let entries = self.file_system.list_directory(directory, MAX_ENTRIES + 1);
+        let is_module = |entry: &PathBuf| {
+            let name = entry.file_name().unwrap_or_default().to_string_lossy();
+            words::python::STANDARD_MODULES.contains(&name.split('.').next().unwrap_or_default())
+        };
+        entries.len() <= MAX_ENTRIES && !entries.iter().any(is_module)
     }
 
     /// Whether no file of secrets is in this directory.

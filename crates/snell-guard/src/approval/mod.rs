@@ -6,8 +6,10 @@
 
 pub(crate) mod disk;
 mod invocations;
+mod numbers;
 mod operands;
 pub(crate) mod places;
+mod python;
 mod scripts;
 mod syntax;
 mod table;

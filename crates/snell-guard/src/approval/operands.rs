@@ -2,7 +2,7 @@
 
 use super::places::{AccessKind, add_place, is_source_pattern};
 use super::scripts;
-use super::table::{ApprovalSpec, FlagShape, OperandRole};
+use super::table::{ApprovalSpec, FlagShape, OperandRole, words};
 use super::{ApprovalClass, ApprovalDraft};
 use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 
@@ -14,6 +14,9 @@ const MAX_NUMBER: f64 = 100_000.0;
 
 /// The longest time for which a program waits.
 const MAX_SECONDS: f64 = 600.0;
+
+/// More lines around a match would show whole files.
+const MAX_SURROUNDING_LINES: f64 = 30.0;
 
 /// Parts of the endings of files that hold secrets.
 const SECRET_ENDINGS: &[&str] = &["env", "pem", "key", "p12", "pfx", "secret", "local"];
@@ -97,7 +100,10 @@ impl<'a> WordSorter<'a> {
         while let Some((word, rest)) = self.rest.split_first() {
             self.rest = rest;
             let text = word.as_text();
-            if !only_operands && text == Some("--") {
+            if !only_operands && self.spec.rest && text == Some("--") {
+                let rest = std::mem::take(&mut self.rest);
+                rest.iter().all(is_local_text).then_some(())?;
+            } else if !only_operands && text == Some("--") {
                 // The project's own code gets the rest as flags.
                 only_operands = self.spec.class != Some(ApprovalClass::Runs);
             } else if only_operands || !self.is_flag(word) {
@@ -252,6 +258,8 @@ impl OperandChecker<'_> {
     fn check(&self, value: &SymbolicText, role: OperandRole, draft: &mut ApprovalDraft<'_>) -> Option<()> {
         let text = value.as_text();
         let access = match role {
+            // Several programs would read their arguments there.
+            OperandRole::Read | OperandRole::Scope if value.leading_text().starts_with('@') => return None,
             OperandRole::Text if self.spec.class == Some(ApprovalClass::Runs) => {
                 return is_local_text(value).then_some(());
             }
@@ -264,6 +272,23 @@ impl OperandChecker<'_> {
             OperandRole::Number => return scripts::is_small_number(text?, MAX_NUMBER).then_some(()),
             OperandRole::Seconds => return scripts::is_small_number(text?, MAX_SECONDS).then_some(()),
             OperandRole::Word => return scripts::is_plain_word(text?).then_some(()),
+            OperandRole::Lines => return scripts::is_small_number(text?, MAX_NUMBER).then_some(()),
+            OperandRole::Archive if text?.contains(':') => return None,
+            OperandRole::Archive => AccessKind::Read,
+            OperandRole::Source if !text?.starts_with('.') && !text?.ends_with(".go") => return None,
+            OperandRole::Source => return self.check_scope(text?, draft),
+            OperandRole::Empty => return text?.is_empty().then_some(()),
+            OperandRole::Port => return scripts::is_port(text?).then_some(()),
+            OperandRole::Yq => return scripts::is_plain_yq(text?).then_some(()),
+            OperandRole::Perl => return scripts::is_plain_perl(text?).then_some(()),
+            OperandRole::Local => return is_local_text(value).then_some(()),
+            OperandRole::Setting => return matches_any(text?, words::git::SETTINGS),
+            OperandRole::Task => return matches_any(text?, words::runs::TASKS),
+            OperandRole::Definition => {
+                matches_any(text?, words::runs::DEFINITIONS)?;
+                return is_local_text(value).then_some(());
+            }
+            OperandRole::Branch => return self.check_branch(text?, draft),
             OperandRole::Process => return scripts::is_process_word(text?).then_some(()),
             OperandRole::Columns => return (!text?.contains("env")).then_some(()),
             OperandRole::Below => return self.check_search_below(value, draft),
@@ -282,6 +307,7 @@ impl OperandChecker<'_> {
             OperandRole::Read => AccessKind::Read,
             OperandRole::List | OperandRole::Find => AccessKind::List,
             OperandRole::Make => AccessKind::Make,
+            OperandRole::Mode => AccessKind::Mode,
             OperandRole::Append | OperandRole::Edit => AccessKind::Edit,
             OperandRole::Write => AccessKind::Overwrite,
             OperandRole::Delete => AccessKind::Delete,
@@ -291,6 +317,36 @@ impl OperandChecker<'_> {
             draft.add_class(ApprovalClass::Edits)?;
         }
         add_place(draft, value, self.cwd, access)
+    }
+
+    /// The name of a branch: no option of another kind, and no path that is there.
+    fn check_branch(&self, text: &str, draft: &mut ApprovalDraft<'_>) -> Option<()> {
+        let is_sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.');
+        let is_name = text.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && text.chars().all(is_sign)
+            && !text.contains("..")
+            && !text.ends_with(['/', '.'])
+            && !matches!(text, "HEAD" | "FETCH_HEAD" | "ORIG_HEAD");
+        is_name.then_some(())?;
+        if self.spec.class == Some(ApprovalClass::Runs) {
+            add_place(draft, &SymbolicText::from_text(text), self.cwd, AccessKind::Absent)?;
+        }
+        Some(())
+    }
+
+    /// Whether a search shows many lines around each match.
+    fn shows_surroundings(&self) -> bool {
+        let mut counts = self.words.values.iter().filter(|(_, role)| *role == OperandRole::Lines);
+        counts.any(|(count, _)| {
+            !count.as_text().is_some_and(|text| scripts::is_small_number(text, MAX_SURROUNDING_LINES))
+        })
+    }
+
+    /// Whether a search shows whole files or several lines at once.
+    fn spans_lines(&self) -> bool {
+        let is_spanning =
+            |flag: &&str| matches!(*flag, "-z" | "-U" | "--multiline" | "--multiline-dotall" | "--null-data");
+        self.words.flags.iter().any(is_spanning)
     }
 
     /// Whether it searches everything below.
@@ -322,7 +378,8 @@ impl OperandChecker<'_> {
             Some(_) => patterns.all(|(pattern, _)| has_specific_text(pattern)),
             None => self.first_text.is_some_and(has_specific_text),
         };
-        (is_specific && !self.words.flags.iter().any(is_inverted)).then_some(AccessKind::Search)
+        let is_wide = self.words.flags.iter().any(is_inverted) || self.shows_surroundings() || self.spans_lines();
+        (is_specific && !is_wide).then_some(AccessKind::Search)
     }
 
     /// A search without hidden files: for anything, only if no file below holds secrets.
@@ -335,7 +392,11 @@ impl OperandChecker<'_> {
             Some(_) => patterns.all(|(pattern, _)| has_specific_text(pattern)),
             None => self.first_text.is_some_and(has_specific_text),
         };
-        let is_wide = !shows_names && (is_inverted || !is_specific);
+        let is_wide = !shows_names && (is_inverted || !is_specific || self.spans_lines());
+        // All of one file may be shown.
+        let is_file =
+            value.to_string().rsplit('/').next().is_some_and(|name| name.trim_start_matches('.').contains('.'));
+        (is_file || shows_names || !self.shows_surroundings()).then_some(())?;
         let places = draft.accesses.len();
         add_place(draft, value, self.cwd, AccessKind::Read)?;
         if is_wide && let Some(access) = draft.accesses.get_mut(places).filter(|access| access.pattern.is_empty()) {
@@ -372,6 +433,10 @@ impl OperandChecker<'_> {
         (!is_hidden).then_some(())?;
         add_place(draft, &value, self.cwd, kind)
     }
+}
+
+fn matches_any(text: &str, patterns: &[&str]) -> Option<()> {
+    patterns.iter().any(|pattern| crate::paths::matches_glob(text, pattern)).then_some(())
 }
 
 /// Whether a text for the project's own code cannot name a path elsewhere.

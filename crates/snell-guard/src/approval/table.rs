@@ -33,6 +33,8 @@ pub(crate) struct ApprovalSpec {
     pub(crate) expands: bool,
     /// Whether a package runner may run it.
     pub(crate) installed: bool,
+    /// Whether the words after `--` are for the project's own program.
+    pub(crate) rest: bool,
     matches: &'static [&'static str],
     not_matches: &'static [&'static str],
 }
@@ -109,6 +111,32 @@ pub(crate) enum OperandRole {
     Columns,
     /// Everything below is searched, without hidden files.
     Below,
+    /// A number of lines around each match.
+    Lines,
+    /// An archive on this machine, of which names are shown.
+    Archive,
+    /// Code of the project, and no package from elsewhere.
+    Source,
+    /// Nothing.
+    Empty,
+    /// It becomes executable, or only its owner may write it.
+    Mode,
+    /// A setting of git for one command.
+    Setting,
+    /// A branch, and no path.
+    Branch,
+    /// Ports of this machine.
+    Port,
+    /// A filter for yq.
+    Yq,
+    /// A substitution of Perl.
+    Perl,
+    /// A text that names no path elsewhere.
+    Local,
+    /// A task of a build tool.
+    Task,
+    /// A definition for a build tool: `NAME=value`.
+    Definition,
 }
 
 /// The entries for a program or a subcommand.
@@ -120,7 +148,9 @@ pub(crate) fn find_approvals(name: &str) -> impl Iterator<Item = &'static Approv
 
 /// Whether a program has entries.
 pub(crate) fn is_known_program(name: &str) -> bool {
-    find_approvals(name).next().is_some()
+    let after = APPROVAL_NAMES.partition_point(|(known, _)| *known < name);
+    let is_it = |known: &str| known.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+    APPROVAL_NAMES.iter().skip(after).take_while(|(known, _)| known.starts_with(name)).any(|(known, _)| is_it(known))
 }
 
 /// A command of the table, and whether it is approved.

@@ -3,7 +3,8 @@
 use serde_json::Value as Json;
 
 use super::invocations::check_invocation;
-use super::places::{AccessKind, check_place, is_source_pattern};
+use super::numbers::NumberVariables;
+use super::places::{AccessKind, check_place, is_public_file, is_source_pattern};
 use super::syntax::SyntaxCheck;
 use super::table::words;
 use super::{ApprovalClass, ApprovalDraft};
@@ -40,18 +41,22 @@ fn check_shell_call(input: &Json, analysis: &CallAnalysis, draft: &mut ApprovalD
     }
     let command = command_from_input(input)?;
     let listed = std::mem::take(&mut draft.listed);
-    let is_plain = SyntaxCheck { listed: &listed, shells: 0 }.is_plain_text(&command);
+    let is_plain =
+        SyntaxCheck { listed: &listed, shells: 0, numbers: NumberVariables::default() }.is_plain_text(&command);
     draft.listed = listed;
     if !is_plain || analysis.invocations.is_empty() {
         return None;
     }
     // The program that a package runner starts is an invocation of its own.
-    let is_runner = |invocation: &&Invocation| invocation.argv.first().and_then(SymbolicText::as_text) == Some("npx");
-    let is_started = |invocation: &&Invocation| invocation.via.iter().any(|via| via == "npx");
+    let is_runner = |invocation: &&Invocation| invocation.name().is_some_and(is_package_runner);
+    let is_started = |invocation: &&Invocation| invocation.via.iter().any(|via| is_package_runner(via));
     let runners = analysis.invocations.iter().filter(is_runner).count();
     let are_all_started = runners <= analysis.invocations.iter().filter(is_started).count();
     for invocation in &analysis.invocations {
         if is_runner(&invocation) && are_all_started && invocation.files.is_empty() && invocation.variables.is_empty() {
+            continue;
+        }
+        if is_setting_of_call(invocation, &analysis.invocations) {
             continue;
         }
         check_invocation(invocation, &analysis.invocations, draft)?;
@@ -59,11 +64,30 @@ fn check_shell_call(input: &Json, analysis: &CallAnalysis, draft: &mut ApprovalD
     analysis.effects.iter().try_for_each(|effect| check_effect(effect, draft))
 }
 
+/// Whether an invocation only stands for a setting of another one, which its entry checks: `git -c key=value log`.
+fn is_setting_of_call(invocation: &Invocation, all: &[Invocation]) -> bool {
+    let words: Vec<&str> = invocation.argv.iter().filter_map(SymbolicText::as_text).collect();
+    let ["git", "config", key, value] = words.as_slice() else { return false };
+    let setting = format!("{key}={value}");
+    let has_setting = |call: &Invocation| {
+        call.argv.windows(2).any(
+            |pair| matches!(pair, [flag, value] if flag.as_text() == Some("-c") && value.as_text() == Some(&setting)),
+        )
+    };
+    invocation.argv.len() == words.len() && all.iter().any(|call| call.span == invocation.span && has_setting(call))
+}
+
+/// Whether a wrapper is also reported as a program of its own: `npx`, `uv run`.
+fn is_package_runner(via: &str) -> bool {
+    matches!(via.split(' ').next(), Some("npx" | "uv"))
+}
+
 /// The other tables may know more about a program: whatever it does must be in reach, too.
 fn check_effect(effect: &Effect, draft: &mut ApprovalDraft<'_>) -> Option<()> {
     let EffectKind::Path(action) = effect.kind else { return None };
     let place = effect.place.as_ref()?;
-    if place.classes.contains(PathClass::Harmless) {
+    let is_public = action == PathAction::Read && place.path.as_deref().is_some_and(is_public_file);
+    if place.classes.contains(PathClass::Harmless) || is_public {
         return Some(());
     }
     let kind = find_access_kind(action)?;
@@ -97,8 +121,8 @@ fn find_access_kind(action: PathAction) -> Option<AccessKind> {
         PathAction::Append | PathAction::Edit => Some(AccessKind::Edit),
         PathAction::Put | PathAction::Overwrite | PathAction::Replace => Some(AccessKind::Overwrite),
         PathAction::Delete | PathAction::Take => Some(AccessKind::Delete),
+        PathAction::Mode => Some(AccessKind::Mode),
         PathAction::Link
-        | PathAction::Mode
         | PathAction::OpenUp
         | PathAction::SetId
         | PathAction::Chown
