@@ -35,7 +35,7 @@ pub(super) fn check_invocation(
     }
     let is_own_environment = |via: &String| {
         let runner = via.split(' ').next().unwrap_or_default();
-        words::shell::RUNNERS.contains(&runner) || runner == "bundle"
+        words::shell::RUNNERS.contains(&runner)
     };
     if invocation.via.iter().any(is_own_environment) {
         draft.may_run_project_code().then_some(())?;
@@ -58,19 +58,12 @@ pub(super) fn check_invocation(
         None => {}
         Some((program, arguments)) => check_program(program.as_text()?, arguments, invocation, draft)?,
     }
-    let may_be_links = all.iter().any(|search| finds_only_files(search) == Some(true) && !names_only_files(search));
     let is_found = invocation.via.iter().any(|wrapper| matches!(wrapper.as_str(), "find" | "xargs"));
     // `find` also finds hidden files.
     let is_shown = |access: &&PlaceAccess| access.kind == AccessKind::Read && !access.pattern.is_empty();
     let is_plain = !is_found || draft.accesses.iter().filter(is_shown).all(|access| is_source_pattern(&access.pattern));
     let own = std::mem::replace(&mut draft.accesses, before);
-    for mut access in own {
-        // `find` also finds symlinks, and in hidden directories.
-        if is_found && may_be_links && access.kind == AccessKind::Read && !access.pattern.is_empty() {
-            access.kind = AccessKind::Tree;
-        }
-        draft.add_access(access);
-    }
+    own.into_iter().for_each(|access| draft.add_access(access));
     is_plain.then_some(())
 }
 
@@ -119,9 +112,9 @@ fn has_checked_shells(via: &[String]) -> bool {
 }
 
 /// `find … -type f`
-fn names_only_files(search: &Invocation) -> bool {
+pub(super) fn names_only_files(search: &Invocation) -> bool {
     let words: Vec<&str> = search.argv.iter().filter_map(SymbolicText::as_text).collect();
-    words.first() != Some(&"find")
+    !matches!(words.first(), Some(&("find" | "gfind" | "fd" | "fdfind")))
         || words.windows(3).any(|words| matches!(words, [before, "-type", "f"] if !matches!(*before, "!" | "-not")))
 }
 
@@ -177,6 +170,14 @@ fn check_program(
         return None;
     }
     draft.add_class(ApprovalClass::Runs)?;
+    let is_runner = |via: &String| via.starts_with("npx");
+    if invocation.via.iter().any(is_runner) {
+        return None;
+    }
+    if super::table::is_known_program(base) && !is_installed {
+        add_place(draft, &SymbolicText::from_text(path), None, AccessKind::Run)?;
+        return check_named_program(base, arguments, invocation, draft);
+    }
     if is_installed {
         add_place(draft, &SymbolicText::from_text(path), None, AccessKind::Exist)?;
         return check_named_program(base, arguments, invocation, draft);

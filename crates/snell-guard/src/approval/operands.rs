@@ -258,6 +258,12 @@ impl OperandChecker<'_> {
     fn check(&self, value: &SymbolicText, role: OperandRole, draft: &mut ApprovalDraft<'_>) -> Option<()> {
         let text = value.as_text();
         let access = match role {
+            // Perl runs `|program`, and writes `>file`.
+            OperandRole::Read | OperandRole::Overwrite
+                if self.is_perl() && text.is_none_or(|text| text.contains(['|', '<', '>', '&'])) =>
+            {
+                return None;
+            }
             // Several programs would read their arguments there.
             OperandRole::Read | OperandRole::Scope if value.leading_text().starts_with('@') => return None,
             OperandRole::Text if self.spec.class == Some(ApprovalClass::Runs) => {
@@ -278,17 +284,22 @@ impl OperandChecker<'_> {
             OperandRole::Source if !text?.starts_with('.') && !text?.ends_with(".go") => return None,
             OperandRole::Source => return self.check_scope(text?, draft),
             OperandRole::Empty => return text?.is_empty().then_some(()),
-            OperandRole::Port => return scripts::is_port(text?).then_some(()),
+            OperandRole::Inet => return scripts::is_port(text?).then_some(()),
             OperandRole::Yq => return scripts::is_plain_yq(text?).then_some(()),
             OperandRole::Perl => return scripts::is_plain_perl(text?).then_some(()),
             OperandRole::Local => return is_local_text(value).then_some(()),
             OperandRole::Setting => return matches_any(text?, words::git::SETTINGS),
+            // Maven would take `name:goal` for a plugin.
+            OperandRole::Task if text?.contains(':') && !text?.starts_with(':') && text? != "dependency:tree" => {
+                return None;
+            }
             OperandRole::Task => return matches_any(text?, words::runs::TASKS),
             OperandRole::Definition => {
                 matches_any(text?, words::runs::DEFINITIONS)?;
                 return is_local_text(value).then_some(());
             }
-            OperandRole::Branch => return self.check_branch(text?, draft),
+            OperandRole::Trunk if !words::git::TRUNKS.contains(&text?) => return None,
+            OperandRole::Trunk | OperandRole::Branch => return self.check_branch(text?, draft),
             OperandRole::Process => return scripts::is_process_word(text?).then_some(()),
             OperandRole::Columns => return (!text?.contains("env")).then_some(()),
             OperandRole::Below => return self.check_search_below(value, draft),
@@ -317,6 +328,10 @@ impl OperandChecker<'_> {
             draft.add_class(ApprovalClass::Edits)?;
         }
         add_place(draft, value, self.cwd, access)
+    }
+
+    fn is_perl(&self) -> bool {
+        self.spec.flags.iter().any(|(_, shape)| *shape == FlagShape::Value(OperandRole::Perl))
     }
 
     /// The name of a branch: no option of another kind, and no path that is there.

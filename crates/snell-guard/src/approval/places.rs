@@ -167,6 +167,14 @@ pub(crate) fn check_place(place: &ClassifiedPath, kind: AccessKind, context: &Ju
     if !is_listing && names.contains(&".git") {
         return None;
     }
+    if !is_listing && !is_all && pattern_after(place, &path).split('/').any(|name| name.starts_with('.')) {
+        return None;
+    }
+    // `.ENV` may be the same file.
+    let is_environment = |name: &&str| name.to_lowercase().starts_with(".env") && !name.starts_with(".env");
+    if !is_listing && names.iter().any(is_environment) {
+        return None;
+    }
     let is_named_to_run = match kind {
         AccessKind::Mode => has_hidden_name(&path, context),
         _ => kind.is_change() && has_running_name(&path, context),
@@ -211,7 +219,8 @@ fn has_hidden_name(path: &str, context: &JudgeContext) -> bool {
 /// Whether a pattern of names only matches files without secrets: it excludes files, or ends like the name of a source file.
 pub(super) fn is_source_pattern(pattern: &str) -> bool {
     let name = pattern.rsplit('/').next().unwrap_or(pattern);
-    let is_source = words::files::SOURCE_ENDINGS.iter().any(|ending| name.ends_with(ending));
+    let is_source = words::files::SOURCE_ENDINGS.iter().any(|ending| name.ends_with(ending))
+        || words::files::SOURCE_NAMES.contains(&name);
     pattern.starts_with('!') || is_source && !name.starts_with('.')
 }
 

@@ -76,10 +76,9 @@ fn has_counting_loops(script: &str) -> bool {
     })
 }
 
-/// Whether an operand of `lsof` names ports of this machine.
+/// Whether a value for `lsof` names protocols, states and ports, and no host.
 pub(super) fn is_port(text: &str) -> bool {
-    text.strip_prefix(':')
-        .is_some_and(|ports| ports.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'-')))
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b',' | b'-' | b':' | b'_'))
 }
 
 /// Whether a filter of yq only selects.

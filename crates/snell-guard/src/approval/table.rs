@@ -125,8 +125,10 @@ pub(crate) enum OperandRole {
     Setting,
     /// A branch, and no path.
     Branch,
-    /// Ports of this machine.
-    Port,
+    /// A branch with a usual name, and no path.
+    Trunk,
+    /// Ports of this machine, and protocols.
+    Inet,
     /// A filter for yq.
     Yq,
     /// A substitution of Perl.

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::invocations::check_invocation;
+use super::invocations::{check_invocation, names_only_files};
 use super::numbers::NumberVariables;
 use super::places::{AccessKind, check_place, is_public_file, is_source_pattern};
 use super::syntax::SyntaxCheck;
@@ -61,7 +61,46 @@ fn check_shell_call(input: &Json, analysis: &CallAnalysis, draft: &mut ApprovalD
         }
         check_invocation(invocation, &analysis.invocations, draft)?;
     }
+    check_found_files(&analysis.invocations, draft)?;
     analysis.effects.iter().try_for_each(|effect| check_effect(effect, draft))
+}
+
+/// A search prints names at any depth, also hidden ones. A call that has one may only read files whose names say that they hold no
+/// secrets, if it does not name them itself.
+fn check_found_files(invocations: &[Invocation], draft: &mut ApprovalDraft<'_>) -> Option<()> {
+    if !invocations.iter().any(prints_names) {
+        return Some(());
+    }
+    let names_only_files = invocations.iter().filter(|search| prints_names(search)).all(names_only_files);
+    for access in &mut draft.accesses {
+        if !matches!(access.kind, AccessKind::Read | AccessKind::Tree)
+            || access.pattern.is_empty()
+            || access.pattern == "**"
+        {
+            continue;
+        }
+        is_source_pattern(&access.pattern).then_some(())?;
+        if !names_only_files && !access.pattern.contains("**") {
+            access.kind = AccessKind::Tree;
+            access.pattern = format!("**/{}", access.pattern);
+        }
+    }
+    Some(())
+}
+
+/// Whether a program prints names of files that it finds.
+fn prints_names(invocation: &Invocation) -> bool {
+    let lists = |word: &SymbolicText| {
+        let text = word.leading_text();
+        text.starts_with("--files")
+            || text.starts_with("--name-only")
+            || text.starts_with('-') && !text.starts_with("--") && text.contains(['l', 'L'])
+    };
+    match invocation.base_name() {
+        "find" | "gfind" | "fd" | "fdfind" => true,
+        "grep" | "egrep" | "fgrep" | "rg" | "git" => invocation.arguments().iter().any(lists),
+        _ => false,
+    }
 }
 
 /// Whether an invocation only stands for a setting of another one, which its entry checks: `git -c key=value log`.
