@@ -3,7 +3,9 @@
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
-use super::places::{AccessKind, PlaceAccess, check_place, is_generated, is_in_reach, is_source_pattern};
+use super::places::{
+    AccessKind, PlaceAccess, check_place, is_generated, is_in_reach, is_private_name, is_source_pattern,
+};
 use super::table::words;
 use crate::file_system::{FileKind, FileStatus, FileSystem};
 use crate::git_index::{FileTime, GitIndex, MAX_INDEX_BYTES};
@@ -65,9 +67,12 @@ impl<'a> ApprovalDisk<'a> {
             return self.has_plain_matches(Path::new(path), &names, access.kind);
         }
         match access.kind {
-            AccessKind::Read | AccessKind::List => true,
+            AccessKind::Read | AccessKind::Found | AccessKind::List => true,
             AccessKind::Code => !self.has_bare_repository(path),
-            AccessKind::Tree => self.has_plain_matches(Path::new(path), &["**"], access.kind),
+            AccessKind::Contents if !self.is_directory(Path::new(path)) => true,
+            AccessKind::Contents | AccessKind::Tree => {
+                self.has_plain_matches(Path::new(path), &["**"], AccessKind::Tree)
+            }
             AccessKind::Search => self.has_no_secrets(Path::new(path)),
             AccessKind::Exist => self.file_system.metadata(Path::new(path)).is_ok(),
             AccessKind::Absent => self.file_system.symlink_metadata(Path::new(path)).is_err(),
@@ -175,14 +180,20 @@ impl<'a> ApprovalDisk<'a> {
             let name = entry.file_name().unwrap_or_default().to_string_lossy();
             // No other repository makes the files of git.
             let is_git = name == ".git" && is_source_pattern(wanted);
-            let is_hidden = kind != AccessKind::Tree && name.starts_with('.') && !pattern.starts_with('.');
-            if is_git || is_hidden {
+            let is_hidden = !matches!(kind, AccessKind::Tree | AccessKind::Found)
+                && name.starts_with('.')
+                && !pattern.starts_with('.');
+            let is_generated = kind == AccessKind::Found && words::files::GENERATED.contains(&&*name);
+            if is_git || is_hidden || is_generated {
                 return true;
             }
             // Brackets may match any sign.
             let may_match = wanted.contains("**") || wanted.contains('[') || matches_glob(&name, wanted);
             let is_link = self.file_system.read_link(entry).is_ok();
             // `find` does not follow symlinks, a shell does.
+            if is_link && kind == AccessKind::Found {
+                return true;
+            }
             if is_link && (may_match || is_any && kind != AccessKind::Tree) {
                 return false;
             }
@@ -240,7 +251,8 @@ impl<'a> ApprovalDisk<'a> {
 
     fn is_secret(&self, path: &Path) -> bool {
         let value = SymbolicText::from_text(path.to_string_lossy());
-        locate_path(&value, None, self.context).classes.contains(PathClass::Secret)
+        let is_private = path.file_name().is_some_and(|name| is_private_name(&name.to_string_lossy()));
+        is_private || locate_path(&value, None, self.context).classes.contains(PathClass::Secret)
     }
 }
 

@@ -143,6 +143,9 @@ fn check_program(
     invocation: &Invocation,
     draft: &mut ApprovalDraft<'_>,
 ) -> Option<()> {
+    if written.starts_with('-') {
+        return None;
+    }
     let is_listed = draft.listed.iter().any(|pattern| pattern.matches_command(&invocation.argv, &invocation.variables));
     if is_listed && draft.level == ApprovalLevel::Project {
         let is_local =
@@ -229,6 +232,7 @@ fn has_plain_arguments(path: &str, arguments: &[SymbolicText]) -> bool {
     arguments.iter().all(is_local)
         && !has_risky_word(&SymbolicText::from_text(base_name(path)), arguments)
         && !arguments.iter().any(has_risky_flag)
+        && !arguments.iter().any(|word| word.as_text().is_some_and(|text| words::runs::LASTING_WORDS.contains(&text)))
 }
 
 /// Whether a flag says that something happens elsewhere, for good, or without a question.

@@ -16,7 +16,7 @@ const MAX_NUMBER: f64 = 100_000.0;
 const MAX_SECONDS: f64 = 600.0;
 
 /// More lines around a match would show whole files.
-const MAX_SURROUNDING_LINES: f64 = 30.0;
+pub(super) const MAX_SURROUNDING_LINES: f64 = 30.0;
 
 /// Parts of the endings of files that hold secrets.
 const SECRET_ENDINGS: &[&str] = &["env", "pem", "key", "p12", "pfx", "secret", "local"];
@@ -264,6 +264,8 @@ impl OperandChecker<'_> {
             {
                 return None;
             }
+            // Git itself would match the names.
+            OperandRole::Delete if value.to_string().contains(['*', '?', '[', ':']) => return None,
             // Several programs would read their arguments there.
             OperandRole::Read | OperandRole::Scope if value.leading_text().starts_with('@') => return None,
             OperandRole::Text if self.spec.class == Some(ApprovalClass::Runs) => {
@@ -279,6 +281,10 @@ impl OperandChecker<'_> {
             OperandRole::Seconds => return scripts::is_small_number(text?, MAX_SECONDS).then_some(()),
             OperandRole::Word => return scripts::is_plain_word(text?).then_some(()),
             OperandRole::Lines => return scripts::is_small_number(text?, MAX_NUMBER).then_some(()),
+            OperandRole::Contents if text == Some("-") => return Some(()),
+            OperandRole::Contents => AccessKind::Contents,
+            OperandRole::Parent if !text?.starts_with("..") => return None,
+            OperandRole::Parent => AccessKind::Code,
             OperandRole::Archive if text?.contains(':') => return None,
             OperandRole::Archive => AccessKind::Read,
             OperandRole::Source if !text?.starts_with('.') && !text?.ends_with(".go") => return None,
@@ -461,7 +467,7 @@ pub(super) fn is_local_text(value: &SymbolicText) -> bool {
 }
 
 /// Whether a pattern has enough letters in a row.
-fn has_specific_text(value: &SymbolicText) -> bool {
+pub(super) fn has_specific_text(value: &SymbolicText) -> bool {
     let Some(text) = value.as_text() else { return false };
     text.split(|c: char| !c.is_alphanumeric()).any(|word| word.chars().count() >= MIN_PATTERN_CHARS)
 }

@@ -12,6 +12,8 @@ use crate::paths::{ClassifiedPath, PathClass, PathClasses, is_within_directory, 
 pub(crate) enum AccessKind {
     /// The contents of the file, or of files in the directory, are shown.
     Read,
+    /// The contents of the file, or of all files below the directory, are shown.
+    Contents,
     /// Names, dates and sizes are shown.
     List,
     /// Everything below is searched, also hidden files.
@@ -34,6 +36,8 @@ pub(crate) enum AccessKind {
     Code,
     /// Everything below is shown, also hidden files.
     Tree,
+    /// The files below with such names are shown, also hidden ones, but no symlinks.
+    Found,
     /// It must be there, because it would be downloaded otherwise.
     Exist,
     /// It must not be there, because its name would mean it.
@@ -172,7 +176,7 @@ pub(crate) fn check_place(place: &ClassifiedPath, kind: AccessKind, context: &Ju
     }
     // `.ENV` may be the same file.
     let is_environment = |name: &&str| name.to_lowercase().starts_with(".env") && !name.starts_with(".env");
-    if !is_listing && names.iter().any(is_environment) {
+    if !is_listing && (names.iter().any(is_environment) || names.last().is_some_and(|name| is_private_name(name))) {
         return None;
     }
     let is_named_to_run = match kind {
@@ -214,6 +218,12 @@ fn has_hidden_name(path: &str, context: &JudgeContext) -> bool {
         name.starts_with('.') && !words::files::INERT_HIDDEN.contains(&name) && !words::files::GENERATED.contains(&name)
     };
     inside.split('/').any(is_hidden)
+}
+
+/// Whether a file of this name often holds secrets of its project.
+pub(super) fn is_private_name(name: &str) -> bool {
+    let name = name.to_lowercase();
+    words::files::PRIVATE.iter().any(|pattern| matches_glob(&name, pattern))
 }
 
 /// Whether a pattern of names only matches files without secrets: it excludes files, or ends like the name of a source file.

@@ -125,6 +125,10 @@ pub(crate) enum OperandRole {
     Setting,
     /// A branch, and no path.
     Branch,
+    /// It shows the file, or everything below the directory.
+    Contents,
+    /// A directory above.
+    Parent,
     /// A branch with a usual name, and no path.
     Trunk,
     /// Ports of this machine, and protocols.

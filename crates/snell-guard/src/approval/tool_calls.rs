@@ -4,6 +4,7 @@ use serde_json::Value as Json;
 
 use super::invocations::{check_invocation, names_only_files};
 use super::numbers::NumberVariables;
+use super::operands::{MAX_SURROUNDING_LINES, has_specific_text};
 use super::places::{AccessKind, check_place, is_public_file, is_source_pattern};
 use super::syntax::SyntaxCheck;
 use super::table::words;
@@ -80,8 +81,8 @@ fn check_found_files(invocations: &[Invocation], draft: &mut ApprovalDraft<'_>) 
             continue;
         }
         is_source_pattern(&access.pattern).then_some(())?;
-        if !names_only_files && !access.pattern.contains("**") {
-            access.kind = AccessKind::Tree;
+        access.kind = if names_only_files { AccessKind::Found } else { AccessKind::Tree };
+        if !access.pattern.contains("**") {
             access.pattern = format!("**/{}", access.pattern);
         }
     }
@@ -96,9 +97,13 @@ fn prints_names(invocation: &Invocation) -> bool {
             || text.starts_with("--name-only")
             || text.starts_with('-') && !text.starts_with("--") && text.contains(['l', 'L'])
     };
+    let shows_all = |word: &SymbolicText| {
+        word.leading_text().starts_with('-') && word.leading_text().contains(['a', 'A', 'R', 'f'])
+    };
     match invocation.base_name() {
         "find" | "gfind" | "fd" | "fdfind" => true,
         "grep" | "egrep" | "fgrep" | "rg" | "git" => invocation.arguments().iter().any(lists),
+        "ls" | "gls" | "dir" | "exa" | "eza" | "tree" => invocation.arguments().iter().any(shows_all),
         _ => false,
     }
 }
@@ -198,6 +203,21 @@ fn check_file_effects(call: &GuardToolCall<'_>, analysis: &CallAnalysis, draft: 
     Some(())
 }
 
+/// Whether a search shows no more than lines with a text that it looks for.
+fn is_narrow_search(input: &Json) -> bool {
+    let text = |key: &str| input.get(key).and_then(Json::as_str);
+    if matches!(text("output_mode"), Some("files_with_matches" | "count")) {
+        return true;
+    }
+    let patterns = ["pattern", "query", "regex"].into_iter().filter_map(text);
+    let is_specific = patterns.map(SymbolicText::from_text).any(|pattern| has_specific_text(&pattern));
+    let lines = ["-A", "-B", "-C", "context", "before", "after"]
+        .into_iter()
+        .filter_map(|key| input.get(key))
+        .all(|lines| lines.is_null() || lines.as_f64().is_some_and(|lines| lines <= MAX_SURROUNDING_LINES));
+    is_specific && lines && matches!(input.get("multiline"), None | Some(Json::Null | Json::Bool(false)))
+}
+
 /// Tools that list or search a directory: by default the one in which the agent works.
 fn check_listing(call: &GuardToolCall<'_>, kind: AccessKind, draft: &mut ApprovalDraft<'_>) -> Option<()> {
     let context = draft.context;
@@ -215,7 +235,7 @@ fn check_listing(call: &GuardToolCall<'_>, kind: AccessKind, draft: &mut Approva
         Some(Json::String(text)) => leads_away(text) || kind == AccessKind::Search && !is_source_pattern(text),
         Some(_) => true,
     });
-    if is_away {
+    if is_away || kind == AccessKind::Search && !is_narrow_search(call.input) {
         return None;
     }
     for directory in directories {
