@@ -98,7 +98,7 @@ fn is_plain_wrapper(via: &str, all: &[Invocation]) -> bool {
             let mut searches = all.iter().filter_map(finds_only_files).peekable();
             searches.peek().is_some() && searches.all(|is_plain| is_plain)
         }
-        _ => words::shell::WRAPPERS.contains(&name),
+        _ => words::shell::WRAPPERS.contains(&name) || words::shell::WRAPPERS.contains(&via),
     }
 }
 
@@ -148,8 +148,7 @@ fn check_program(
     }
     let is_listed = draft.listed.iter().any(|pattern| pattern.matches_command(&invocation.argv, &invocation.variables));
     if is_listed && draft.level == ApprovalLevel::Project {
-        let is_local =
-            |word: &SymbolicText| super::operands::is_local_text(word) && !word.to_string().starts_with("-f/");
+        let is_local = |word: &SymbolicText| super::roles::is_local_text(word) && !word.to_string().starts_with("-f/");
         if !arguments.iter().all(is_local) {
             return None;
         }
@@ -228,7 +227,7 @@ fn check_script(path: &str, arguments: &[SymbolicText], draft: &mut ApprovalDraf
 
 /// Whether the arguments of a project's own program name nothing elsewhere, and nothing that lasts.
 fn has_plain_arguments(path: &str, arguments: &[SymbolicText]) -> bool {
-    let is_local = |word: &SymbolicText| word.as_text().is_some() && super::operands::is_local_text(word);
+    let is_local = |word: &SymbolicText| word.as_text().is_some() && super::roles::is_local_text(word);
     arguments.iter().all(is_local)
         && !has_risky_word(&SymbolicText::from_text(base_name(path)), arguments)
         && !arguments.iter().any(has_risky_flag)
@@ -299,7 +298,10 @@ fn check_known_program(
             return try_specs(&name, rest, inner_cwd.as_deref(), invocation, draft);
         }
     }
-    try_specs(base, arguments, cwd.as_deref(), invocation, draft)
+    match skipped {
+        0 => try_specs(base, arguments, cwd.as_deref(), invocation, draft),
+        _ => try_specs(base, rest, inner_cwd.as_deref(), invocation, draft),
+    }
 }
 
 fn try_specs(
@@ -316,7 +318,7 @@ fn try_specs(
         let may_be = draft.permits_class(class)
             && (class != ApprovalClass::Runs
                 || draft.may_run_project_code()
-                    && !has_risky_word(&SymbolicText::default(), &list_free_words(spec, arguments))
+                    && !has_risky_word(&SymbolicText::default(), &list_choosing_words(name, spec, arguments))
                     && !(spec.rest
                         && arguments.iter().skip_while(|word| word.as_text() != Some("--")).any(has_risky_flag)))
             && (!is_fetched || spec.installed);
@@ -338,19 +340,22 @@ fn try_specs(
     None
 }
 
-/// The words of a call that its entry does not choose from a list.
-fn list_free_words(spec: &ApprovalSpec, arguments: &[SymbolicText]) -> Vec<SymbolicText> {
+/// The words of a call that may choose what the project's own code does: names of tasks, and arguments of its programs. Names of tests,
+/// packages and files do not.
+fn list_choosing_words(name: &str, spec: &ApprovalSpec, arguments: &[SymbolicText]) -> Vec<SymbolicText> {
+    let gets_arguments = spec.rest || spec.operands.contains(&OperandRole::Local);
+    // `ruff server`: the first word may be a subcommand.
+    let has_tasks = !spec.words.is_empty() || !name.contains(' ');
     let is_chosen = |at: usize, word: &SymbolicText| {
         let before = at.checked_sub(1).and_then(|at| arguments.get(at)).and_then(SymbolicText::as_text);
-        let is_configuration = spec
-            .flags
-            .iter()
-            .any(|(flag, shape)| Some(*flag) == before && *shape == FlagShape::Value(OperandRole::Word));
-        let is_task = || word.as_text().is_some_and(|text| words::runs::TASKS.contains(&text));
-        is_configuration || spec.operands.contains(&OperandRole::Task) && is_task()
+        let is_value =
+            spec.flags.iter().any(|(flag, shape)| Some(*flag) == before && matches!(shape, FlagShape::Value(_)));
+        let text = word.to_string();
+        let is_task = spec.operands.contains(&OperandRole::Task) && words::runs::TASKS.contains(&text.as_str());
+        gets_arguments || has_tasks && !is_value && !is_task && !text.contains(['/', '.'])
     };
-    let free = arguments.iter().enumerate().filter(|(at, word)| !is_chosen(*at, word));
-    free.map(|(_, word)| word.clone()).collect()
+    let chosen = arguments.iter().enumerate().filter(|(at, word)| is_chosen(*at, word));
+    chosen.map(|(_, word)| word.clone()).collect()
 }
 
 /// The flags before a subcommand: how many words, and the directory that they choose.

@@ -10,6 +10,7 @@ mod numbers;
 mod operands;
 pub(crate) mod places;
 mod python;
+mod roles;
 mod scripts;
 mod syntax;
 mod table;

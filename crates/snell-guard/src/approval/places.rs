@@ -181,6 +181,7 @@ pub(crate) fn check_place(place: &ClassifiedPath, kind: AccessKind, context: &Ju
     }
     let is_named_to_run = match kind {
         AccessKind::Mode => has_hidden_name(&path, context),
+        AccessKind::DeleteTree if is_generated(&path, context) => false,
         _ => kind.is_change() && has_running_name(&path, context),
     };
     if (kind == AccessKind::Run || kind.is_change()) && !is_all || is_named_to_run {

@@ -229,6 +229,8 @@ impl SedReader<'_> {
                 '{' => continue,
                 'p' | 'd' | 'q' | '=' | 'n' | 'N' | 'h' | 'H' | 'g' | 'G' | 'x' | 'D' | 'P' | 'l' => {}
                 's' => self.read_substitution()?,
+                // The rest of the line is a text.
+                'a' | 'i' | 'c' => self.skip_text(),
                 _ => return None,
             }
             // Nothing but the end may follow: some commands take the rest of the line.
@@ -237,6 +239,18 @@ impl SedReader<'_> {
                 return None;
             }
         }
+    }
+
+    /// Skips to the end of a line that no backslash continues.
+    fn skip_text(&mut self) {
+        let mut is_escaped = false;
+        let end = self.rest.char_indices().find(|(_, c)| {
+            let is_end = *c == '\n' && !is_escaped;
+            is_escaped = *c == '\\' && !is_escaped;
+            is_end
+        });
+        let end = end.map_or(self.rest.len(), |(at, _)| at);
+        self.rest = self.rest.get(end..).unwrap_or_default();
     }
 
     /// A number, `$`, or `/…/`, if any.
@@ -325,6 +339,9 @@ mod tests {
             "/a/,+5p",
             "s/\\/x/y/",
             "=",
+            "5i\\import x",
+            "a\\\nx",
+            "$a w x",
         ] {
             assert!(is_plain_sed(script), "{script}");
         }
@@ -341,7 +358,6 @@ mod tests {
             "s/a/b/ge",
             "s/[/]/x/e;s/]/a/",
             "y/a/b/;w x",
-            "a\\\nx",
             "s/a/b",
             "p w x",
             "s;a;b;e",
@@ -353,6 +369,8 @@ mod tests {
             "s/a/b/\nw x",
             "/x/w y",
             "1,e id",
+            "a x\nw out",
+            "a x\\\\\nw out",
         ] {
             assert!(!is_plain_sed(script), "{script}");
         }

@@ -59,6 +59,8 @@ pub(crate) enum FlagShape {
 pub(crate) enum OperandRole {
     /// It only prints or compares it.
     Text,
+    /// A text for people.
+    Message,
     /// It shows the file.
     Read,
     /// It shows names, dates and sizes.
@@ -113,7 +115,7 @@ pub(crate) enum OperandRole {
     Below,
     /// A number of lines around each match.
     Lines,
-    /// An archive on this machine, of which names are shown.
+    /// An archive on this machine; the names in it are shown.
     Archive,
     /// Code of the project, and no package from elsewhere.
     Source,
@@ -129,6 +131,8 @@ pub(crate) enum OperandRole {
     Contents,
     /// A directory above.
     Parent,
+    /// Where nothing is yet.
+    Fresh,
     /// A branch with a usual name, and no path.
     Trunk,
     /// Ports of this machine, and protocols.
@@ -141,6 +145,8 @@ pub(crate) enum OperandRole {
     Local,
     /// A task of a build tool.
     Task,
+    /// A target of make.
+    Target,
     /// A definition for a build tool: `NAME=value`.
     Definition,
 }

@@ -4,8 +4,8 @@ use serde_json::Value as Json;
 
 use super::invocations::{check_invocation, names_only_files};
 use super::numbers::NumberVariables;
-use super::operands::{MAX_SURROUNDING_LINES, has_specific_text};
 use super::places::{AccessKind, check_place, is_public_file, is_source_pattern};
+use super::roles::{MAX_SURROUNDING_LINES, has_specific_text};
 use super::syntax::SyntaxCheck;
 use super::table::words;
 use super::{ApprovalClass, ApprovalDraft};
@@ -72,6 +72,7 @@ fn check_found_files(invocations: &[Invocation], draft: &mut ApprovalDraft<'_>) 
     if !invocations.iter().any(prints_names) {
         return Some(());
     }
+    let is_for_secrets = invocations.iter().filter(|search| prints_names(search)).any(looks_for_secrets);
     let names_only_files = invocations.iter().filter(|search| prints_names(search)).all(names_only_files);
     for access in &mut draft.accesses {
         if !matches!(access.kind, AccessKind::Read | AccessKind::Tree)
@@ -80,13 +81,22 @@ fn check_found_files(invocations: &[Invocation], draft: &mut ApprovalDraft<'_>) 
         {
             continue;
         }
-        is_source_pattern(&access.pattern).then_some(())?;
+        (is_source_pattern(&access.pattern) && !is_for_secrets).then_some(())?;
         access.kind = if names_only_files { AccessKind::Found } else { AccessKind::Tree };
         if !access.pattern.contains("**") {
             access.pattern = format!("**/{}", access.pattern);
         }
     }
     Some(())
+}
+
+/// Whether a search for names asks for those of secrets.
+fn looks_for_secrets(search: &Invocation) -> bool {
+    let is_secret = |word: &SymbolicText| {
+        let text = word.to_string().to_lowercase();
+        words::files::SECRET_PARTS.iter().any(|part| text.contains(part))
+    };
+    search.arguments().iter().any(is_secret)
 }
 
 /// Whether a program prints names of files that it finds.
@@ -134,7 +144,11 @@ fn check_effect(effect: &Effect, draft: &mut ApprovalDraft<'_>) -> Option<()> {
     if place.classes.contains(PathClass::Harmless) || is_public {
         return Some(());
     }
-    let kind = find_access_kind(action)?;
+    let kind = match action {
+        // The entry for `cp` checked that nothing is there yet.
+        PathAction::Unpack if effect.program == "cp" => AccessKind::Make,
+        action => find_access_kind(action)?,
+    };
     if kind.is_change() {
         draft.add_class(ApprovalClass::Edits)?;
     }
@@ -160,7 +174,7 @@ fn check_effect(effect: &Effect, draft: &mut ApprovalDraft<'_>) -> Option<()> {
 /// How an action uses its path; `None` if it may do harm anywhere.
 fn find_access_kind(action: PathAction) -> Option<AccessKind> {
     match action {
-        PathAction::Read | PathAction::Use => Some(AccessKind::Read),
+        PathAction::Read | PathAction::Use | PathAction::Copy => Some(AccessKind::Read),
         PathAction::Make => Some(AccessKind::Make),
         PathAction::Append | PathAction::Edit => Some(AccessKind::Edit),
         PathAction::Put | PathAction::Overwrite | PathAction::Replace => Some(AccessKind::Overwrite),
@@ -175,7 +189,6 @@ fn find_access_kind(action: PathAction) -> Option<AccessKind> {
         | PathAction::Fetch
         | PathAction::MayEdit
         | PathAction::Lock
-        | PathAction::Copy
         | PathAction::Unpack
         | PathAction::Load => None,
     }

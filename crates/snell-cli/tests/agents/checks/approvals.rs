@@ -33,6 +33,6 @@ fn play_call(runner: &CheckRunner<'_>, command: &str, is_approved: bool) -> Stri
     terminal.wait_for_text("❯");
     terminal.submit_line("Go on");
     terminal.wait_for_text(if is_approved { "Done." } else { DIALOG });
-    let told = bench.run_snell(&["log", "--all"]).stdout;
+    let told = bench.run_snell(&["log", "--json"]).stdout;
     yes_or(told.contains("Snell approved it") == is_approved, &format!("the log says: {told}"))
 }

@@ -260,7 +260,7 @@ fn a_host_is_told_why_a_call_is_approved() {
         let ran = sandbox.run_snell(&["run", "PreToolUse", "--guard", "--record"], &payload.to_string());
         assert_eq!(ran.json()["guard"]["approved"], approved, "{command}: {ran:?}");
     }
-    let told = sandbox.run_snell(&["log", "--all"], "").stdout;
+    let told = sandbox.run_snell(&["log", "--json"], "").stdout;
     assert!(told.contains("Snell approved it: reads only: ls"), "{told}");
 }
 

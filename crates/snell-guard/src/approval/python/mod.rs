@@ -2,6 +2,7 @@
 //! `data/approval_words.toml` may do harm: names of builtins and modules, functions of modules, methods of values.
 
 mod bindings;
+mod imports;
 mod tokens;
 
 use super::ApprovalDraft;
@@ -183,9 +184,8 @@ impl<'a> CodeCheck<'_, 'a> {
                 let patterns = arguments()?;
                 let [[PythonToken::Text(Some(pattern))]] = patterns.as_slice() else { return None };
                 let sources = self.bindings.find_paths(receiver)?;
-                let is_deep = name == "rglob";
                 sources.iter().try_for_each(|source| {
-                    self.add_source(&source.with_pattern(pattern, is_deep)?, AccessKind::Read, draft)
+                    self.add_source(&source.with_pattern(name, pattern)?, AccessKind::Read, draft)
                 })
             }
             "iterdir" => {
@@ -193,7 +193,7 @@ impl<'a> CodeCheck<'_, 'a> {
                 let sources = self.bindings.find_paths(receiver)?;
                 sources
                     .iter()
-                    .try_for_each(|source| self.add_source(&source.with_pattern("*", false)?, AccessKind::Read, draft))
+                    .try_for_each(|source| self.add_source(&source.with_pattern("glob", "*")?, AccessKind::Read, draft))
             }
             _ => words::python::METHODS.contains(&name).then_some(()),
         }
