@@ -10,6 +10,9 @@ const SHELL_NUMBERS: &[&str] = &["?", "#", "$", "RANDOM", "SECONDS", "LINENO", "
 /// Programs that print one number, whatever they read.
 const COUNTERS: &[&str] = &["wc", "nproc"];
 
+/// With more assignments, no variable counts as a number.
+const MAX_ASSIGNMENTS: usize = 200;
+
 /// The most rounds of a counting loop.
 const MAX_ROUNDS: u32 = 100_000;
 
@@ -30,6 +33,9 @@ impl NumberVariables {
     pub(super) fn from_script(script: &ShellScript) -> Self {
         let mut variables = Self::default();
         variables.add_script(script);
+        if variables.assignments.len() > MAX_ASSIGNMENTS {
+            return Self::default();
+        }
         variables.keep_certain();
         variables
     }

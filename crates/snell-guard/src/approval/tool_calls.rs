@@ -15,6 +15,9 @@ use crate::judge::{CallAnalysis, GuardToolCall, find_whole_text};
 use crate::paths::{PathClass, normalize_path};
 use crate::tools::{ApprovableTool, command_from_input, find_approvable_tool};
 
+/// A call that runs more programs is not approved.
+const MAX_INVOCATIONS: usize = 500;
+
 /// Checks a call; `None` if any part of it may do harm.
 pub(super) fn check_tool_call(
     call: &GuardToolCall<'_>,
@@ -53,6 +56,9 @@ fn check_shell_call(input: &Json, analysis: &CallAnalysis, draft: &mut ApprovalD
     let is_started = |invocation: &&Invocation| invocation.via.iter().any(|via| is_package_runner(via));
     let runners = analysis.invocations.iter().filter(is_runner).count();
     let are_all_started = runners <= analysis.invocations.iter().filter(is_started).count();
+    if analysis.invocations.len() > MAX_INVOCATIONS {
+        return None;
+    }
     for invocation in &analysis.invocations {
         if is_runner(&invocation) && are_all_started && invocation.files.is_empty() && invocation.variables.is_empty() {
             continue;
