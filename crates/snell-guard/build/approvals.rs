@@ -28,6 +28,7 @@ struct ApprovalEntry {
     style: Option<String>,
     expands: bool,
     installed: bool,
+    rest: bool,
     #[serde(rename = "match")]
     matches: Vec<String>,
     not_match: Vec<String>,
@@ -81,7 +82,7 @@ fn compile_entry(entry: &ApprovalEntry) -> Result<String, BuildError> {
         entry.operands.iter().map(|role| format_variant("OperandRole", role.trim_end_matches('*'))).collect();
     Ok(format!(
         "ApprovalSpec {{ class: {class}, words: {}, any_flag: {any_flag}, flags: &[{}], operands: &[{}], \
-         repeats: {repeats}, min_operands: {}, needs: {}, pattern_flags: {}, word_flags: {}, expands: {}, installed: {}, \
+         repeats: {repeats}, min_operands: {}, needs: {}, pattern_flags: {}, word_flags: {}, expands: {}, installed: {}, rest: {}, \
          matches: {}, not_matches: {} }}",
         format_alternatives(&entry.words),
         flags.join(", "),
@@ -92,6 +93,7 @@ fn compile_entry(entry: &ApprovalEntry) -> Result<String, BuildError> {
         style == "words",
         entry.expands,
         entry.installed,
+        entry.rest,
         format_list(&entry.matches),
         format_list(&entry.not_match),
     ))

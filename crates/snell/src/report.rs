@@ -55,6 +55,9 @@ pub struct GuardReport {
     pub reason: Option<String>,
     /// The advice: what to do instead.
     pub advice: Option<&'static str>,
+    /// Why the guard approves the call, so that the host need not ask.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approved: Option<String>,
 }
 
 /// The agent's next step.

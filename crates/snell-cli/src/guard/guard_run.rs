@@ -15,6 +15,9 @@ use super::{GuardCaller, ProjectGuard, report};
 /// The permission mode in which agents only plan.
 const PLAN_MODE: &str = "plan";
 
+/// The start of the reason of an approved call, for agents and records.
+pub(crate) const APPROVAL_START: &str = "Snell approved it:";
+
 /// The field with the tool's name.
 const TOOL_NAME: &str = "tool_name";
 
@@ -199,13 +202,14 @@ impl<'a> GuardRun<'a> {
         asking.map(|judgement| judgement.rule_id().unwrap_or("guard"))
     }
 
-    /// The gravest judgement as JSON.
-    pub(crate) fn worst_report(&self) -> Option<GuardReport> {
+    /// The gravest judgement as JSON, and why the guard approves the call.
+    pub(crate) fn worst_report(&self, answer: &Verdict) -> Option<GuardReport> {
         let gravest = self
             .judgements
             .iter()
             .reduce(|gravest, next| if next.unaudited > gravest.unaudited { next } else { gravest });
-        gravest.map(report::build_report)
+        let approved = self.find_approval(answer).map(ToString::to_string);
+        gravest.map(|gravest| GuardReport { approved, ..report::build_report(gravest) })
     }
 
     /// The judgements as the store keeps them.

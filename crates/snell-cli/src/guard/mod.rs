@@ -24,7 +24,7 @@ use snell_guard::{
     PolicyEntry, SessionFacts, SessionNotes,
 };
 
-pub(crate) use guard_run::GuardRun;
+pub(crate) use guard_run::{APPROVAL_START, GuardRun};
 pub(crate) use lint::{lint_guard_settings, lint_unreadable_config};
 use local_file_system::LocalFileSystem;
 pub(crate) use overview::{list_relaxed_rules, summarize_decision};

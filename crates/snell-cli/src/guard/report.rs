@@ -86,6 +86,7 @@ pub(super) fn build_report(judgement: &GuardJudgement) -> GuardReport {
         tier: judgement.tier_name(),
         reason: Some(reveal_invisible_chars(&judgement.reason).into_owned()).filter(|reason| !reason.is_empty()),
         advice: Some(judgement.advice).filter(|advice| !advice.is_empty()),
+        approved: None,
     }
 }
 

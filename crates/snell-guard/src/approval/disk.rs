@@ -3,7 +3,10 @@
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
-use super::places::{AccessKind, PlaceAccess, check_place, is_generated, is_in_reach};
+use super::places::{
+    AccessKind, PlaceAccess, check_place, is_generated, is_in_reach, is_private_name, is_source_pattern,
+};
+use super::table::words;
 use crate::file_system::{FileKind, FileStatus, FileSystem};
 use crate::git_index::{FileTime, GitIndex, MAX_INDEX_BYTES};
 use crate::git_repository::find_git_dir;
@@ -12,10 +15,10 @@ use crate::judge::context::JudgeContext;
 use crate::paths::{PathClass, locate_path, matches_glob};
 
 /// How many entries of directories are compared with the patterns of one call.
-const MAX_ENTRIES: usize = 2_000;
+const MAX_ENTRIES: usize = 4_000;
 
-/// How many entries of a directory are searched for secrets.
-const MAX_SECRETS_LISTED: usize = 500;
+/// Larger settings of git are not read.
+const MAX_CONFIG_BYTES: u64 = 65_536;
 
 /// The disk on which an approved call would run.
 pub(crate) struct ApprovalDisk<'a> {
@@ -64,12 +67,18 @@ impl<'a> ApprovalDisk<'a> {
             return self.has_plain_matches(Path::new(path), &names, access.kind);
         }
         match access.kind {
-            AccessKind::Read | AccessKind::List => true,
+            AccessKind::Read | AccessKind::Found | AccessKind::List => true,
             AccessKind::Code => !self.has_bare_repository(path),
-            AccessKind::Tree => self.has_plain_matches(Path::new(path), &["**"], access.kind),
-            AccessKind::Search => self.has_no_secrets(path),
+            AccessKind::Contents if !self.is_directory(Path::new(path)) => true,
+            AccessKind::Contents | AccessKind::Tree => {
+                self.has_plain_matches(Path::new(path), &["**"], AccessKind::Tree)
+            }
+            AccessKind::Search => self.has_no_secrets(Path::new(path)),
             AccessKind::Exist => self.file_system.metadata(Path::new(path)).is_ok(),
+            AccessKind::Absent => self.file_system.symlink_metadata(Path::new(path)).is_err(),
+            AccessKind::Modules => self.has_no_modules(Path::new(path)),
             AccessKind::Make => true,
+            AccessKind::Mode => self.is_single_file(path),
             AccessKind::Edit => self.may_change(path, TrackedFiles::contains),
             AccessKind::Overwrite | AccessKind::Delete => self.may_change(path, TrackedFiles::has_same),
             AccessKind::DeleteTree => self.has_no_own_files(path),
@@ -91,6 +100,12 @@ impl<'a> ApprovalDisk<'a> {
 
     fn is_link(&self, path: &str) -> bool {
         self.file_system.read_link(Path::new(path)).is_ok()
+    }
+
+    /// Whether a path is a regular file without another name.
+    fn is_single_file(&self, path: &str) -> bool {
+        let status = self.file_system.symlink_metadata(Path::new(path));
+        status.is_ok_and(|status| status.kind == FileKind::Regular && status.hard_links == 1)
     }
 
     /// Whether a file is new, generated or temporary, or git has it.
@@ -156,34 +171,88 @@ impl<'a> ApprovalDisk<'a> {
             return false;
         }
         self.left.set(left - entries.len());
+        let is_any = pattern.contains("**");
+        let wanted = match below {
+            [name] if *pattern == "**" => name,
+            _ => pattern,
+        };
         entries.iter().all(|entry| {
             let name = entry.file_name().unwrap_or_default().to_string_lossy();
-            let is_any = pattern.contains("**");
-            let is_hidden = kind != AccessKind::Tree && name.starts_with('.') && !pattern.starts_with('.');
-            // Brackets may match any sign.
-            let may_match = is_any || pattern.contains('[') || matches_glob(&name, pattern);
-            if is_hidden || !may_match {
+            // No other repository makes the files of git.
+            let is_git = name == ".git" && is_source_pattern(wanted);
+            let is_hidden = !matches!(kind, AccessKind::Tree | AccessKind::Found)
+                && name.starts_with('.')
+                && !pattern.starts_with('.');
+            let is_generated = kind == AccessKind::Found && words::files::GENERATED.contains(&&*name);
+            if is_git || is_hidden || is_generated {
                 return true;
             }
-            if self.file_system.read_link(entry).is_ok() || kind != AccessKind::List && self.is_secret(entry) {
+            // Brackets may match any sign.
+            let may_match = wanted.contains("**") || wanted.contains('[') || matches_glob(&name, wanted);
+            let is_link = self.file_system.read_link(entry).is_ok();
+            // `find` does not follow symlinks, a shell does.
+            if is_link && kind == AccessKind::Found {
+                return true;
+            }
+            if is_link && (may_match || is_any && kind != AccessKind::Tree) {
                 return false;
             }
-            let is_directory =
-                self.file_system.symlink_metadata(entry).is_ok_and(|status| status.kind == FileKind::Directory);
+            if may_match && kind != AccessKind::List && self.is_secret(entry) {
+                return false;
+            }
             let rest = if is_any { names } else { below };
-            !is_directory || rest.is_empty() || self.has_plain_matches(entry, rest, kind)
+            is_link
+                || !may_match && !is_any
+                || rest.is_empty()
+                || !self.is_directory(entry)
+                || self.has_plain_matches(entry, rest, kind)
         })
     }
 
-    /// Whether no file of secrets is in this directory.
-    fn has_no_secrets(&self, directory: &str) -> bool {
-        let entries = self.file_system.list_directory(Path::new(directory), MAX_SECRETS_LISTED + 1);
-        entries.len() <= MAX_SECRETS_LISTED && !entries.iter().any(|entry| self.is_secret(entry))
+    fn is_directory(&self, path: &Path) -> bool {
+        self.file_system.symlink_metadata(path).is_ok_and(|status| status.kind == FileKind::Directory)
+    }
+
+    /// Whether nothing in this directory has the name of a module of Python.
+    fn has_no_modules(&self, directory: &Path) -> bool {
+        let entries = self.file_system.list_directory(directory, MAX_ENTRIES + 1);
+        let is_module = |entry: &PathBuf| {
+            let name = entry.file_name().unwrap_or_default().to_string_lossy();
+            words::python::STANDARD_MODULES.contains(&name.split('.').next().unwrap_or_default())
+        };
+        entries.len() <= MAX_ENTRIES && !entries.iter().any(is_module)
+    }
+
+    /// Whether no file of secrets is below this directory, besides generated ones. Git's own files are searched, too.
+    fn has_no_secrets(&self, directory: &Path) -> bool {
+        let left = self.left.get();
+        let entries = self.file_system.list_directory(directory, left + 1);
+        if entries.len() > left || self.has_secret_setting(directory) {
+            return false;
+        }
+        self.left.set(left - entries.len());
+        entries.iter().all(|entry| {
+            let name = entry.file_name().unwrap_or_default().to_string_lossy();
+            let is_skipped = name == ".git" || words::files::GENERATED.contains(&&*name);
+            is_skipped || !self.is_secret(entry) && (!self.is_directory(entry) || self.has_no_secrets(entry))
+        })
+    }
+
+    /// Whether git's settings hold a token: in an address, or in a header.
+    fn has_secret_setting(&self, directory: &Path) -> bool {
+        let text = self.file_system.read_text(&directory.join(".git/config"), MAX_CONFIG_BYTES).unwrap_or_default();
+        text.to_lowercase().lines().any(|line| {
+            let has_name = line
+                .split_once("://")
+                .is_some_and(|(_, rest)| rest.split('/').next().unwrap_or_default().contains('@'));
+            has_name || line.contains("extraheader") || line.contains("password") || line.contains("token")
+        })
     }
 
     fn is_secret(&self, path: &Path) -> bool {
         let value = SymbolicText::from_text(path.to_string_lossy());
-        locate_path(&value, None, self.context).classes.contains(PathClass::Secret)
+        let is_private = path.file_name().is_some_and(|name| is_private_name(&name.to_string_lossy()));
+        is_private || locate_path(&value, None, self.context).classes.contains(PathClass::Secret)
     }
 }
 

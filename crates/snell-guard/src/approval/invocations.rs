@@ -2,8 +2,9 @@
 
 use super::operands::check_spec;
 use super::places::{AccessKind, PlaceAccess, add_place, is_in_reach, is_source_pattern};
+use super::python;
 use super::syntax::is_harmless_variable;
-use super::table::{find_approvals, words};
+use super::table::{ApprovalSpec, FlagShape, OperandRole, find_approvals, words};
 use super::{ApprovalClass, ApprovalDraft, ApprovalLevel};
 use crate::invocation::{FileOpenMode, Invocation, SymbolicPart, SymbolicText, UnknownKind, base_name};
 use crate::paths::{is_within_directory, locate_path};
@@ -29,10 +30,16 @@ pub(super) fn check_invocation(
     }
     let cwd = invocation.cwd.as_deref().filter(|cwd| is_in_reach(cwd, draft.context))?;
     add_place(draft, &SymbolicText::from_text(cwd), None, AccessKind::List)?;
-    let is_set =
-        |(name, value): &(String, SymbolicText)| value.as_text().is_some_and(|value| is_harmless_variable(name, value));
-    if !invocation.variables.iter().all(is_set) {
-        return None;
+    for (name, value) in &invocation.variables {
+        check_variable(name, value.as_text()?, cwd, draft)?;
+    }
+    let is_own_environment = |via: &String| {
+        let runner = via.split(' ').next().unwrap_or_default();
+        words::shell::RUNNERS.contains(&runner)
+    };
+    if invocation.via.iter().any(is_own_environment) {
+        draft.may_run_project_code().then_some(())?;
+        draft.add_class(ApprovalClass::Runs)?;
     }
     for file in &invocation.files {
         let (kind, class) = match file.mode {
@@ -60,6 +67,19 @@ pub(super) fn check_invocation(
     is_plain.then_some(())
 }
 
+/// A variable for one program: harmless as it is, or a list of the project's own directories.
+fn check_variable(name: &str, value: &str, cwd: &str, draft: &mut ApprovalDraft<'_>) -> Option<()> {
+    if is_harmless_variable(name, value) {
+        return Some(());
+    }
+    let is_path = words::runs::PATH_VARIABLES.contains(&name) && draft.may_run_project_code();
+    is_path.then_some(())?;
+    draft.add_class(ApprovalClass::Runs)?;
+    let mut directories = value.split(':').filter(|directory| !directory.is_empty());
+    directories
+        .try_for_each(|directory| add_place(draft, &SymbolicText::from_text(directory), Some(cwd), AccessKind::Code))
+}
+
 /// Values that must not be shown, or that others chose.
 fn is_tainted(word: &SymbolicText) -> bool {
     word.parts.iter().any(|part| match part {
@@ -78,7 +98,7 @@ fn is_plain_wrapper(via: &str, all: &[Invocation]) -> bool {
             let mut searches = all.iter().filter_map(finds_only_files).peekable();
             searches.peek().is_some() && searches.all(|is_plain| is_plain)
         }
-        _ => words::shell::WRAPPERS.contains(&name),
+        _ => words::shell::WRAPPERS.contains(&name) || words::shell::WRAPPERS.contains(&via),
     }
 }
 
@@ -91,16 +111,26 @@ fn has_checked_shells(via: &[String]) -> bool {
     !via.iter().skip_while(|wrapper| is_shell(wrapper)).any(is_shell)
 }
 
+/// `find … -type f`
+pub(super) fn names_only_files(search: &Invocation) -> bool {
+    let words: Vec<&str> = search.argv.iter().filter_map(SymbolicText::as_text).collect();
+    !matches!(words.first(), Some(&("find" | "gfind" | "fd" | "fdfind")))
+        || words.windows(3).any(|words| matches!(words, [before, "-type", "f"] if !matches!(*before, "!" | "-not")))
+}
+
 /// Whether a search names no symlink, as `find … -type f` and `rg`; `None` if it is no search.
 fn finds_only_files(invocation: &Invocation) -> Option<bool> {
     const BRANCHES: [&str; 4] = ["-o", "-or", ",", "-L"];
     let words: Vec<&str> = invocation.argv.iter().filter_map(SymbolicText::as_text).collect();
     match words.first() {
         Some(&"find") => {
-            let names_files = words
-                .windows(3)
-                .any(|words| matches!(words, [before, "-type", "f"] if !matches!(*before, "!" | "-not")));
-            Some(names_files && !words.iter().any(|word| BRANCHES.contains(word)))
+            let names_files = names_only_files(invocation);
+            let names: Vec<&[&str]> = words.windows(2).filter(|words| matches!(words, ["-name", _])).collect();
+            let names_sources = matches!(names.as_slice(), [[_, name]] if is_source_pattern(name));
+            let has_other_types = !names_files && words.contains(&"-type");
+            Some(
+                (names_files || names_sources && !has_other_types) && !words.iter().any(|word| BRANCHES.contains(word)),
+            )
         }
         Some(&"rg") => Some(true),
         _ => None,
@@ -113,10 +143,12 @@ fn check_program(
     invocation: &Invocation,
     draft: &mut ApprovalDraft<'_>,
 ) -> Option<()> {
+    if written.starts_with('-') {
+        return None;
+    }
     let is_listed = draft.listed.iter().any(|pattern| pattern.matches_command(&invocation.argv, &invocation.variables));
     if is_listed && draft.level == ApprovalLevel::Project {
-        let is_local =
-            |word: &SymbolicText| super::operands::is_local_text(word) && !word.to_string().starts_with("-f/");
+        let is_local = |word: &SymbolicText| super::roles::is_local_text(word) && !word.to_string().starts_with("-f/");
         if !arguments.iter().all(is_local) {
             return None;
         }
@@ -131,7 +163,7 @@ fn check_program(
         None => (None, written),
     };
     let Some(directory) = directory.filter(|directory| !SYSTEM_DIRS.contains(directory)) else {
-        return check_known_program(base, arguments, invocation, draft);
+        return check_named_program(base, arguments, invocation, draft);
     };
     let cwd = invocation.cwd.as_deref();
     let path = locate_path(&SymbolicText::from_text(written), cwd, draft.context).path?;
@@ -140,27 +172,111 @@ fn check_program(
         return None;
     }
     draft.add_class(ApprovalClass::Runs)?;
+    let is_runner = |via: &String| via.starts_with("npx");
+    if invocation.via.iter().any(is_runner) {
+        return None;
+    }
+    if super::table::is_known_program(base) && !is_installed {
+        add_place(draft, &SymbolicText::from_text(path), None, AccessKind::Run)?;
+        return check_named_program(base, arguments, invocation, draft);
+    }
     if is_installed {
         add_place(draft, &SymbolicText::from_text(path), None, AccessKind::Exist)?;
-        return check_known_program(base, arguments, invocation, draft);
+        return check_named_program(base, arguments, invocation, draft);
     }
     check_script(&path, arguments, draft)
 }
 
+/// An interpreter with its code, or a program of the table.
+fn check_named_program(
+    base: &str,
+    arguments: &[SymbolicText],
+    invocation: &Invocation,
+    draft: &mut ApprovalDraft<'_>,
+) -> Option<()> {
+    if python::is_python(base) {
+        let before = draft.accesses.len();
+        if python::check_call(invocation, draft).is_some() {
+            draft.add_part(ApprovalClass::Reads, base);
+            return Some(());
+        }
+        draft.accesses.truncate(before);
+    }
+    // `python3.12` is `python3`.
+    let base = if base.starts_with("python3.") && python::is_python(base) { "python3" } else { base };
+    let cwd = invocation.cwd.as_deref()?;
+    let before = draft.accesses.len();
+    let is_own_code = match base {
+        "source" | "." => check_environment_script(arguments, cwd, draft),
+        _ => check_script_file(base, arguments, cwd, draft),
+    };
+    if is_own_code.is_some() {
+        return Some(());
+    }
+    draft.accesses.truncate(before);
+    check_known_program(base, arguments, invocation, draft)
+}
+
 /// A script of the project, as git has it.
 fn check_script(path: &str, arguments: &[SymbolicText], draft: &mut ApprovalDraft<'_>) -> Option<()> {
-    let is_known = arguments
-        .iter()
-        .all(|word| word.as_text().is_some_and(|text| !text.starts_with(['/', '~']) && !text.contains("..")));
-    let is_flag = |word: &SymbolicText| word.leading_text().starts_with('-');
-    if !is_known
-        || arguments.iter().any(is_flag)
-        || has_risky_word(&SymbolicText::from_text(base_name(path)), arguments)
-    {
-        return None;
-    }
+    has_plain_arguments(path, arguments).then_some(())?;
     add_place(draft, &SymbolicText::from_text(path), None, AccessKind::Run)?;
     draft.add_part(ApprovalClass::Runs, base_name(path));
+    Some(())
+}
+
+/// Whether the arguments of a project's own program name nothing elsewhere, and nothing that lasts.
+fn has_plain_arguments(path: &str, arguments: &[SymbolicText]) -> bool {
+    let is_local = |word: &SymbolicText| word.as_text().is_some() && super::roles::is_local_text(word);
+    arguments.iter().all(is_local)
+        && !has_risky_word(&SymbolicText::from_text(base_name(path)), arguments)
+        && !arguments.iter().any(has_risky_flag)
+        && !arguments.iter().any(|word| word.as_text().is_some_and(|text| words::runs::LASTING_WORDS.contains(&text)))
+}
+
+/// Whether a flag says that something happens elsewhere, for good, or without a question.
+fn has_risky_flag(word: &SymbolicText) -> bool {
+    let text = word.to_string().to_lowercase();
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    text.starts_with('-')
+        && words.any(|word| words::runs::RISKY_FLAGS.contains(&word) || words::runs::RISKY_WORDS.contains(&word))
+}
+
+/// `python3 tools/gen.py`: an interpreter with a file of the project.
+fn check_script_file(
+    program: &str,
+    arguments: &[SymbolicText],
+    cwd: &str,
+    draft: &mut ApprovalDraft<'_>,
+) -> Option<()> {
+    let (_, endings) = words::runs::INTERPRETERS.iter().find(|(known, _)| *known == program)?;
+    let is_shell = words::runs::SHELLS.contains(&program);
+    let flags = if is_shell { words::runs::SHELL_FLAGS } else { words::runs::INTERPRETER_FLAGS };
+    let count = arguments.iter().take_while(|word| word.as_text().is_some_and(|flag| flags.contains(&flag))).count();
+    let (script, rest) = arguments.get(count..)?.split_first()?;
+    let written = script.as_text()?;
+    let is_script = endings.iter().any(|ending| written.ends_with(ending)) && !written.starts_with('-');
+    if !is_script || !draft.may_run_project_code() || !has_plain_arguments(written, rest) {
+        return None;
+    }
+    draft.add_class(ApprovalClass::Runs)?;
+    let directory =
+        written.rsplit_once('/').map_or(".", |(directory, _)| if directory.is_empty() { "/" } else { directory });
+    add_place(draft, &SymbolicText::from_text(directory), Some(cwd), AccessKind::Code)?;
+    let kind = if is_shell { AccessKind::Run } else { AccessKind::Exist };
+    add_place(draft, script, Some(cwd), kind)?;
+    draft.add_part(ApprovalClass::Runs, &format!("{program} {}", base_name(written)));
+    Some(())
+}
+
+/// `source .venv/bin/activate`: a script that a tool made for the project.
+fn check_environment_script(arguments: &[SymbolicText], cwd: &str, draft: &mut ApprovalDraft<'_>) -> Option<()> {
+    let [script] = arguments else { return None };
+    draft.may_run_project_code().then_some(())?;
+    draft.add_class(ApprovalClass::Runs)?;
+    add_place(draft, script, Some(cwd), AccessKind::Exist)?;
+    add_place(draft, &SymbolicText::from_text("."), Some(cwd), AccessKind::Code)?;
+    draft.add_part(ApprovalClass::Runs, "activate");
     Some(())
 }
 
@@ -182,7 +298,10 @@ fn check_known_program(
             return try_specs(&name, rest, inner_cwd.as_deref(), invocation, draft);
         }
     }
-    try_specs(base, arguments, cwd.as_deref(), invocation, draft)
+    match skipped {
+        0 => try_specs(base, arguments, cwd.as_deref(), invocation, draft),
+        _ => try_specs(base, rest, inner_cwd.as_deref(), invocation, draft),
+    }
 }
 
 fn try_specs(
@@ -198,7 +317,10 @@ fn try_specs(
         let before = draft.accesses.len();
         let may_be = draft.permits_class(class)
             && (class != ApprovalClass::Runs
-                || draft.may_run_project_code() && !has_risky_word(&SymbolicText::default(), arguments))
+                || draft.may_run_project_code()
+                    && !has_risky_word(&SymbolicText::default(), &list_choosing_words(name, spec, arguments))
+                    && !(spec.rest
+                        && arguments.iter().skip_while(|word| word.as_text() != Some("--")).any(has_risky_flag)))
             && (!is_fetched || spec.installed);
         if may_be && check_spec(spec, arguments, cwd, draft).is_some() {
             if is_fetched {
@@ -216,6 +338,24 @@ fn try_specs(
         draft.accesses.truncate(before);
     }
     None
+}
+
+/// The words of a call that may choose what the project's own code does: names of tasks, and arguments of its programs. Names of tests,
+/// packages and files do not.
+fn list_choosing_words(name: &str, spec: &ApprovalSpec, arguments: &[SymbolicText]) -> Vec<SymbolicText> {
+    let gets_arguments = spec.rest || spec.operands.contains(&OperandRole::Local);
+    // `ruff server`: the first word may be a subcommand.
+    let has_tasks = !spec.words.is_empty() || !name.contains(' ');
+    let is_chosen = |at: usize, word: &SymbolicText| {
+        let before = at.checked_sub(1).and_then(|at| arguments.get(at)).and_then(SymbolicText::as_text);
+        let is_value =
+            spec.flags.iter().any(|(flag, shape)| Some(*flag) == before && matches!(shape, FlagShape::Value(_)));
+        let text = word.to_string();
+        let is_task = spec.operands.contains(&OperandRole::Task) && words::runs::TASKS.contains(&text.as_str());
+        gets_arguments || has_tasks && !is_value && !is_task && !text.contains(['/', '.'])
+    };
+    let chosen = arguments.iter().enumerate().filter(|(at, word)| is_chosen(*at, word));
+    chosen.map(|(_, word)| word.clone()).collect()
 }
 
 /// The flags before a subcommand: how many words, and the directory that they choose.
@@ -241,7 +381,7 @@ fn skip_leading_flags(
     Some((count, cwd))
 }
 
-/// Whether a word says that something happens elsewhere, or for good.
+/// Whether a word says that something happens elsewhere, or for good. Flags are in the table, or checked by themselves.
 fn has_risky_word(program: &SymbolicText, arguments: &[SymbolicText]) -> bool {
     let mut words = std::iter::once(program).chain(arguments).flat_map(|word| {
         let text = word.to_string().to_lowercase();

@@ -6,8 +6,11 @@
 
 pub(crate) mod disk;
 mod invocations;
+mod numbers;
 mod operands;
 pub(crate) mod places;
+mod python;
+mod roles;
 mod scripts;
 mod syntax;
 mod table;

@@ -1,34 +1,17 @@
 //! Compares the flags and operands of one program with an entry of the table. Anything that the entry does not list may do harm.
 
-use super::places::{AccessKind, add_place, is_source_pattern};
-use super::scripts;
+use super::roles::{OperandChecker, is_local_text};
 use super::table::{ApprovalSpec, FlagShape, OperandRole};
 use super::{ApprovalClass, ApprovalDraft};
 use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 
-/// A search for fewer characters would show nearly everything.
-const MIN_PATTERN_CHARS: usize = 3;
-
-/// The largest number that is given to a program.
-const MAX_NUMBER: f64 = 100_000.0;
-
-/// The longest time for which a program waits.
-const MAX_SECONDS: f64 = 600.0;
-
-/// Parts of the endings of files that hold secrets.
-const SECRET_ENDINGS: &[&str] = &["env", "pem", "key", "p12", "pfx", "secret", "local"];
-
-/// Flags of searches that show no lines.
-const NAMING_FLAGS: &[&str] =
-    &["-l", "-c", "-q", "-t", "-g", "--files", "--type-list", "--type", "--glob", "--count", "--files-with-matches"];
-
 /// The words of a call, sorted.
 #[derive(Default)]
-struct SortedWords<'a> {
-    flags: Vec<&'a str>,
+pub(super) struct SortedWords<'a> {
+    pub(super) flags: Vec<&'a str>,
     operands: Vec<&'a SymbolicText>,
     /// Values of flags, with their kinds.
-    values: Vec<(SymbolicText, OperandRole)>,
+    pub(super) values: Vec<(SymbolicText, OperandRole)>,
 }
 
 /// Whether an entry fits. Notes the paths that the program uses.
@@ -97,7 +80,10 @@ impl<'a> WordSorter<'a> {
         while let Some((word, rest)) = self.rest.split_first() {
             self.rest = rest;
             let text = word.as_text();
-            if !only_operands && text == Some("--") {
+            if !only_operands && self.spec.rest && text == Some("--") {
+                let rest = std::mem::take(&mut self.rest);
+                rest.iter().all(is_local_text).then_some(())?;
+            } else if !only_operands && text == Some("--") {
                 // The project's own code gets the rest as flags.
                 only_operands = self.spec.class != Some(ApprovalClass::Runs);
             } else if only_operands || !self.is_flag(word) {
@@ -196,6 +182,15 @@ impl<'a> WordSorter<'a> {
 
     fn read_value(&mut self, name: &'static str, shape: FlagShape, attached: Option<SymbolicText>) -> Option<()> {
         self.words.flags.push(name);
+        // `make -j` and `make -j 4`
+        let is_number =
+            |word: &SymbolicText| word.as_text().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+        let has_number = attached.is_some() || self.rest.first().is_some_and(is_number);
+        let may_be_plain = self.spec.flags.contains(&(name, FlagShape::Plain));
+        let shape = match shape {
+            FlagShape::Value(OperandRole::Number) if may_be_plain && !has_number => FlagShape::Plain,
+            shape => shape,
+        };
         match shape {
             FlagShape::Plain => attached.is_none().then_some(()),
             FlagShape::Optional => Some(()),
@@ -239,149 +234,4 @@ impl<'a> WordSorter<'a> {
         let is_one = |part: &SymbolicPart| !matches!(part, SymbolicPart::Unknown(kind) if *kind != UnknownKind::Name);
         first.parts.iter().all(is_one).then(|| first.clone())
     }
-}
-
-struct OperandChecker<'a> {
-    spec: &'static ApprovalSpec,
-    cwd: Option<&'a str>,
-    words: &'a SortedWords<'a>,
-    first_text: Option<&'a SymbolicText>,
-}
-
-impl OperandChecker<'_> {
-    fn check(&self, value: &SymbolicText, role: OperandRole, draft: &mut ApprovalDraft<'_>) -> Option<()> {
-        let text = value.as_text();
-        let access = match role {
-            OperandRole::Text if self.spec.class == Some(ApprovalClass::Runs) => {
-                return is_local_text(value).then_some(());
-            }
-            OperandRole::Text | OperandRole::Include | OperandRole::Pattern => return Some(()),
-            OperandRole::Glob => return is_source_pattern(text?).then_some(()),
-            OperandRole::Sed => return scripts::is_plain_sed(text?).then_some(()),
-            OperandRole::Awk => return scripts::is_printing_awk(text?).then_some(()),
-            OperandRole::Jq => return scripts::is_plain_jq(text?).then_some(()),
-            OperandRole::Date => return scripts::is_date_format(text?).then_some(()),
-            OperandRole::Number => return scripts::is_small_number(text?, MAX_NUMBER).then_some(()),
-            OperandRole::Seconds => return scripts::is_small_number(text?, MAX_SECONDS).then_some(()),
-            OperandRole::Word => return scripts::is_plain_word(text?).then_some(()),
-            OperandRole::Process => return scripts::is_process_word(text?).then_some(()),
-            OperandRole::Columns => return (!text?.contains("env")).then_some(()),
-            OperandRole::Below => return self.check_search_below(value, draft),
-            OperandRole::List if self.spec.class == Some(ApprovalClass::Runs) => AccessKind::Code,
-            OperandRole::Read if self.is_recursive() => AccessKind::Tree,
-            OperandRole::Overwrite => {
-                // BSD's sed takes the first file for its script: then it is no file.
-                add_place(draft, value, self.cwd, AccessKind::Exist)?;
-                AccessKind::Overwrite
-            }
-            OperandRole::Find if matches!(text, Some("(" | ")" | "!" | ",")) => return Some(()),
-            OperandRole::Read | OperandRole::Search if text == Some("-") => return Some(()),
-            OperandRole::Revision => return self.check_revision(value, draft),
-            OperandRole::Scope => return self.check_scope(text?, draft),
-            OperandRole::Search => self.find_search_access()?,
-            OperandRole::Read => AccessKind::Read,
-            OperandRole::List | OperandRole::Find => AccessKind::List,
-            OperandRole::Make => AccessKind::Make,
-            OperandRole::Append | OperandRole::Edit => AccessKind::Edit,
-            OperandRole::Write => AccessKind::Overwrite,
-            OperandRole::Delete => AccessKind::Delete,
-            OperandRole::DeleteTree => AccessKind::DeleteTree,
-        };
-        if access.is_change() {
-            draft.add_class(ApprovalClass::Edits)?;
-        }
-        add_place(draft, value, self.cwd, access)
-    }
-
-    /// Whether it searches everything below.
-    fn is_recursive(&self) -> bool {
-        self.words.flags.iter().any(|flag| matches!(*flag, "-r" | "--recursive"))
-    }
-
-    /// A search through everything is harmless if it looks for something.
-    fn find_search_access(&self) -> Option<AccessKind> {
-        if !self.is_recursive() {
-            return Some(AccessKind::Read);
-        }
-        let is_inverted = |flag: &&str| matches!(*flag, "-v" | "-L" | "--invert-match" | "--files-without-match");
-        let shows_names = |flag: &&str| matches!(*flag, "-l" | "-c" | "-q" | "--files-with-matches" | "--count");
-        let globs = self.words.values.iter().filter(|(_, role)| *role == OperandRole::Include);
-        let globs: Vec<String> = globs.map(|(glob, _)| glob.to_string()).collect();
-        let is_named = !globs.is_empty() && globs.iter().all(|glob| is_source_pattern(&glob.replace('*', "x")));
-        let may_be_hidden =
-            |glob: &String| !glob.starts_with("*.") || SECRET_ENDINGS.iter().any(|end| glob.contains(end));
-        if !is_named && globs.iter().any(may_be_hidden) {
-            return None;
-        }
-        let is_selected = is_named || self.words.flags.iter().any(shows_names);
-        if is_selected {
-            return Some(AccessKind::Read);
-        }
-        let mut patterns = self.words.values.iter().filter(|(_, role)| *role == OperandRole::Pattern).peekable();
-        let is_specific = match patterns.peek() {
-            Some(_) => patterns.all(|(pattern, _)| has_specific_text(pattern)),
-            None => self.first_text.is_some_and(has_specific_text),
-        };
-        (is_specific && !self.words.flags.iter().any(is_inverted)).then_some(AccessKind::Search)
-    }
-
-    /// A search without hidden files: for anything, only if no file below holds secrets.
-    fn check_search_below(&self, value: &SymbolicText, draft: &mut ApprovalDraft<'_>) -> Option<()> {
-        let flags = &self.words.flags;
-        let shows_names = flags.iter().any(|flag| NAMING_FLAGS.contains(flag));
-        let is_inverted = flags.iter().any(|flag| matches!(*flag, "-v"));
-        let mut patterns = self.words.values.iter().filter(|(_, role)| *role == OperandRole::Pattern).peekable();
-        let is_specific = match patterns.peek() {
-            Some(_) => patterns.all(|(pattern, _)| has_specific_text(pattern)),
-            None => self.first_text.is_some_and(has_specific_text),
-        };
-        let is_wide = !shows_names && (is_inverted || !is_specific);
-        let places = draft.accesses.len();
-        add_place(draft, value, self.cwd, AccessKind::Read)?;
-        if is_wide && let Some(access) = draft.accesses.get_mut(places).filter(|access| access.pattern.is_empty()) {
-            "**".clone_into(&mut access.pattern);
-        }
-        Some(())
-    }
-
-    /// `HEAD:path`, `main..dev`, or a path.
-    fn check_revision(&self, value: &SymbolicText, draft: &mut ApprovalDraft<'_>) -> Option<()> {
-        let shown = match value.as_text() {
-            Some(text) => text.rsplit(':').next().map(SymbolicText::from_text),
-            None => None,
-        };
-        let shown = shown.unwrap_or_else(|| value.clone());
-        if shown.is_empty() {
-            return Some(());
-        }
-        add_place(draft, &shown, self.cwd, AccessKind::Read)
-    }
-
-    /// `tests/a.py::test_b`, `./...`, `name=value`: a path of the project, or the name of something in it.
-    fn check_scope(&self, text: &str, draft: &mut ApprovalDraft<'_>) -> Option<()> {
-        let path = text.split("::").next().unwrap_or(text).trim_end_matches("...");
-        // Anything else is only a name.
-        let path = if path.is_empty() { "." } else { path };
-        let kind = if self.spec.class == Some(ApprovalClass::Reads) { AccessKind::Read } else { AccessKind::Code };
-        // An address, or the name of a plugin.
-        if path.contains(['=', ':']) {
-            return None;
-        }
-        let is_hidden = path.split('/').any(|name| name.starts_with('.') && !matches!(name, "." | ".."));
-        let value = SymbolicText::from_text(path.to_owned());
-        (!is_hidden).then_some(())?;
-        add_place(draft, &value, self.cwd, kind)
-    }
-}
-
-/// Whether a text for the project's own code cannot name a path elsewhere.
-pub(super) fn is_local_text(value: &SymbolicText) -> bool {
-    let text = value.to_string();
-    !text.split([':', '=', ',']).any(|part| part.starts_with(['/', '~'])) && !text.contains("..")
-}
-
-/// Whether a pattern has enough letters in a row.
-fn has_specific_text(value: &SymbolicText) -> bool {
-    let Some(text) = value.as_text() else { return false };
-    text.split(|c: char| !c.is_alphanumeric()).any(|word| word.chars().count() >= MIN_PATTERN_CHARS)
 }

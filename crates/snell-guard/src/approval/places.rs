@@ -12,6 +12,8 @@ use crate::paths::{ClassifiedPath, PathClass, PathClasses, is_within_directory, 
 pub(crate) enum AccessKind {
     /// The contents of the file, or of files in the directory, are shown.
     Read,
+    /// The contents of the file, or of all files below the directory, are shown.
+    Contents,
     /// Names, dates and sizes are shown.
     List,
     /// Everything below is searched, also hidden files.
@@ -26,14 +28,22 @@ pub(crate) enum AccessKind {
     Delete,
     /// It is a directory of generated files, and deleted with everything in it.
     DeleteTree,
+    /// It becomes executable, or only its owner may write it.
+    Mode,
     /// It runs, as a script of the project.
     Run,
     /// Its code or its configuration runs, so it must be of the project.
     Code,
     /// Everything below is shown, also hidden files.
     Tree,
+    /// The files below with such names are shown, also hidden ones, but no symlinks.
+    Found,
     /// It must be there, because it would be downloaded otherwise.
     Exist,
+    /// It must not be there, because its name would mean it.
+    Absent,
+    /// No module of the project in this directory may take the place of Python's own.
+    Modules,
 }
 
 /// A path that the disk must confirm.
@@ -48,7 +58,7 @@ pub(crate) struct PlaceAccess {
 
 impl AccessKind {
     pub(crate) fn is_change(self) -> bool {
-        matches!(self, Self::Make | Self::Edit | Self::Overwrite | Self::Delete | Self::DeleteTree)
+        matches!(self, Self::Make | Self::Edit | Self::Overwrite | Self::Delete | Self::DeleteTree | Self::Mode)
     }
 }
 
@@ -124,7 +134,15 @@ pub(super) fn add_place(
 }
 
 fn is_no_place(text: &str, kind: AccessKind) -> bool {
-    if kind.is_change() { DISCARDING.contains(&text) } else { EMPTY.contains(&text) || is_descriptor(text) }
+    match kind.is_change() {
+        true => DISCARDING.contains(&text),
+        false => EMPTY.contains(&text) || is_descriptor(text) || is_public_file(text),
+    }
+}
+
+/// Whether a file describes the system, and holds no secrets.
+pub(super) fn is_public_file(path: &str) -> bool {
+    words::files::PUBLIC.contains(&path)
 }
 
 /// `/dev/fd/63`, and nothing behind it.
@@ -139,7 +157,10 @@ pub(crate) fn check_place(place: &ClassifiedPath, kind: AccessKind, context: &Ju
         return None;
     }
     let forbidden: PathClasses = if kind.is_change() { UNCHANGEABLE.into() } else { UNREADABLE.into() };
-    let is_listing = matches!(kind, AccessKind::List | AccessKind::Exist | AccessKind::Code);
+    let is_listing = matches!(
+        kind,
+        AccessKind::List | AccessKind::Exist | AccessKind::Absent | AccessKind::Modules | AccessKind::Code
+    );
     if kind == AccessKind::Code && (!is_all || !is_within_directory(&path, &context.project)) {
         return None;
     }
@@ -150,7 +171,20 @@ pub(crate) fn check_place(place: &ClassifiedPath, kind: AccessKind, context: &Ju
     if !is_listing && names.contains(&".git") {
         return None;
     }
-    if kind == AccessKind::Run && !is_all || kind.is_change() && (!is_all || has_running_name(&path, context)) {
+    if !is_listing && !is_all && pattern_after(place, &path).split('/').any(|name| name.starts_with('.')) {
+        return None;
+    }
+    // `.ENV` may be the same file.
+    let is_environment = |name: &&str| name.to_lowercase().starts_with(".env") && !name.starts_with(".env");
+    if !is_listing && (names.iter().any(is_environment) || names.last().is_some_and(|name| is_private_name(name))) {
+        return None;
+    }
+    let is_named_to_run = match kind {
+        AccessKind::Mode => has_hidden_name(&path, context),
+        AccessKind::DeleteTree if is_generated(&path, context) => false,
+        _ => kind.is_change() && has_running_name(&path, context),
+    };
+    if (kind == AccessKind::Run || kind.is_change()) && !is_all || is_named_to_run {
         return None;
     }
     // Other programs run what is installed there.
@@ -172,18 +206,32 @@ fn pattern_after(place: &ClassifiedPath, path: &str) -> String {
 
 /// Whether a file may be run by a program that finds it, or is below such a directory.
 fn has_running_name(path: &str, context: &JudgeContext) -> bool {
+    let last = path.rsplit('/').next().unwrap_or_default().to_lowercase();
+    let is_running = || words::files::RUNNING.iter().any(|pattern| matches_glob(&last, pattern));
+    // Nothing looks for such files in temporary directories.
+    has_hidden_name(path, context) || is_within_directory(path, &context.project) && is_running()
+}
+
+/// Whether a path is hidden, and may mean something to programs.
+fn has_hidden_name(path: &str, context: &JudgeContext) -> bool {
     let inside = path.strip_prefix(context.project.as_str()).unwrap_or(path);
     let is_hidden = |name: &str| {
         name.starts_with('.') && !words::files::INERT_HIDDEN.contains(&name) && !words::files::GENERATED.contains(&name)
     };
-    let last = inside.rsplit('/').next().unwrap_or_default().to_lowercase();
-    inside.split('/').any(is_hidden) || words::files::RUNNING.iter().any(|pattern| matches_glob(&last, pattern))
+    inside.split('/').any(is_hidden)
+}
+
+/// Whether a file of this name often holds secrets of its project.
+pub(super) fn is_private_name(name: &str) -> bool {
+    let name = name.to_lowercase();
+    words::files::PRIVATE.iter().any(|pattern| matches_glob(&name, pattern))
 }
 
 /// Whether a pattern of names only matches files without secrets: it excludes files, or ends like the name of a source file.
 pub(super) fn is_source_pattern(pattern: &str) -> bool {
     let name = pattern.rsplit('/').next().unwrap_or(pattern);
-    let is_source = words::files::SOURCE_ENDINGS.iter().any(|ending| name.ends_with(ending));
+    let is_source = words::files::SOURCE_ENDINGS.iter().any(|ending| name.ends_with(ending))
+        || words::files::SOURCE_NAMES.contains(&name);
     pattern.starts_with('!') || is_source && !name.starts_with('.')
 }
 

@@ -3,16 +3,36 @@
 /// Words of awk that run, read or write something, or change what is read.
 const AWK_WORDS: &[&str] = &["system", "getline", "ENVIRON", "PROCINFO", "SYMTAB", "FUNCTAB", "ARGV", "ARGC", "@"];
 
-/// Words of jq that read the environment or other files.
-const JQ_WORDS: &[&str] =
-    &["env", "$ENV", "import", "include", "input_filename", "get_search_list", "$__prog", "modulemeta"];
+/// Words of awk with which a program may never end.
+const AWK_LOOPS: &[&str] = &["while", "do", "function", "func"];
+
+/// Words of jq that read the environment or other files, or never end.
+const JQ_WORDS: &[&str] = &[
+    "env",
+    "$ENV",
+    "import",
+    "include",
+    "input_filename",
+    "get_search_list",
+    "$__prog",
+    "modulemeta",
+    "def",
+    "while",
+    "until",
+    "repeat",
+    "range",
+    "recurse",
+    "combinations",
+];
 
 /// Words of `ps` that show no environment.
 const PROCESS_WORDS: &[&str] = &["aux", "auxw", "auxww", "ax", "axu", "a", "u", "x"];
 
 /// Whether a program of awk only prints.
 pub(super) fn is_printing_awk(script: &str) -> bool {
-    if AWK_WORDS.iter().any(|word| script.contains(word)) || script.replace("||", "").contains('|') {
+    let words = || script.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let is_endless = words().any(|word| AWK_LOOPS.contains(&word)) || !has_counting_loops(script);
+    if is_endless || AWK_WORDS.iter().any(|word| script.contains(word)) || script.replace("||", "").contains('|') {
         return false;
     }
     // After `print`, `>` may be a file. Quotes are ignored: a text cannot hide a sign.
@@ -20,6 +40,130 @@ pub(super) fn is_printing_awk(script: &str) -> bool {
         (Some(print), Some(sign)) => sign < print,
         _ => true,
     }
+}
+
+/// Whether each loop of awk counts up to a limit, `for (i=1; i<=NF; i++)`, or goes through an array, and nothing else sets its
+/// variable.
+fn has_counting_loops(script: &str) -> bool {
+    script.match_indices("for").all(|(at, _)| {
+        let Some(rest) = script.get(at + 3..) else { return false };
+        let Some(header) = rest.trim_start().strip_prefix('(').and_then(|rest| rest.split_once(')')) else {
+            // The end of another word.
+            return rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        };
+        let header: String = header.0.chars().filter(|c| *c != ' ').collect();
+        let is_sign = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        match header.split(';').collect::<Vec<_>>().as_slice() {
+            [_] => header.contains("in") && header.chars().all(is_sign),
+            [start, test, step] => {
+                let Some((name, first)) = start.split_once('=') else { return false };
+                let limit = test.strip_prefix(name).map(|test| test.trim_start_matches(['<', '=']));
+                let is_up = *step == format!("{name}++") || *step == format!("++{name}");
+                let sets = [format!("{name}="), format!("{name} ="), format!("{name}-"), format!("--{name}")];
+                let is_bounded = limit.is_some_and(|limit| {
+                    matches!(limit, "NF" | "n") || limit.len() <= 5 && limit.parse::<u32>().is_ok()
+                });
+                let set = sets.iter().map(|set| script.matches(set.as_str()).count()).sum::<usize>();
+                is_up
+                    && is_bounded
+                    && first.chars().all(is_sign)
+                    && set == 1
+                    && !name.is_empty()
+                    && !script.contains("NF=")
+            }
+            _ => false,
+        }
+    })
+}
+
+/// Whether a value for `lsof` names protocols, states and ports, and no host.
+pub(super) fn is_port(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b',' | b'-' | b':' | b'_'))
+}
+
+/// Whether a filter of yq only selects.
+pub(super) fn is_plain_yq(filter: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "keys",
+        "length",
+        "select",
+        "has",
+        "map",
+        "type",
+        "tag",
+        "to_entries",
+        "from_entries",
+        "sort",
+        "unique",
+        "first",
+        "last",
+        "not",
+        "and",
+        "or",
+        "true",
+        "false",
+        "null",
+        "test",
+        "contains",
+    ];
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let mut before = None;
+    let mut rest = filter;
+    while let Some(c) = rest.chars().next() {
+        let word = rest.split(|c| !is_word(c)).next().unwrap_or_default();
+        if word.is_empty() {
+            if !" .[]|()\"'*:,=!<>".contains(c) {
+                return false;
+            }
+            before = Some(c);
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+            continue;
+        }
+        // A field, or a text.
+        let is_field = matches!(before, Some('.' | '"' | '\''));
+        let is_number = word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+        if !is_field && !is_number && !WORDS.contains(&word) {
+            return false;
+        }
+        before = word.chars().next_back();
+        rest = rest.get(word.len()..).unwrap_or_default();
+    }
+    !filter.contains("..")
+        && !filter.replace("==", "").replace("!=", "").replace(">=", "").replace("<=", "").contains('=')
+}
+
+/// Whether a script of Perl is one substitution without code, or prints the lines that match.
+pub(super) fn is_plain_perl(script: &str) -> bool {
+    let script = script.trim().trim_end_matches(';');
+    let has_code = script.contains(['@', '`', '\n'])
+        || script.contains("(?{")
+        || script.contains("(??{")
+        || has_perl_variable(script);
+    if has_code {
+        return false;
+    }
+    let search = script.strip_prefix("print if ").or_else(|| script.strip_prefix("print unless "));
+    if let Some(pattern) = search {
+        let inner =
+            pattern.strip_prefix('/').and_then(|rest| rest.strip_suffix('/').or_else(|| rest.strip_suffix("/i")));
+        return inner.is_some_and(|inner| !inner.replace("\\/", "").contains('/'));
+    }
+    let Some(rest) = script.strip_prefix('s') else { return false };
+    let Some(sign) = rest.chars().next().filter(|sign| matches!(sign, '/' | '|' | '#' | ',' | '!' | '~' | '%')) else {
+        return false;
+    };
+    let mut reader = SedReader { rest };
+    reader.next();
+    let is_read = reader.read_until(sign).is_some() && reader.read_until(sign).is_some();
+    is_read && reader.rest.chars().all(|c| matches!(c, 'g' | 'i' | 'm' | 's' | 'x'))
+}
+
+/// Whether Perl would insert a variable other than a group.
+fn has_perl_variable(script: &str) -> bool {
+    script.match_indices('$').any(|(at, _)| {
+        let next = script.get(at + 1..).and_then(|rest| rest.chars().next());
+        !next.is_none_or(|c| c.is_ascii_digit() || matches!(c, '/' | ')' | '|' | '#' | ',' | '!' | '~' | '%'))
+    })
 }
 
 /// Whether a filter of jq only uses its input.
@@ -85,6 +229,8 @@ impl SedReader<'_> {
                 '{' => continue,
                 'p' | 'd' | 'q' | '=' | 'n' | 'N' | 'h' | 'H' | 'g' | 'G' | 'x' | 'D' | 'P' | 'l' => {}
                 's' => self.read_substitution()?,
+                // The rest of the line is a text.
+                'a' | 'i' | 'c' => self.skip_text(),
                 _ => return None,
             }
             // Nothing but the end may follow: some commands take the rest of the line.
@@ -93,6 +239,18 @@ impl SedReader<'_> {
                 return None;
             }
         }
+    }
+
+    /// Skips to the end of a line that no backslash continues.
+    fn skip_text(&mut self) {
+        let mut is_escaped = false;
+        let end = self.rest.char_indices().find(|(_, c)| {
+            let is_end = *c == '\n' && !is_escaped;
+            is_escaped = *c == '\\' && !is_escaped;
+            is_end
+        });
+        let end = end.map_or(self.rest.len(), |(at, _)| at);
+        self.rest = self.rest.get(end..).unwrap_or_default();
     }
 
     /// A number, `$`, or `/…/`, if any.
@@ -181,6 +339,9 @@ mod tests {
             "/a/,+5p",
             "s/\\/x/y/",
             "=",
+            "5i\\import x",
+            "a\\\nx",
+            "$a w x",
         ] {
             assert!(is_plain_sed(script), "{script}");
         }
@@ -197,7 +358,6 @@ mod tests {
             "s/a/b/ge",
             "s/[/]/x/e;s/]/a/",
             "y/a/b/;w x",
-            "a\\\nx",
             "s/a/b",
             "p w x",
             "s;a;b;e",
@@ -209,6 +369,8 @@ mod tests {
             "s/a/b/\nw x",
             "/x/w y",
             "1,e id",
+            "a x\nw out",
+            "a x\\\\\nw out",
         ] {
             assert!(!is_plain_sed(script), "{script}");
         }

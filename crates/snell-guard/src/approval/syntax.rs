@@ -1,6 +1,8 @@
 //! The syntax of commands that may be approved. Everything that a shell could run, or that shells read in different ways, is
-//! left out: functions, aliases, `eval`, arithmetic with names, background jobs, names of variables that mean something.
+//! left out: functions, aliases, `eval`, arithmetic with names that may not be numbers, background jobs, names of variables that mean
+//! something.
 
+use super::numbers::{NumberVariables, find_names, is_shell_number};
 use super::table::{is_known_program, words};
 use crate::paths::matches_glob;
 use crate::policy::allow_list::CommandPattern;
@@ -15,6 +17,9 @@ const MAX_SHELLS: usize = 3;
 /// Options of `npx` that install nothing.
 const NPX_OPTIONS: &[&str] = &["--no-install", "--no", "--offline"];
 
+/// The longest name of a variable.
+const MAX_NAME_BYTES: usize = 32;
+
 /// Builtins that change the shell; a command of assignments only does so, too.
 const SHELL_CHANGES: &[&str] = &["cd", "export", "read", "set"];
 
@@ -23,6 +28,7 @@ pub(super) struct SyntaxCheck<'a> {
     /// Commands that the user lists.
     pub(super) listed: &'a [CommandPattern],
     pub(super) shells: usize,
+    pub(super) numbers: NumberVariables,
 }
 
 impl SyntaxCheck<'_> {
@@ -30,7 +36,13 @@ impl SyntaxCheck<'_> {
     pub(super) fn is_plain_text(&mut self, text: &str) -> bool {
         let parsed = parse(text);
         // Zsh, ksh and bash read control characters in names in different ways.
-        parsed.problems.is_empty() && !text.contains(['\0', '\r', '\u{1b}']) && self.is_plain_script(&parsed.script)
+        if !parsed.problems.is_empty() || text.contains(['\0', '\r', '\u{1b}']) {
+            return false;
+        }
+        let outer = std::mem::replace(&mut self.numbers, NumberVariables::from_script(&parsed.script));
+        let is_plain = self.is_plain_script(&parsed.script);
+        self.numbers = outer;
+        is_plain
     }
 
     fn is_plain_script(&mut self, script: &ShellScript) -> bool {
@@ -74,11 +86,12 @@ impl SyntaxCheck<'_> {
                 self.is_plain_word(word)
                     && arms.iter().all(|(patterns, body)| self.are_plain_words(patterns) && self.is_plain_script(body))
             }
-            ShellCommandKind::Test(words) => is_plain_test(words) && self.are_plain_words(words),
-            ShellCommandKind::ArithmeticFor { .. }
-            | ShellCommandKind::Arithmetic(_)
-            | ShellCommandKind::Function { .. }
-            | ShellCommandKind::Coprocess { .. } => false,
+            ShellCommandKind::Test(words) => self.is_plain_test(words) && self.are_plain_words(words),
+            ShellCommandKind::Arithmetic(word) => self.is_plain_arithmetic(word),
+            ShellCommandKind::ArithmeticFor { expressions, body } => {
+                self.numbers.is_counting_loop(expressions) && self.is_plain_script(body)
+            }
+            ShellCommandKind::Function { .. } | ShellCommandKind::Coprocess { .. } => false,
         }
     }
 
@@ -106,7 +119,8 @@ impl SyntaxCheck<'_> {
             "export" => rest.iter().all(is_harmless_export),
             "printf" => second.is_some_and(|word| !is_unsafe_format(word)) && has_plain_numbers(rest),
             "command" => second.is_some_and(|word| matches!(word.as_unquoted(), Some("-v" | "-V"))),
-            "[" | "test" => is_plain_test(rest),
+            "[" | "test" => self.is_plain_test(rest),
+            "source" | "." => is_environment_script(rest),
             _ if words::shell::SHELLS.contains(&name) => self.is_plain_shell(rest),
             _ if words::shell::PLAIN_BUILTINS.contains(&name) => {
                 rest.len() <= 1
@@ -119,12 +133,20 @@ impl SyntaxCheck<'_> {
     /// Whether the name may be approved at all. Builtins that change the shell are not among them.
     fn is_expected_program(&self, name: &str, words: &[ShellWord]) -> bool {
         let is_listed = self.listed.iter().any(|pattern| pattern.is_for_program(name));
-        let is_wrapper = matches!(name, "xargs" | "env" | "npx") || words::shell::WRAPPERS.contains(&name);
+        let is_wrapper = matches!(name, "xargs" | "env" | "npx" | "uv") || words::shell::WRAPPERS.contains(&name);
         (is_listed || is_wrapper || name.contains('/') || is_known_program(name)) && are_plain_wrapper_flags(words)
     }
 
     /// `bash -c 'text'`
     fn is_plain_shell(&mut self, rest: &[ShellWord]) -> bool {
+        let is_script =
+            |word: &ShellWord| literal_text(word).is_some_and(|text| !text.starts_with('-') && text.ends_with("sh"));
+        let mut others = rest.iter().skip_while(|word| starts_with(word, "-"));
+        if others.next().is_some_and(is_script) {
+            return rest
+                .iter()
+                .all(|word| literal_text(word).is_some_and(|text| !text.contains('c') || !text.starts_with('-')));
+        }
         let [flag, code] = rest else { return false };
         let is_code = literal_text(flag).is_some_and(|flag| words::shell::CODE_FLAGS.contains(&flag.as_str()));
         let Some(text) = literal_text(code).filter(|_| is_code && self.shells < MAX_SHELLS) else { return false };
@@ -173,9 +195,35 @@ impl SyntaxCheck<'_> {
                 WordPart::Parameter(parameter) => self.is_plain_parameter(parameter),
                 WordPart::Substitution { script, .. } => !finds_links(script) && self.is_plain_script(script),
                 WordPart::Process { writes: false, script } => self.is_plain_script(script),
-                WordPart::Arithmetic(word) => is_plain_arithmetic(word),
+                WordPart::Arithmetic(word) => self.is_plain_arithmetic(word),
                 WordPart::Extended(..) | WordPart::Process { writes: true, .. } | WordPart::Array(_) => false,
             })
+    }
+
+    /// `$((n+1))`, of own variables that are numbers.
+    fn is_plain_arithmetic(&self, word: &ShellWord) -> bool {
+        find_names(word).is_some_and(|names| {
+            names.iter().all(|name| self.numbers.contains(name) && (is_own_variable(name) || is_shell_number(name)))
+        })
+    }
+
+    /// Whether a test evaluates no text: `-eq` takes arithmetic, and `-v` a subscript, which may run commands.
+    fn is_plain_test(&self, words: &[ShellWord]) -> bool {
+        let is_evaluating = |word: &ShellWord| {
+            let text = literal_text(word);
+            text.is_none_or(|text| words::shell::EVALUATING_TESTS.contains(&text.as_str()))
+        };
+        let is_number = |word: &ShellWord| match word.parts.as_slice() {
+            [WordPart::Parameter(parameter)] => self.numbers.contains(&parameter.name),
+            _ => literal_text(word).is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit())),
+        };
+        words.iter().enumerate().all(|(at, word)| {
+            if literal_text(word).is_none() || !is_evaluating(word) {
+                return true;
+            }
+            let before = at.checked_sub(1).and_then(|at| words.get(at));
+            before.is_some_and(is_number) && words.get(at + 1).is_some_and(is_number)
+        }) && words.iter().all(|word| may_be_operand(word, words))
     }
 
     fn is_plain_parameter(&mut self, parameter: &ParameterExpansion) -> bool {
@@ -204,9 +252,23 @@ impl SyntaxCheck<'_> {
     }
 }
 
-/// Whether a command may give a variable this name, without an effect on any program or shell.
+/// Whether a command may give a variable this name, without an effect on any program or shell. Names in upper case may be of
+/// the environment, so they are listed; those in lower case that mean something are.
 fn is_own_variable(name: &str) -> bool {
+    let is_lower = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let is_special = |pattern: &&str| matches_glob(name, pattern);
     words::shell::VARIABLES.contains(&name)
+        || name.len() <= MAX_NAME_BYTES
+            && name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name.chars().all(is_lower)
+            && !words::shell::SPECIAL_VARIABLES.iter().any(is_special)
+}
+
+/// `source .venv/bin/activate`
+fn is_environment_script(rest: &[ShellWord]) -> bool {
+    let [script] = rest else { return false };
+    literal_text(script)
+        .is_some_and(|path| words::files::ENVIRONMENT_SCRIPTS.iter().any(|known| matches_glob(&path, known)))
 }
 
 /// Whether a variable with this value may be set for a program.
@@ -305,25 +367,6 @@ fn finds_links(script: &ShellScript) -> bool {
     commands.any(is_search)
 }
 
-/// Whether a test evaluates no text: `-eq` takes arithmetic, and `-v` a subscript, which may run commands.
-fn is_plain_test(words: &[ShellWord]) -> bool {
-    let is_evaluating = |word: &ShellWord| {
-        let text = literal_text(word);
-        text.is_none_or(|text| words::shell::EVALUATING_TESTS.contains(&text.as_str()))
-    };
-    let is_number = |word: &ShellWord| match word.parts.as_slice() {
-        [WordPart::Parameter(parameter)] => matches!(parameter.name.as_str(), "?" | "#" | "$"),
-        _ => literal_text(word).is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit())),
-    };
-    words.iter().enumerate().all(|(at, word)| {
-        if literal_text(word).is_none() || !is_evaluating(word) {
-            return true;
-        }
-        let before = at.checked_sub(1).and_then(|at| words.get(at));
-        before.is_some_and(is_number) && words.get(at + 1).is_some_and(is_number)
-    }) && words.iter().all(|word| may_be_operand(word, words))
-}
-
 /// An unquoted expansion may become an operator.
 fn may_be_operand(word: &ShellWord, words: &[ShellWord]) -> bool {
     let is_open = |part: &WordPart| match part {
@@ -335,12 +378,6 @@ fn may_be_operand(word: &ShellWord, words: &[ShellWord]) -> bool {
     !word.parts.iter().any(is_open) || words.len() <= 3
 }
 
-/// `$((1 + 2))`: a name could hold a subscript that runs a command.
-fn is_plain_arithmetic(word: &ShellWord) -> bool {
-    let is_plain = |c: char| c.is_ascii_digit() || matches!(c, ' ' | '+' | '-' | '*' | '/' | '%' | '(' | ')');
-    literal_text(word).is_some_and(|text| text.chars().all(is_plain))
-}
-
 /// Flags of wrappers that change which program runs, or how.
 fn are_plain_wrapper_flags(words: &[ShellWord]) -> bool {
     words.windows(2).all(|pair| {
@@ -350,7 +387,13 @@ fn are_plain_wrapper_flags(words: &[ShellWord]) -> bool {
             Some("env") => !next.starts_with('-'),
             Some("npx") => !next.starts_with('-') || NPX_OPTIONS.contains(&next.as_str()),
             Some("xargs") => !next.starts_with("-a") && !next.starts_with("--"),
+            Some(runner) if words::shell::RUNNERS.contains(&runner) => !next.starts_with('-'),
+            Some("time") => !next.starts_with('-') || next == "-p",
             _ => true,
         }
+    }) && words.windows(3).all(|words| {
+        let [runner, _, next] = words else { return true };
+        let is_runner = literal_text(runner).is_some_and(|name| words::shell::RUNNERS.contains(&name.as_str()));
+        !is_runner || !starts_with(next, "-")
     })
 }

@@ -33,6 +33,8 @@ pub(crate) struct ApprovalSpec {
     pub(crate) expands: bool,
     /// Whether a package runner may run it.
     pub(crate) installed: bool,
+    /// Whether the words after `--` are for the project's own program.
+    pub(crate) rest: bool,
     matches: &'static [&'static str],
     not_matches: &'static [&'static str],
 }
@@ -57,6 +59,8 @@ pub(crate) enum FlagShape {
 pub(crate) enum OperandRole {
     /// It only prints or compares it.
     Text,
+    /// A text for people.
+    Message,
     /// It shows the file.
     Read,
     /// It shows names, dates and sizes.
@@ -109,6 +113,42 @@ pub(crate) enum OperandRole {
     Columns,
     /// Everything below is searched, without hidden files.
     Below,
+    /// A number of lines around each match.
+    Lines,
+    /// An archive on this machine; the names in it are shown.
+    Archive,
+    /// Code of the project, and no package from elsewhere.
+    Source,
+    /// Nothing.
+    Empty,
+    /// It becomes executable, or only its owner may write it.
+    Mode,
+    /// A setting of git for one command.
+    Setting,
+    /// A branch, and no path.
+    Branch,
+    /// It shows the file, or everything below the directory.
+    Contents,
+    /// A directory above.
+    Parent,
+    /// Where nothing is yet.
+    Fresh,
+    /// A branch with a usual name, and no path.
+    Trunk,
+    /// Ports of this machine, and protocols.
+    Inet,
+    /// A filter for yq.
+    Yq,
+    /// A substitution of Perl.
+    Perl,
+    /// A text that names no path elsewhere.
+    Local,
+    /// A task of a build tool.
+    Task,
+    /// A target of make.
+    Target,
+    /// A definition for a build tool: `NAME=value`.
+    Definition,
 }
 
 /// The entries for a program or a subcommand.
@@ -120,7 +160,9 @@ pub(crate) fn find_approvals(name: &str) -> impl Iterator<Item = &'static Approv
 
 /// Whether a program has entries.
 pub(crate) fn is_known_program(name: &str) -> bool {
-    find_approvals(name).next().is_some()
+    let after = APPROVAL_NAMES.partition_point(|(known, _)| *known < name);
+    let is_it = |known: &str| known.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+    APPROVAL_NAMES.iter().skip(after).take_while(|(known, _)| known.starts_with(name)).any(|(known, _)| is_it(known))
 }
 
 /// A command of the table, and whether it is approved.

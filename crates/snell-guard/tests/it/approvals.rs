@@ -13,7 +13,7 @@ use crate::corpus::{CorpusRow, build_corpus_context, read_corpus};
 
 /// Of the harmless commands of developers, at least this share is approved, in percent. Their corpus has few of what agents run all
 /// day, and much that is rare.
-const APPROVED_AT_LEAST: usize = 13;
+const APPROVED_AT_LEAST: usize = 17;
 
 /// A policy that approves as much as possible.
 pub(crate) fn build_policy(level: ApprovalLevel) -> GuardPolicy {

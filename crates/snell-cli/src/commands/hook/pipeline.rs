@@ -22,7 +22,7 @@ use crate::env::once_markers::OnceMarkers;
 use crate::env::sender::build_sender;
 use crate::env::transcripts;
 use crate::guard::session::{self, SessionFile};
-use crate::guard::{GuardRun, ProjectGuard, catch_panic};
+use crate::guard::{APPROVAL_START, GuardRun, ProjectGuard, catch_panic};
 use crate::handlers::{self, AgentReminder, ContextTrust, HandlerContext};
 use crate::output;
 use crate::process::faults;
@@ -295,7 +295,7 @@ impl<'a> HookPipeline<'a> {
             ApprovalClass::Reads => ApprovalReach::Nothing,
             ApprovalClass::Edits | ApprovalClass::Runs => ApprovalReach::Project,
         };
-        let reason = format!("Snell approved it: {approval}");
+        let reason = format!("{APPROVAL_START} {approval}");
         let reply = self.call.product.encode_approval(event, &self.verdict, (reach, &reason)).filter(|_| can_be)?;
         Some((reply, reason))
     }

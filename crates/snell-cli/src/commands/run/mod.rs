@@ -76,10 +76,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let verdict = fire_event(&engine, &event, guard_run.as_mut())?;
     let mut report = VerdictReport::new(&verdict, &diagnostics);
-    report.guard = guard_run.as_ref().and_then(GuardRun::worst_report);
+    report.guard = guard_run.as_ref().and_then(|guard_run| guard_run.worst_report(&verdict));
     if let Some(record) = &mut record {
         let guard = guard_run.map(|guard_run| guard_run.to_records()).unwrap_or_default();
-        record.set_decision(&verdict, guard, started.elapsed());
+        let approved = report.guard.as_ref().and_then(|guard| guard.approved.as_deref());
+        record.set_decision(&verdict, guard, approved, started.elapsed());
     }
     let written = output::print_json(&report);
     if let Some(record) = record {

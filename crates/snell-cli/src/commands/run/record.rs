@@ -10,6 +10,7 @@ use snell_store::{DecisionRecord, EventRecord, GuardVerdictRecord, MaskedRecord,
 use crate::env::caller::CallerEnv;
 use crate::env::env_vars::EnvVars;
 use crate::env::sender::build_host_sender;
+use crate::guard::APPROVAL_START;
 use crate::output::CommandError;
 use crate::record::record_event::HookRecorder;
 
@@ -54,9 +55,18 @@ impl HostRecording {
     }
 
     /// Writes the decision to disk before the answer, because the host may end this process once it has the answer.
-    pub(super) fn set_decision(&mut self, verdict: &Verdict, guard: Vec<GuardVerdictRecord>, took: Duration) {
+    pub(super) fn set_decision(
+        &mut self,
+        verdict: &Verdict,
+        guard: Vec<GuardVerdictRecord>,
+        approved: Option<&str>,
+        took: Duration,
+    ) {
         let mut decision = DecisionRecord::from_verdict(verdict, took);
         decision.guard = guard;
+        if let Some(why) = approved {
+            decision.override_with_permission(&format!("{APPROVAL_START} {why}"));
+        }
         self.record.set_decision(decision);
         if let Some(judged) = self.recorder.write_pending(&self.record) {
             self.pending.replace(judged).into_iter().for_each(PendingEvent::remove);

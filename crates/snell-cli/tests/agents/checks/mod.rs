@@ -1,6 +1,7 @@
 //! The list of checks. Each runs an agent in a home directory of its own.
 
 mod answers;
+mod approvals;
 mod calls;
 mod failures;
 mod live;
@@ -38,8 +39,16 @@ pub struct AgentCheck {
 }
 
 /// All checks, in the order in which they run.
-const CHECKS: &[&[AgentCheck]] =
-    &[calls::CHECKS, texts::CHECKS, failures::CHECKS, sessions::CHECKS, prompt::CHECKS, answers::CHECKS, live::CHECKS];
+const CHECKS: &[&[AgentCheck]] = &[
+    calls::CHECKS,
+    texts::CHECKS,
+    failures::CHECKS,
+    sessions::CHECKS,
+    prompt::CHECKS,
+    answers::CHECKS,
+    approvals::CHECKS,
+    live::CHECKS,
+];
 
 /// Makes benches for a check.
 pub struct CheckRunner<'a> {

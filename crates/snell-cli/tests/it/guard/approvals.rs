@@ -249,3 +249,84 @@ fn the_command_explains_an_approval() {
     let checked = sandbox.run_snell(&["guard", "check", "touch src/a.rs"], "");
     assert!(checked.stdout.contains("Approved  changes only files"), "{checked:?}");
 }
+
+#[test]
+fn a_host_is_told_why_a_call_is_approved() {
+    let sandbox = create_repository(READ);
+    for (command, approved) in
+        [("ls -la", json!("reads only: ls")), ("touch x", Value::Null), ("rm -rf /", Value::Null)]
+    {
+        let payload = json!({"session_id": "s", "tool_name": "Bash", "tool_input": {"command": command}});
+        let ran = sandbox.run_snell(&["run", "PreToolUse", "--guard", "--record"], &payload.to_string());
+        assert_eq!(ran.json()["guard"]["approved"], approved, "{command}: {ran:?}");
+    }
+    let told = sandbox.run_snell(&["log", "--json"], "").stdout;
+    assert!(told.contains("Snell approved it: reads only: ls"), "{told}");
+}
+
+#[test]
+fn no_detour_shows_secrets_that_the_text_does_not_name() {
+    let sandbox = create_repository(READ)
+        .file(".env", "KEY=hidden\n")
+        .file("src/nested/.env", "KEY=nested\n")
+        .file("src/nested/a.rs", "// KEY\n")
+        .file("docs/page.md", "KEY\n");
+    assert_unapproved(
+        &sandbox,
+        &[
+            "cat $(find . -type f)",
+            "cat $(find . -type f -name '*env*')",
+            "for f in $(find . -type f); do cat \"$f\"; done",
+            "find . -type f | while read f; do cat \"$f\"; done",
+            "find . -type f | xargs cat",
+            "cat .*",
+            "for f in .*; do cat $f; done",
+            "diff -r . docs",
+            "diff src/nested docs",
+            "grep -rn KEY .",
+            "grep -rn KEY src",
+            "grep -r -A 9999 KEY docs",
+            "rg -A 9999 KEY",
+            "python3 -c \"from pathlib import Path; [print(p.read_text()) for p in Path('src').rglob('*')]\"",
+            "python3 -c \"import glob; [print(open(f).read()) for f in glob.glob('.*')]\"",
+        ],
+    );
+    for command in [
+        "grep -rn KEY docs",
+        "cat $(find src -type f -name '*.rs')",
+        "find . -name '*.rs' -exec grep -n KEY {} +",
+        "diff docs/page.md src/main.rs",
+        "python3 -c \"from pathlib import Path; [print(p.read_text()) for p in Path('src').rglob('*.rs')]\"",
+    ] {
+        assert_eq!(judge_bash(&sandbox, command).decision.as_deref(), Some("allow"), "{command}");
+    }
+    let search = |input: Value| judge_call(&sandbox, "Grep", input).decision;
+    let docs = sandbox.project().join("docs");
+    assert_eq!(search(json!({"pattern": "KEY", "path": docs, "output_mode": "content"})).as_deref(), Some("allow"));
+    for input in [
+        json!({"pattern": ".", "path": docs, "output_mode": "content"}),
+        json!({"pattern": "KEY", "path": docs, "output_mode": "content", "-A": 9999}),
+        json!({"pattern": "KEY[^]*", "path": docs, "output_mode": "content", "multiline": true}),
+        json!({"pattern": "KEY", "output_mode": "content"}),
+    ] {
+        assert_eq!(search(input.clone()), None, "{input}");
+    }
+}
+
+#[test]
+fn a_module_of_the_project_does_not_stand_for_pythons_own() {
+    let sandbox = create_repository(READ);
+    assert_approved(&sandbox, "python3 -c 'import json; print(json.dumps(1))'", "reads only: python3");
+    let planted = sandbox.file("json.py", "import os\n");
+    assert_unapproved(&planted, &["python3 -c 'import json; print(json.dumps(1))'"]);
+    assert_approved(&planted, "cd src && python3 -c 'print(1)'", "reads only: python3");
+}
+
+#[test]
+fn a_symlink_that_a_search_finds_is_not_followed() {
+    let sandbox = create_repository(READ);
+    fs::create_dir_all(sandbox.project().join(".hidden")).unwrap();
+    symlink("/etc/passwd", sandbox.project().join(".hidden/users.rs")).unwrap();
+    assert_unapproved(&sandbox, &["find . -name '*.rs' -exec cat {} +", "cat $(find . -name '*.rs')"]);
+    assert_approved(&sandbox, "find . -type f -name '*.rs' -exec cat {} +", "reads only: find, cat");
+}
