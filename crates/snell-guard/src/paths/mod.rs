@@ -190,7 +190,10 @@ fn classify_path(shape: &PartialPath, context: &JudgeContext) -> PathClasses {
         }
     }
     if shape.root_if_empty && is_grave_if_empty(&all, context) {
-        classes = classes.with(PathClass::RootIfEmpty);
+        classes = classes.with(match all.as_slice() {
+            [_, name] | [_, name, _] if COMMON_NAMES.contains(name) => PathClass::SystemIfEmpty,
+            _ => PathClass::RootIfEmpty,
+        });
     }
     if !rooted || shape.may_escape {
         classes = classes.with(PathClass::Unknown);
@@ -296,6 +299,8 @@ fn classify_outside_project(names: &PathComponents<'_>, context: &JudgeContext) 
     } else if matches_any_pattern(patterns::DEVICE, names) {
         PathClass::Device
     } else if names.home.is_some_and(|below| strip_known_pattern(patterns::CACHE, below).is_some()) {
+        PathClass::Cache
+    } else if names.home.is_some() && is_literal_path(names) && matches_any_pattern(patterns::RUNTIME, names) {
         PathClass::Cache
     } else if names.home.is_some() {
         let kept = !matches_any_pattern(patterns::LOOSE, names);
@@ -432,6 +437,9 @@ fn classify_self_paths(all: &[&str], context: &JudgeContext) -> PathClasses {
     }
     classes
 }
+
+/// System directories whose names are common below other directories, too: `$INSTALL_DIR/lib`.
+const COMMON_NAMES: &[&str] = &["bin", "lib", "opt", "run", "srv", "var"];
 
 /// Whether `$x/…` would be a system path if `x` were empty.
 fn is_grave_if_empty(all: &[&str], context: &JudgeContext) -> bool {
