@@ -229,9 +229,10 @@ fn classify_sql(text: &str) -> Option<&'static str> {
 fn classify_statement(words: &[String]) -> Option<&'static str> {
     let start =
         words.iter().position(|word| matches!(word.as_str(), "DROP" | "TRUNCATE" | "DELETE" | "UPDATE" | "ALTER"))?;
-    // A verb is read at the start, or after the names of a `WITH`; `EXPLAIN DELETE …` deletes nothing.
-    let begins =
-        start == 0 || matches!(words.first().map(String::as_str), Some("WITH" | "BEGIN" | "START" | "USE" | "GO"));
+    // A verb is read at the start, or after the names of a `WITH`; `EXPLAIN DELETE …` deletes nothing, unless it analyses.
+    let begins = start == 0
+        || matches!(words.first().map(String::as_str), Some("WITH" | "BEGIN" | "START" | "USE" | "GO"))
+        || words.iter().take(start).any(|word| matches!(word.as_str(), "ANALYZE" | "ANALYSE"));
     let words = words.get(start..).filter(|_| begins)?;
     let second = words.get(1).map(String::as_str);
     let filtered = has_row_filter(words);
@@ -256,13 +257,18 @@ fn classify_statement(words: &[String]) -> Option<&'static str> {
 fn is_rolled_back(text: &str, client: &str) -> bool {
     const AMBIGUOUS: &[&str] = &["\\", "/*", "--", "#", "$", "`", ":", "?"];
     const ROW_STATEMENTS: &[&str] = &["SELECT", "INSERT", "UPDATE", "DELETE", "EXPLAIN", "SHOW", "SAVEPOINT"];
-    // Elsewhere they end the transaction before them.
+    // MySQL ends the transaction before them.
     const TABLE_STATEMENTS: &[&str] = &["CREATE", "ALTER", "DROP", "TRUNCATE"];
-    const TRANSACTIONAL: &[&str] = &["psql", "sqlite3"];
+    let undoes_tables = match client {
+        "psql" | "sqlite3" => true,
+        "mysql" | "mariadb" => false,
+        // `BEGIN` may start a block.
+        _ => return false,
+    };
     let is_plain = text.len() <= MAX_SQL_BYTES && !AMBIGUOUS.iter().any(|mark| text.replace("::", " ").contains(mark));
     let is_undone = |words: &[String]| {
         let verb = words.first().map(String::as_str).unwrap_or_default();
-        ROW_STATEMENTS.contains(&verb) || (TRANSACTIONAL.contains(&client) && TABLE_STATEMENTS.contains(&verb))
+        ROW_STATEMENTS.contains(&verb) || (undoes_tables && TABLE_STATEMENTS.contains(&verb))
     };
     let words = split_query_words(text, &SQL_DIALECT);
     let statements: Vec<&[String]> = words.split(|word| word == ";").filter(|words| !words.is_empty()).collect();
@@ -338,6 +344,7 @@ mod tests {
             ("SELECT * FROM drop_log", None),
             ("-- DROP TABLE users\nSELECT 1", None),
             ("EXPLAIN DELETE FROM users", None),
+            ("EXPLAIN (ANALYZE, BUFFERS) DELETE FROM users", Some(DELETE_ALL)),
             ("INSERT INTO log VALUES ('delete from x')", None),
             ("DROP INDEX i", None),
             ("drop user if exists app", Some(DROP_USER)),
@@ -357,6 +364,7 @@ mod tests {
             ("sqlite3", "BEGIN; DELETE FROM users; SELECT count(*) FROM users; ROLLBACK", true),
             ("mysql", "START TRANSACTION; UPDATE users SET a = 1; ROLLBACK;", true),
             ("mysql", "START TRANSACTION; DELETE FROM users; DROP TABLE a; ROLLBACK;", false),
+            ("sqlcmd", "BEGIN TRANSACTION; DELETE FROM users; ROLLBACK;", false),
             ("psql", "BEGIN; DELETE FROM users; COMMIT; ROLLBACK;", false),
             ("psql", "BEGIN; DELETE FROM users; END; ROLLBACK;", false),
             ("psql", "BEGIN; DELETE FROM users; ROLLBACK TO s;", false),
