@@ -298,9 +298,8 @@ fn classify_outside_project(names: &PathComponents<'_>, context: &JudgeContext) 
         PathClass::Harmless
     } else if matches_any_pattern(patterns::DEVICE, names) {
         PathClass::Device
-    } else if names.home.is_some_and(|below| strip_known_pattern(patterns::CACHE, below).is_some()) {
-        PathClass::Cache
-    } else if names.home.is_some() && is_literal_path(names) && matches_any_pattern(patterns::RUNTIME, names) {
+    } else if names.home.is_some_and(|below| strip_known_pattern(patterns::CACHE, below).is_some() || is_runtime(names))
+    {
         PathClass::Cache
     } else if names.home.is_some() {
         let kept = !matches_any_pattern(patterns::LOOSE, names);
@@ -311,6 +310,11 @@ fn classify_outside_project(names: &PathComponents<'_>, context: &JudgeContext) 
         PathClass::Elsewhere
     };
     [class].into()
+}
+
+/// Whether a program makes the file again when it starts.
+fn is_runtime(names: &PathComponents<'_>) -> bool {
+    is_literal_path(names) && matches_any_pattern(patterns::RUNTIME, names)
 }
 
 /// The rest of a path below one of these patterns, if it certainly matches.
