@@ -161,6 +161,6 @@ pub(crate) fn generate_rule_table(rules: &[RuleEntry]) -> Result<String, BuildEr
 
 /// A set as the union of its members.
 fn format_set(set: &str, member: &str, words: &[String]) -> String {
-    let members: Vec<String> = words.iter().map(|word| format_variant(member, word) + " as u32").collect();
+    let members: Vec<String> = words.iter().map(|word| format_variant(member, word) + " as u64").collect();
     format!("{set}({})", if members.is_empty() { "0".to_owned() } else { members.join(" | ") })
 }

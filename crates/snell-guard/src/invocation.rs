@@ -64,6 +64,15 @@ impl SymbolicText {
         Self { parts: vec![SymbolicPart::Text(text.into())] }
     }
 
+    /// Some of the files that its patterns match, instead of all.
+    pub(crate) fn narrow_patterns(self) -> Self {
+        let parts = self.parts.into_iter().map(|part| match part {
+            SymbolicPart::Pattern(text) if text == "*" => SymbolicPart::Unknown(UnknownKind::Name),
+            part => part,
+        });
+        Self { parts: parts.collect() }
+    }
+
     /// An unknown value.
     pub fn from_unknown(unknown: UnknownKind) -> Self {
         Self { parts: vec![SymbolicPart::Unknown(unknown)] }

@@ -1,7 +1,7 @@
 //! Copies one file aside: as a copy that shares its blocks, as another name, or byte by byte.
 
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -14,6 +14,9 @@ use super::manifest::{CopyWay, UnsavedReason};
 
 /// Between two chunks, the time is checked.
 const CHUNK_BYTES: usize = 512 * 1024;
+
+/// How much of two files is compared at a time.
+const COMPARED_BYTES: usize = 1 << 16;
 
 /// A file that may be replaced while it is copied is tried again once.
 const ATTEMPTS: usize = 2;
@@ -155,4 +158,21 @@ fn copy_range(
         left -= read as u64;
     }
     Ok(())
+}
+
+/// Compares two regular files up to the first difference.
+pub(crate) fn have_same_contents(mut one: File, mut other: File) -> io::Result<bool> {
+    let (metadata, expected) = (other.metadata()?, one.metadata()?);
+    // Another file may have taken the name meanwhile.
+    if !metadata.is_file() || metadata.len() != expected.len() {
+        return Ok(false);
+    }
+    loop {
+        let (mut left, mut right) = (Vec::with_capacity(COMPARED_BYTES), Vec::with_capacity(COMPARED_BYTES));
+        Read::by_ref(&mut one).take(COMPARED_BYTES as u64).read_to_end(&mut left)?;
+        Read::by_ref(&mut other).take(COMPARED_BYTES as u64).read_to_end(&mut right)?;
+        if left != right || left.is_empty() {
+            return Ok(left == right);
+        }
+    }
 }

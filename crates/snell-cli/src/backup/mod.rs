@@ -17,6 +17,7 @@ mod restore;
 mod save;
 mod store;
 
+pub(crate) use file_copy::have_same_contents;
 pub(crate) use manifest::{BackupManifest, SavedForm, UnsavedFile};
 pub(crate) use restore::{RestoreMode, RestoreReport, RestoreStatus, restore_backup};
 pub(crate) use save::{BackedUpCall, BackupOutcome, save_lost_files};

@@ -4,7 +4,6 @@
 //! backup first. Every file is written beside its place and renamed, so that it is never seen half-written.
 
 use std::fs::File;
-use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -16,14 +15,11 @@ use rustix::io::Errno;
 use serde::Serialize;
 use snell::{FileAccess, RegularFile};
 
-use super::file_copy::{clone_blocks, copy_bytes};
+use super::file_copy::{clone_blocks, copy_bytes, have_same_contents};
 use super::manifest::{BackupManifest, ByteFaithfulPath, CopyWay, SavedFile, SavedForm};
 use super::project_dir::{DirectoryFault, MissingDirectory, ProjectDir};
 use super::save::{BackedUpCall, save_present_files};
 use super::store::{BackupStore, StoredBackup};
-
-/// How much of two files is compared at a time.
-const CHUNK_BYTES: usize = 1 << 16;
 
 /// How far a restoration may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +65,9 @@ pub(crate) enum RestoreStatus {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct RestoredFile {
     pub(crate) path: ByteFaithfulPath,
+    /// Directories do not count as files.
+    #[serde(skip)]
+    pub(crate) is_directory: bool,
     #[serde(flatten)]
     pub(crate) status: RestoreStatus,
 }
@@ -109,7 +108,8 @@ pub(crate) fn restore_backup(
     let mut report = RestoreReport { files: Vec::new(), saved_as };
     for (file, state) in files.iter().zip(&states) {
         let status = restorer.restore(file, state);
-        report.files.push(RestoredFile { path: file.path.clone(), status });
+        let is_directory = matches!(file.form, SavedForm::Directory);
+        report.files.push(RestoredFile { path: file.path.clone(), is_directory, status });
     }
     // Files in a directory change its time, and its mode may forbid them.
     for (file, state) in files.iter().zip(&states).rev() {
@@ -300,20 +300,4 @@ fn rename_to_missing(directory: &ProjectDir, draft: &str, name: &[u8]) -> Result
 #[cfg(not(target_os = "linux"))]
 fn rename_to_missing(directory: &ProjectDir, draft: &str, name: &[u8]) -> Result<(), Errno> {
     renameat(directory.fd(), draft, directory.fd(), name)
-}
-
-fn have_same_contents(mut one: File, mut other: File) -> io::Result<bool> {
-    let (metadata, expected) = (other.metadata()?, one.metadata()?);
-    // Another file may have taken the name meanwhile.
-    if !metadata.is_file() || metadata.len() != expected.len() {
-        return Ok(false);
-    }
-    loop {
-        let (mut left, mut right) = (Vec::with_capacity(CHUNK_BYTES), Vec::with_capacity(CHUNK_BYTES));
-        one.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut left)?;
-        other.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut right)?;
-        if left != right || left.is_empty() {
-            return Ok(left == right);
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! This machine's disk, for the guard.
 
 use std::fs::{self, Metadata};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -9,8 +9,7 @@ use std::time::UNIX_EPOCH;
 use snell::{FileAccess, RegularFile, read_text_file};
 use snell_guard::{FileKind, FileStatus, FileSystem, TimedFileStatus};
 
-/// How much of two files is compared at a time.
-const CHUNK_BYTES: usize = 1 << 16;
+use crate::backup;
 
 /// Of one second.
 const NANOSECONDS: i64 = 1_000_000_000;
@@ -37,18 +36,9 @@ impl FileSystem for LocalFileSystem {
         entries.take(max_entries).map(|entry| entry.path()).collect()
     }
 
-    /// Compares up to the first difference.
     fn have_same_contents(&self, one: &Path, other: &Path) -> io::Result<bool> {
-        let mut one = RegularFile::open(one, FileAccess::Read)?.into_file();
-        let mut other = RegularFile::open(other, FileAccess::Read)?.into_file();
-        loop {
-            let (mut left, mut right) = (Vec::with_capacity(CHUNK_BYTES), Vec::with_capacity(CHUNK_BYTES));
-            one.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut left)?;
-            other.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut right)?;
-            if left != right || left.is_empty() {
-                return Ok(left == right);
-            }
-        }
+        let open = |path| RegularFile::open(path, FileAccess::Read).map(RegularFile::into_file);
+        backup::have_same_contents(open(one)?, open(other)?)
     }
 
     fn read_text(&self, path: &Path, max_bytes: u64) -> io::Result<String> {

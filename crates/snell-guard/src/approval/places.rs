@@ -70,7 +70,7 @@ const EMPTY: &[&str] = &["/dev/null", "/dev/stdin"];
 const DESCRIPTORS: &str = "/dev/fd/";
 
 /// Classes of paths that are never read.
-const UNREADABLE: [PathClass; 8] = [
+const UNREADABLE: [PathClass; 9] = [
     PathClass::Secret,
     PathClass::SecretDir,
     PathClass::Sealed,
@@ -79,6 +79,7 @@ const UNREADABLE: [PathClass; 8] = [
     PathClass::Network,
     PathClass::FromInput,
     PathClass::RootIfEmpty,
+    PathClass::SystemIfEmpty,
 ];
 
 /// Classes of paths that are never changed.

@@ -159,12 +159,12 @@ pub enum PathAction {
 
 /// A set of actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PathActions(pub(crate) u32);
+pub struct PathActions(pub(crate) u64);
 
 impl PathActions {
     /// Whether the set contains this action.
     pub fn contains(self, kind: PathAction) -> bool {
-        self.0 & kind as u32 != 0
+        self.0 & kind as u64 != 0
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn names_agent(invocation: &Invocation) -> bool {
 
 /// Whether these programs print lines of a file.
 fn prints_file_lines(invocations: &[Invocation], context: &JudgeContext) -> bool {
-    const READERS: &[&str] = &["cat", "head", "tail", "sort", "uniq", "tac", "shuf"];
+    const READERS: &[&str] = &["cat", "head", "tail", "sort", "uniq", "tac", "shuf", "base64", "xxd", "od", "hexdump"];
     invocations.first().is_some_and(|first| {
         let name = first.name();
         let reads = |effect: &Effect| effect.kind == EffectKind::Path(PathAction::Read);

@@ -119,10 +119,11 @@ fn is_harmless_location(
 /// Whether one of these variables is set for this command.
 fn is_excused_by_variable(collector: &EffectCollector<'_>, unless: &[&str]) -> bool {
     let variables = &collector.invocation.variables;
+    let is_known = |value: &SymbolicText, wanted: &str| value.as_text().is_some_and(|text| matches_glob(text, wanted));
     unless
         .iter()
         .filter_map(|written| written.split_once('='))
-        .any(|(name, wanted)| variables.iter().any(|(set, value)| set == name && value.as_text() == Some(wanted)))
+        .any(|(name, wanted)| variables.iter().any(|(set, value)| set == name && is_known(value, wanted)))
 }
 
 fn matches_use(line: &ParsedArgs<'_>, usage: &ProgramUse, context: &JudgeContext) -> bool {

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// One class of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u32)]
+#[repr(u64)]
 pub enum PathClass {
     /// `/` or everything in it.
     Root = 1,
@@ -70,12 +70,15 @@ pub enum PathClass {
     OwnHooks = 1 << 30,
     /// Snell's program.
     OwnProgram = 1 << 31,
+    /// A directory of the system whose name programs of the user have too, if a variable is empty.
+    SystemIfEmpty = 1 << 32,
 }
 
 /// The descriptions of classes, gravest first.
 pub(crate) const CLASS_PHRASES: &[(PathClass, &str)] = &[
     (PathClass::Root, "everything on this machine"),
     (PathClass::RootIfEmpty, "everything, if a variable is empty"),
+    (PathClass::SystemIfEmpty, "a system directory, if a variable is empty"),
     (PathClass::Device, "a disk or memory device"),
     (PathClass::System, "system"),
     (PathClass::HomeRoot, "a whole home directory"),
@@ -110,12 +113,12 @@ pub(crate) const CLASS_PHRASES: &[(PathClass, &str)] = &[
 
 /// A set of classes.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct PathClasses(pub(crate) u32);
+pub struct PathClasses(pub(crate) u64);
 
 impl PathClasses {
     /// Whether the set contains this class.
     pub fn contains(self, class: PathClass) -> bool {
-        self.0 & class as u32 != 0
+        self.0 & class as u64 != 0
     }
 
     /// Whether the sets have a class in common.
@@ -126,7 +129,7 @@ impl PathClasses {
     /// The set with this class.
     #[must_use]
     pub fn with(self, class: PathClass) -> Self {
-        Self(self.0 | class as u32)
+        Self(self.0 | class as u64)
     }
 
     /// The intersection.
@@ -173,6 +176,7 @@ mod tests {
     #[test]
     fn every_class_of_places_has_words() {
         let all = CLASS_PHRASES.iter().fold(PathClasses::default(), |all, (class, _)| all.with(*class));
-        assert_eq!(all.0, u32::MAX, "one class has one bit");
+        assert_eq!(all.0.count_ones(), u32::try_from(CLASS_PHRASES.len()).unwrap(), "one class has one bit");
+        assert!(all.0.trailing_ones() == all.0.count_ones(), "no bit is left out");
     }
 }

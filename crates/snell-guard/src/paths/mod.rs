@@ -189,7 +189,10 @@ fn classify_path(shape: &PartialPath, context: &JudgeContext) -> PathClasses {
         }
     }
     if shape.root_if_empty && is_grave_if_empty(&all, context) {
-        classes = classes.with(PathClass::RootIfEmpty);
+        classes = classes.with(match all.as_slice() {
+            [_, name] | [_, name, _] if COMMON_NAMES.contains(name) => PathClass::SystemIfEmpty,
+            _ => PathClass::RootIfEmpty,
+        });
     }
     if !rooted || shape.may_escape {
         classes = classes.with(PathClass::Unknown);
@@ -294,7 +297,8 @@ fn classify_outside_project(names: &PathComponents<'_>, context: &JudgeContext) 
         PathClass::Harmless
     } else if matches_any_pattern(patterns::DEVICE, names) {
         PathClass::Device
-    } else if names.home.is_some_and(|below| strip_known_pattern(patterns::CACHE, below).is_some()) {
+    } else if names.home.is_some_and(|below| strip_known_pattern(patterns::CACHE, below).is_some() || is_runtime(names))
+    {
         PathClass::Cache
     } else if names.home.is_some() {
         let kept = !matches_any_pattern(patterns::LOOSE, names);
@@ -305,6 +309,11 @@ fn classify_outside_project(names: &PathComponents<'_>, context: &JudgeContext) 
         PathClass::Elsewhere
     };
     [class].into()
+}
+
+/// Whether a program makes the file again when it starts.
+fn is_runtime(names: &PathComponents<'_>) -> bool {
+    is_literal_path(names) && matches_any_pattern(patterns::RUNTIME, names)
 }
 
 /// The rest of a path below one of these patterns, if it certainly matches.
@@ -429,6 +438,9 @@ fn classify_self_paths(shape: &PartialPath, context: &JudgeContext) -> PathClass
     }
     classes
 }
+
+/// System directories whose names are common below other directories, too: `$INSTALL_DIR/lib`.
+const COMMON_NAMES: &[&str] = &["bin", "lib", "opt", "run", "srv", "var"];
 
 /// Whether `$x/…` would be a system path if `x` were empty.
 fn is_grave_if_empty(all: &[&str], context: &JudgeContext) -> bool {

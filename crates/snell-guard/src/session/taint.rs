@@ -4,7 +4,7 @@ use super::trail::CommandWords;
 use super::{SessionScene, fetched, words};
 use crate::effects::{EffectKind, PathAction};
 use crate::git_repository::read_origin_host;
-use crate::invocation::{Invocation, SymbolicText};
+use crate::invocation::{Invocation, SymbolicText, UnknownKind};
 use crate::judge::context::JudgeContext;
 use crate::judge::{CallAnalysis, GuardToolCall};
 use crate::paths::{is_within_directory, locate_path, matches_glob};
@@ -104,8 +104,13 @@ fn list_hosts_to_send_to(invocation: &Invocation, context: &JudgeContext) -> Vec
     let Some((_, flags)) = row else {
         return Vec::new();
     };
+    // `https://x.example/?q=$(cat notes.md)`
+    let has_contents = |word: &SymbolicText| {
+        [UnknownKind::FromInput, UnknownKind::Private].iter().any(|kind| word.contains_unknown(*kind))
+    };
     let is_method = |value: &str| words::sending::METHODS.iter().any(|method| value.eq_ignore_ascii_case(method));
     let sends = command.args.has_any_flag(flags)
+        || invocation.arguments().iter().any(has_contents)
         || command.args.flag_values(words::sending::METHOD_FLAGS).any(|value| is_method(&value.to_string()));
     if sends { find_command_hosts(&invocation.argv) } else { Vec::new() }
 }

@@ -106,14 +106,7 @@ fn narrow_patterns(values: Vec<SymbolicText>, picked: bool) -> Vec<SymbolicText>
     if !picked {
         return values;
     }
-    let some = |value: SymbolicText| {
-        let parts = value.parts.into_iter().map(|part| match part {
-            SymbolicPart::Pattern(text) if text == "*" => SymbolicPart::Unknown(UnknownKind::Name),
-            part => part,
-        });
-        SymbolicText { parts: parts.collect() }
-    };
-    values.into_iter().map(some).collect()
+    values.into_iter().map(SymbolicText::narrow_patterns).collect()
 }
 
 pub(super) fn append_path_part(start: &SymbolicText, part: SymbolicPart) -> SymbolicText {

@@ -1,6 +1,7 @@
 //! Reads an `Event` from the JSON of a host, with tolerance.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
@@ -77,10 +78,9 @@ impl Event {
 
         let mut event = Self::new(EventName::parse(name.trim()));
         event.session_id = fields.read_text(&["session_id"]);
-        // No directory has an empty name: an agent without one may send it.
-        event.cwd = fields.read_text(&["cwd", "working_directory"]).filter(|cwd| !cwd.is_empty()).map(Into::into);
-        event.project_dir = fields.read_text(&["project_dir"]).map(Into::into);
-        event.transcript_path = fields.read_text(&["transcript_path"]).map(Into::into);
+        event.cwd = fields.read_path(&["cwd", "working_directory"]);
+        event.project_dir = fields.read_path(&["project_dir"]);
+        event.transcript_path = fields.read_path(&["transcript_path"]);
         event.timestamp = fields.read_timestamp();
         event.tool = fields.read_tool_call();
         event.prompt = fields.read_text(&["prompt", "user_prompt"]);
@@ -232,6 +232,16 @@ impl PayloadFields<'_> {
             }
         }
         None
+    }
+
+    /// A path. A number is none, and no path is empty: an agent without a directory may send that.
+    fn read_path(&mut self, names: &[&str]) -> Option<PathBuf> {
+        let is_scalar = |name: &&&str| matches!(self.raw.get(**name), Some(Value::Number(_) | Value::Bool(_)));
+        if let Some(name) = names.iter().find(is_scalar) {
+            self.add_note(format!("\"{name}\" must be a path (it is ignored)"));
+            return None;
+        }
+        self.read_text(names).filter(|path| !path.is_empty()).map(Into::into)
     }
 
     fn read_bool(&mut self, name: &str) -> Option<bool> {
@@ -449,9 +459,9 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_working_directory_stands_for_none() {
-        for (cwd, expected) in [("", None), ("/w", Some("/w"))] {
-            let payload = format!(r#"{{"tool_name": "Bash", "cwd": "{cwd}"}}"#);
+    fn a_working_directory_that_is_no_path_stands_for_none() {
+        for (cwd, expected) in [(r#""""#, None), ("5", None), ("true", None), ("[]", None), (r#""/w""#, Some("/w"))] {
+            let payload = format!(r#"{{"tool_name": "Bash", "cwd": {cwd}}}"#);
             let (event, _) = Event::from_json(Some("PreToolUse"), payload.as_bytes()).unwrap();
             assert_eq!(event.cwd.as_deref(), expected.map(std::path::Path::new), "{cwd:?}");
         }

@@ -29,10 +29,10 @@ pub(crate) struct Args {
     /// Restore only these files and directories
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Restore the latest backup of the project in which you are
-    #[arg(long, conflicts_with = "list")]
+    /// The latest backup of the project in which you are
+    #[arg(long)]
     last: bool,
-    /// List instead of restoring, with an ID its files
+    /// List instead of restoring, with an ID or --last its files
     #[arg(long)]
     list: bool,
     /// Show what would be restored, and change nothing

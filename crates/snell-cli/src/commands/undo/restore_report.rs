@@ -27,7 +27,8 @@ pub(super) fn print_report(
         };
         output::print_line(&format!("  {}  {what}", file.path));
     }
-    let count = |wanted: fn(&RestoreStatus) -> bool| report.files.iter().filter(|file| wanted(&file.status)).count();
+    let files = || report.files.iter().filter(|file| !file.is_directory);
+    let count = |wanted: fn(&RestoreStatus) -> bool| files().filter(|file| wanted(&file.status)).count();
     let written = count(|status| matches!(status, RestoreStatus::Restored | RestoreStatus::Replaced));
     let verb = if is_dry { "Would restore" } else { "Restored" };
     output::print_line(&format!("{verb} {} in {}.", output::format_count(written, "file"), manifest.project));

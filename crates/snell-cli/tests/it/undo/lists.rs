@@ -39,6 +39,7 @@ fn a_list_names_the_time_the_agent_the_call_and_the_files() {
         assert!(files.contains(part), "{part}: {files}");
     }
     assert_eq!(undo.undo(&["--list", id, "--json"]).json()["files"][0]["path"], "notes.txt");
+    assert_eq!(undo.undo(&["--list", "--last"]).stdout, files);
     // The beginning of an id is enough.
     assert_eq!(undo.undo(&["--list", &id[..4]]).code, 0);
     assert!(undo.undo(&["zzz"]).stderr.contains("no backup has the id \"zzz\""));

@@ -19,6 +19,9 @@ fn only_the_named_files_come_back_and_a_dry_run_changes_nothing() {
     let undo = delete_data();
     let planned = undo.undo(&["--last", "--dry-run"]);
     assert!(planned.stdout.contains("would be restored") && planned.code == 0, "{planned:?}");
+    // The directories come back, too, and neither the list nor the report counts them.
+    assert!(planned.stdout.contains("Would restore 2 files in "), "{planned:?}");
+    assert!(undo.undo(&[]).stdout.contains("2 files"));
     assert!(!undo.path("data").exists());
     assert_eq!(undo.undo(&["--last", "data/sub"]).code, 0);
     assert!(undo.path("data/sub/b.txt").exists() && !undo.path("data/a.txt").exists());

@@ -72,8 +72,10 @@ pub(in crate::effects) fn apply_sql_client(collector: &mut EffectCollector<'_>, 
         collector.add_rule_effect(rule);
         return;
     }
+    texts.retain(|text| !is_rolled_back(text, collector.name()));
     match texts.iter().find_map(|text| read(text.get(..text.floor_char_boundary(MAX_SQL_BYTES)).unwrap_or_default())) {
         Some(DROP_TABLE | DELETE_ALL) if is_test_database(collector) => {}
+        Some(DROP_DATABASE) if drops_connected_test_database(collector, &texts) => {}
         Some(rule) => collector.add_rule_effect(rule),
         None if texts.iter().any(|text| text.len() > MAX_SQL_BYTES) => collector.add_rule_effect(LIMIT_RULE),
         None => {}
@@ -131,6 +133,17 @@ fn is_test_database(collector: &EffectCollector<'_>) -> bool {
     let first = collector.args.operands.first().copied();
     let name = named.as_deref().or(first).and_then(SymbolicText::as_text);
     name.is_some_and(is_test_name)
+}
+
+/// `dropDatabase` of a connection to a test database, without a word that turns to another one.
+fn drops_connected_test_database(collector: &EffectCollector<'_>, texts: &[String]) -> bool {
+    const TURNING: &[&str] = &["getSiblingDB", "getMongo", "connect", "Mongo(", "use ", "load(", "eval", "getDB", "["];
+    let turns = |text: &&String| TURNING.iter().any(|word| text.contains(word));
+    let named = collector.args.operands.first().is_some_and(|first| first.leading_text().starts_with("mongodb://"));
+    matches!(collector.name(), "mongosh" | "mongo")
+        && named
+        && is_test_database(collector)
+        && !texts.iter().filter(|text| !text.starts_with("mongodb://")).any(|text| turns(&text))
 }
 
 fn is_test_name(path: &str) -> bool {
@@ -218,9 +231,10 @@ fn classify_statement(words: &[String]) -> Option<&'static str> {
     let start = words
         .iter()
         .position(|word| matches!(word.as_str(), "DROP" | "REMOVE" | "TRUNCATE" | "DELETE" | "UPDATE" | "ALTER"))?;
-    // A verb is read at the start, or after the names of a `WITH`; `EXPLAIN DELETE …` deletes nothing.
-    let begins =
-        start == 0 || matches!(words.first().map(String::as_str), Some("WITH" | "BEGIN" | "START" | "USE" | "GO"));
+    // A verb is read at the start, or after the names of a `WITH`; `EXPLAIN DELETE …` deletes nothing, unless it analyses.
+    let begins = start == 0
+        || matches!(words.first().map(String::as_str), Some("WITH" | "BEGIN" | "START" | "USE" | "GO"))
+        || words.iter().take(start).any(|word| matches!(word.as_str(), "ANALYZE" | "ANALYSE"));
     let words = words.get(start..).filter(|_| begins)?;
     let second = words.get(1).map(String::as_str);
     let filtered = has_row_filter(words);
@@ -249,6 +263,32 @@ fn deletes_rows(words: &[String]) -> bool {
         Some(3) => after.first().is_some_and(|word| word == "WHERE"),
         _ => false,
     }
+}
+
+/// Whether a text is one transaction that undoes itself: `BEGIN; DELETE …; ROLLBACK`. Syntax that clients read differently, such as
+/// comments and variables, leaves that open.
+fn is_rolled_back(text: &str, client: &str) -> bool {
+    const AMBIGUOUS: &[&str] = &["\\", "/*", "--", "#", "$", "`", ":", "?"];
+    const ROW_STATEMENTS: &[&str] = &["SELECT", "INSERT", "UPDATE", "DELETE", "EXPLAIN", "SHOW", "SAVEPOINT"];
+    // MySQL ends the transaction before them.
+    const TABLE_STATEMENTS: &[&str] = &["CREATE", "ALTER", "DROP", "TRUNCATE"];
+    let undoes_tables = match client {
+        "psql" | "sqlite3" => true,
+        "mysql" | "mariadb" => false,
+        // `BEGIN` may start a block.
+        _ => return false,
+    };
+    let is_plain = text.len() <= MAX_SQL_BYTES && !AMBIGUOUS.iter().any(|mark| text.replace("::", " ").contains(mark));
+    let is_undone = |words: &[String]| {
+        let verb = words.first().map(String::as_str).unwrap_or_default();
+        ROW_STATEMENTS.contains(&verb) || (undoes_tables && TABLE_STATEMENTS.contains(&verb))
+    };
+    let words = split_query_words(text, &SQL_DIALECT);
+    let statements: Vec<&[String]> = words.split(|word| word == ";").filter(|words| !words.is_empty()).collect();
+    let [first, inside @ .., last] = statements.as_slice() else { return false };
+    let first: Vec<&str> = first.iter().map(String::as_str).collect();
+    let begins = matches!(first.as_slice(), ["BEGIN"] | ["BEGIN" | "START", "TRANSACTION"]);
+    is_plain && begins && *last == ["ROLLBACK"] && inside.iter().all(|words| is_undone(words))
 }
 
 /// Whether the statement selects some rows. `WHERE true` and `WHERE 1 = 1` select all.
@@ -325,6 +365,7 @@ mod tests {
             ("SELECT * FROM drop_log", None),
             ("-- DROP TABLE users\nSELECT 1", None),
             ("EXPLAIN DELETE FROM users", None),
+            ("EXPLAIN (ANALYZE, BUFFERS) DELETE FROM users", Some(DELETE_ALL)),
             ("INSERT INTO log VALUES ('delete from x')", None),
             ("DELETE IGNORE FROM users", Some(DELETE_ALL)),
             ("DELETE a, b FROM a, b", Some(DELETE_ALL)),
@@ -338,6 +379,33 @@ mod tests {
             ("\\echo DROP TABLE users\nSELECT 1", None),
         ] {
             assert_eq!(classify_sql(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_transaction_that_is_rolled_back_changes_nothing() {
+        for (client, text, expected) in [
+            ("psql", "BEGIN; DELETE FROM users; ROLLBACK;", true),
+            ("psql", "begin transaction;\ndrop table users;\nselect '1'::int;\nrollback", true),
+            ("sqlite3", "BEGIN; DELETE FROM users; SELECT count(*) FROM users; ROLLBACK", true),
+            ("mysql", "START TRANSACTION; UPDATE users SET a = 1; ROLLBACK;", true),
+            ("mysql", "START TRANSACTION; DELETE FROM users; DROP TABLE a; ROLLBACK;", false),
+            ("sqlcmd", "BEGIN TRANSACTION; DELETE FROM users; ROLLBACK;", false),
+            ("psql", "BEGIN; DELETE FROM users; COMMIT; ROLLBACK;", false),
+            ("psql", "BEGIN; DELETE FROM users; END; ROLLBACK;", false),
+            ("psql", "BEGIN; DELETE FROM users; ROLLBACK TO s;", false),
+            ("psql", "BEGIN; SAVEPOINT s; DELETE FROM users; RELEASE s; COMMIT", false),
+            ("psql", "DELETE FROM users; BEGIN; ROLLBACK", false),
+            ("psql", "BEGIN; ROLLBACK; DELETE FROM users", false),
+            ("psql", "BEGIN; SELECT 1; ROLLBACK; DELETE FROM users; ROLLBACK", false),
+            ("psql", "BEGIN; DELETE FROM users; SELECT 1 # 2; COMMIT;\n; ROLLBACK", false),
+            ("mysql", "BEGIN; DELETE FROM users; SELECT 1--1; COMMIT;\n; ROLLBACK", false),
+            ("psql", "BEGIN; DELETE FROM users; \\c\n; DELETE FROM users; ROLLBACK", false),
+            ("psql", "BEGIN; DELETE FROM users; /* /* */ ; COMMIT; */ ROLLBACK", false),
+            ("psql", "BEGIN; DELETE FROM users :x; ROLLBACK", false),
+            ("psql", "DO $$ BEGIN; DELETE FROM users; ROLLBACK", false),
+        ] {
+            assert_eq!(is_rolled_back(text, client), expected, "{client}: {text}");
         }
     }
 

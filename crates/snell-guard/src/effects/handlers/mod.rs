@@ -225,7 +225,8 @@ fn has_find_filter(expression: &[SymbolicText]) -> bool {
     branch.iter().enumerate().any(|(at, word)| {
         let negated = matches!(std::mem::replace(&mut last, word), "!" | "-not");
         let everything = branch.get(at + 1).is_some_and(|value| EVERYTHING.contains(value));
-        find_filters::is_find_filter(word) && !negated && !everything
+        let selects_symlinks = matches!(*word, "-type" | "-xtype") && branch.get(at + 1) == Some(&"l");
+        (find_filters::is_find_filter(word) || selects_symlinks) && !negated && !everything
     })
 }
 

@@ -85,6 +85,7 @@ impl<'t> ShellInterpreter<'t> {
                 self.expand_pattern(pattern);
                 always |= matches!(pattern.parts.as_slice(), [snell_shell::WordPart::Wildcard('*')]);
             }
+            self.assume_arm(word, patterns);
             let flow = self.run_script(body);
             join.add_path(self, flow);
         }

@@ -1,4 +1,5 @@
-//! Tests that tell something about a variable: after `[ -n "$x" ]`, `x` is not empty.
+//! Tests that tell something about a variable: after `[ -n "$x" ]`, `x` is not empty, and after `[[ $x == *.tmp ]]` it is not any
+//! file.
 
 use crate::interpret::ShellInterpreter;
 use crate::interpret::expansion::parameter_operations::mark_nonempty;
@@ -21,6 +22,9 @@ const NONEMPTY_OPERATORS: &[&str] = &["-n", "-d", "-e", "-f", "-s", "-r", "-w", 
 impl<'t> ShellInterpreter<'t> {
     /// Applies what the outcome of a test tells.
     pub(super) fn assume_outcome(&mut self, tested: Option<&'t CommandPipeline>, outcome: TestOutcome) {
+        if let Some(name) = tested.and_then(|tested| find_matched_variable(tested, outcome)) {
+            return self.assume_match(name);
+        }
         let Some(name) = tested.and_then(|tested| find_nonempty_variable(tested, outcome)) else { return };
         let value = match self.scope.variables.get(self.scope.resolve_name(name)) {
             None => SymbolicText::from_unknown(UnknownKind::Anything),
@@ -28,6 +32,24 @@ impl<'t> ShellInterpreter<'t> {
             Some(_) => return,
         };
         self.set_variable(name, ShellVariable::from_value(mark_nonempty(value)));
+    }
+
+    /// The variable matches a pattern that selects files: of all files that it may name, it names some.
+    fn assume_match(&mut self, name: &str) {
+        let held = self.scope.variables.get(self.scope.resolve_name(name));
+        if let Some(ShellVariable::Values(values)) = held
+            && let [value] = values.as_slice()
+        {
+            let value = value.clone().narrow_patterns();
+            self.set_variable(name, ShellVariable::from_value(value));
+        }
+    }
+
+    /// The same for an arm of `case`.
+    pub(super) fn assume_arm(&mut self, word: &'t ShellWord, patterns: &'t [ShellWord]) {
+        if let Some(name) = find_variable(word, false).filter(|_| patterns.iter().all(selects_files)) {
+            self.assume_match(name);
+        }
     }
 
     /// The same for the condition of an `if`.
@@ -40,20 +62,48 @@ impl<'t> ShellInterpreter<'t> {
     }
 }
 
+/// The words of a test, and whether a variable in it is split.
+fn find_test_words(tested: &CommandPipeline) -> Option<(&[ShellWord], bool)> {
+    let [command] = tested.commands.as_slice() else { return None };
+    match &command.kind {
+        ShellCommandKind::Simple { words, .. } => match words.as_slice() {
+            [name, words @ .., last] if name.as_unquoted() == Some("[") && last.as_unquoted() == Some("]") => {
+                Some((words, true))
+            }
+            [name, words @ ..] if name.as_unquoted() == Some("test") => Some((words, true)),
+            _ => None,
+        },
+        ShellCommandKind::Test(words) => Some((words, false)),
+        _ => None,
+    }
+}
+
+/// The variable that matches a pattern if a test ends so: `[[ $f == *.tmp ]]`, `[ "${f##*.}" = tmp ]`.
+fn find_matched_variable(tested: &CommandPipeline, outcome: TestOutcome) -> Option<&str> {
+    let [operand, operator, pattern] = find_test_words(tested)?.0 else { return None };
+    let [WordPart::Parameter(parameter)] = operand.parts.as_slice() else { return None };
+    let is_true = (outcome == TestOutcome::True) != tested.negated;
+    let is_plain = parameter.index.is_none() && !parameter.indirect;
+    let is_part = matches!(parameter.operation, ParameterOperation::None | ParameterOperation::RemovePrefix { .. });
+    let compares = matches!(operator.as_unquoted(), Some("=" | "==")) && selects_files(pattern);
+    (is_true && is_plain && is_part && compares).then_some(parameter.name.as_str())
+}
+
+/// Whether a pattern matches only some names: it has letters that are known.
+fn selects_files(pattern: &ShellWord) -> bool {
+    const MIN_LETTERS: usize = 2;
+    let letters = |part: &WordPart| match part {
+        WordPart::Text { text, .. } => text.chars().filter(|c| c.is_alphanumeric()).count(),
+        _ => 0,
+    };
+    pattern.parts.iter().all(|part| matches!(part, WordPart::Text { .. } | WordPart::Wildcard(_)))
+        && pattern.parts.iter().map(letters).sum::<usize>() >= MIN_LETTERS
+}
+
 /// The variable that is not empty if a test ends so.
 fn find_nonempty_variable(tested: &CommandPipeline, outcome: TestOutcome) -> Option<&str> {
-    let [command] = tested.commands.as_slice() else { return None };
+    let (words, splits) = find_test_words(tested)?;
     let is_true = (outcome == TestOutcome::True) != tested.negated;
-    let splits = !matches!(command.kind, ShellCommandKind::Test(_));
-    let words = match &command.kind {
-        ShellCommandKind::Simple { words, .. } => match words.as_slice() {
-            [name, words @ .., last] if name.as_unquoted() == Some("[") && last.as_unquoted() == Some("]") => words,
-            [name, words @ ..] if name.as_unquoted() == Some("test") => words,
-            _ => return None,
-        },
-        ShellCommandKind::Test(words) => words,
-        _ => return None,
-    };
     match words {
         [operator, operand] => {
             let operator = operator.as_unquoted()?;

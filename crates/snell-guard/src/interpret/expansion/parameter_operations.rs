@@ -101,6 +101,11 @@ impl<'t> ShellInterpreter<'t> {
     /// After `${x:?}` the variable is set, or the shell has stopped.
     fn expand_required(&mut self, name: &str, held: ParameterValue, colon: bool, word: &'t ShellWord) -> ExpandedValue {
         self.expand_text(word);
+        if matches!(&held, ParameterValue::Unset)
+            || matches!(&held, ParameterValue::One(value) if colon && value.is_empty())
+        {
+            return ExpandedValue::One(SymbolicText::from_unknown(UnknownKind::Something));
+        }
         let (ParameterValue::One(_) | ParameterValue::MaybeUnset(_)) = held else {
             return expand_unchanged(held);
         };
