@@ -35,6 +35,12 @@ pub enum StoreError {
         /// The latest supported version.
         known: i64,
     },
+    /// The database is on another machine, and does not answer.
+    #[error("cannot reach the database: {0}")]
+    Unreachable(String),
+    /// Another process wrote the same rows at the same time. The same transaction succeeds later.
+    #[error("the database was changed at the same time: {0}")]
+    Conflict(String),
     /// The data violates a rule of the schema.
     #[error("the database rejected the data: {0}")]
     Refused(String),

@@ -9,7 +9,10 @@ use snell::{EventName, Timestamp, TranscriptFormat};
 use crate::db::backend::{Backend, CheckpointMode, RemovedFile};
 use crate::db::dispatches::DispatchTable;
 use crate::db::journal::{Journal, RowCache};
+use crate::db::location::DatabaseLocation;
 use crate::db::model::{ContextSource, to_stored_precision};
+#[cfg(feature = "postgres")]
+use crate::db::postgres::PostgresDatabase;
 use crate::db::rows::{Rows, TranscriptProgress};
 use crate::db::sqlite::SqliteDatabase;
 use crate::db::telemetry::TelemetryTable;
@@ -29,6 +32,9 @@ const PRUNE_BATCH_SIZE: u32 = 500;
 
 /// How many sessions are cached.
 const MAX_CACHED_SESSIONS: usize = 10_000;
+
+/// How often a transaction is tried again after another process changed the same rows.
+const MAX_ATTEMPTS: u32 = 5;
 
 /// How many changes the feed keeps. A watcher that was away for longer sees a gap.
 const MAX_KEPT_CHANGES: u32 = 100_000;
@@ -86,6 +92,37 @@ impl Store {
                 Ok(OpenedStore { store: Self::with_backend(Box::new(SqliteDatabase::open(path)?)), set_aside })
             }
             Err(error) => Err(error),
+        }
+    }
+
+    /// Opens the database at this place, and creates its tables if they are missing.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn open_at(location: &DatabaseLocation) -> Result<OpenedStore> {
+        match location {
+            DatabaseLocation::File(path) => Self::open(path),
+            #[cfg(feature = "postgres")]
+            DatabaseLocation::Postgres(address) => {
+                let store = Self::with_backend(Box::new(PostgresDatabase::open(address)?));
+                Ok(OpenedStore { store, set_aside: None })
+            }
+        }
+    }
+
+    /// Opens the database at this place read-only: it is not created, migrated or moved.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn open_read_only_at(location: &DatabaseLocation) -> Result<Self> {
+        match location {
+            DatabaseLocation::File(path) => Self::open_read_only(path),
+            #[cfg(feature = "postgres")]
+            DatabaseLocation::Postgres(address) => {
+                Ok(Self::with_backend(Box::new(PostgresDatabase::open_read_only(address)?)))
+            }
         }
     }
 
@@ -166,7 +203,9 @@ impl Store {
         }
         let host = self.host.clone();
         let context = IngestContext { host: host.as_deref() };
-        self.write_journal(&mut |journal, sessions| {
+        let machines: BTreeSet<&str> =
+            observed.iter().filter_map(|event| event.sender.host.as_deref().or(host.as_deref())).collect();
+        self.write_journal(&Vec::from_iter(machines), &mut |journal, sessions| {
             let mut receipts = Vec::with_capacity(observed.len());
             for (event, transcript) in observed.iter().zip(&transcripts) {
                 journal.set_cause(&event.name, event.at);
@@ -265,30 +304,39 @@ impl Store {
         at: Timestamp,
         work: &mut dyn FnMut(&mut Journal<'_>) -> Result<T>,
     ) -> Result<T> {
-        self.write_journal(&mut |journal, _| {
+        self.write_journal(&[], &mut |journal, _| {
             journal.set_cause(reason, to_stored_precision(at));
             work(journal)
         })
     }
 
-    /// Does the work in one transaction. If it fails, the caches are cleared.
+    /// Does the work about these machines in one transaction. If it fails, the caches are cleared.
     fn write_journal<T>(
         &mut self,
+        machines: &[&str],
         work: &mut dyn FnMut(&mut Journal<'_>, &mut SessionCache) -> Result<T>,
     ) -> Result<T> {
-        let Self { backend, session_cache, row_cache, .. } = self;
-        let mut result = None;
-        let stored = backend.write_transaction(&mut |rows| {
-            let mut journal = Journal::open(rows, row_cache)?;
-            result = Some(work(&mut journal, session_cache)?);
-            journal.flush()
-        });
-        if let Err(error) = stored {
+        let mut attempt = 0;
+        loop {
+            let Self { backend, session_cache, row_cache, .. } = self;
+            let mut result = None;
+            let stored = backend.write_transaction(machines, &mut |rows| {
+                let mut journal = Journal::open(rows, row_cache)?;
+                result = Some(work(&mut journal, session_cache)?);
+                journal.flush()
+            });
+            let Err(error) = stored else {
+                return result.ok_or_else(|| StoreError::Database("the transaction did not run".into()));
+            };
             self.session_cache.clear();
             self.row_cache.clear();
-            return Err(error);
+            attempt += 1;
+            match error {
+                StoreError::Conflict(_) if attempt < MAX_ATTEMPTS => {}
+                StoreError::Conflict(why) => return Err(StoreError::Refused(why)),
+                error => return Err(error),
+            }
         }
-        result.ok_or_else(|| StoreError::Database("the transaction did not run".into()))
     }
 
     /// Stores the result of a background hook. Returns whether the event that started it is known.

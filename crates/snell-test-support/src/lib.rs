@@ -15,6 +15,7 @@ pub mod files;
 pub mod http;
 pub mod model;
 pub mod payload;
+pub mod postgres;
 pub mod process;
 #[cfg(feature = "scripts")]
 pub mod scripts;

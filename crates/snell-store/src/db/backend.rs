@@ -40,8 +40,10 @@ pub(crate) enum RemovedFile {
 
 /// A database.
 pub(crate) trait Backend: Queries + Send {
-    /// Does the work in one transaction, which is undone if the work fails.
-    fn write_transaction(&mut self, work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>) -> Result<()>;
+    /// Does the work in one transaction, which is undone if the work fails. No other transaction about one of these
+    /// machines runs at the same time; without machines, none at all.
+    fn write_transaction(&mut self, machines: &[&str], work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>)
+    -> Result<()>;
     /// Gives the work one consistent state of the database. It writes nothing.
     fn read_transaction(&mut self, work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>) -> Result<()>;
     /// Removes some of the older rows; returns how many, so that the caller can repeat it until none are left.

@@ -228,7 +228,7 @@ impl SqliteDatabase {
 }
 
 impl Backend for SqliteDatabase {
-    fn write_transaction(&mut self, work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>) -> Result<()> {
+    fn write_transaction(&mut self, _: &[&str], work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>) -> Result<()> {
         self.run_transaction(TransactionBehavior::Immediate, work)
     }
 
