@@ -39,12 +39,20 @@ const MAX_ATTEMPTS: u32 = 5;
 /// How many changes the feed keeps. A watcher that was away for longer sees a gap.
 const MAX_KEPT_CHANGES: u32 = 100_000;
 
+/// The host of a sender that does not name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UnnamedHost {
+    Local,
+    Other,
+}
+
 /// The database of all agents.
 pub struct Store {
     backend: Box<dyn Backend>,
     pub(crate) session_cache: SessionCache,
     pub(crate) host: Option<String>,
     row_cache: RowCache,
+    unnamed_host: UnnamedHost,
 }
 
 impl std::fmt::Debug for Store {
@@ -153,6 +161,7 @@ impl Store {
             backend,
             session_cache: SessionCache::new(),
             row_cache: RowCache::default(),
+            unnamed_host: UnnamedHost::Local,
             host: Some(host).filter(|host| !host.is_empty()),
         }
     }
@@ -160,6 +169,20 @@ impl Store {
     /// The host of this program.
     pub fn host(&self) -> Option<&str> {
         self.host.as_deref()
+    }
+
+    /// Treats senders without the name of a host as other machines, because the store is a team's. Then this process looks
+    /// neither at their processes nor at their files.
+    pub fn expect_other_machines(&mut self) {
+        self.unnamed_host = UnnamedHost::Other;
+    }
+
+    /// Whether this is the host of this process.
+    pub(crate) fn is_local_host(&self, host: Option<&str>) -> bool {
+        match host {
+            Some(host) => self.host.as_deref() == Some(host),
+            None => self.unnamed_host == UnnamedHost::Local,
+        }
     }
 
     /// The directory of the database, which is the data directory unless the user named another file.
@@ -226,7 +249,7 @@ impl Store {
             return Ok(None);
         };
         // Files of another host are not here, and the same path is another file.
-        let is_elsewhere = observed.sender.host.is_some() && observed.sender.host != self.host;
+        let is_elsewhere = !self.is_local_host(observed.sender.host.as_deref());
         let format = observed.product().transcript;
         let located = transcript::locate_transcript(observed.product(), path, session_id).filter(|_| !is_elsewhere);
         let Some(path) = located else {

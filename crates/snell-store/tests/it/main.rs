@@ -9,6 +9,7 @@ mod support;
 mod ambiguous_agents;
 mod change_feed;
 mod correlation;
+mod differential;
 mod double_faults;
 mod embedded;
 mod late_events;

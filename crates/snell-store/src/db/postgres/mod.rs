@@ -240,10 +240,7 @@ impl From<tokio_postgres::Error> for StoreError {
     fn from(error: tokio_postgres::Error) -> Self {
         let Some(refusal) = error.as_db_error() else {
             // Without an answer of the server, the connection is lost or could not be opened.
-            return match error.is_closed() {
-                true => Self::Locked,
-                false => Self::Unreachable(crate::error::format_error_chain(&error)),
-            };
+            return Self::Unreachable(crate::error::format_error_chain(&error));
         };
         let message = refusal.message().to_owned();
         let code = refusal.code();

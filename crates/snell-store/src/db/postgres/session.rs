@@ -46,7 +46,8 @@ struct LiveConnection {
 /// A connection that is opened on first use, and again if it was lost outside of a transaction.
 pub(super) struct Session {
     address: PostgresAddress,
-    runtime: Runtime,
+    /// Taken when this is dropped.
+    runtime: Option<Runtime>,
     live: RefCell<Option<LiveConnection>>,
     is_in_transaction: Cell<bool>,
 }
@@ -58,9 +59,17 @@ impl Session {
             .enable_all()
             .build()
             .map_err(|error| StoreError::Database(format!("cannot start a runtime: {error}")))?;
-        let session = Self { address, runtime, live: RefCell::default(), is_in_transaction: Cell::new(false) };
+        let session =
+            Self { address, runtime: Some(runtime), live: RefCell::default(), is_in_transaction: Cell::new(false) };
         session.connect_if_lost()?;
         Ok(session)
+    }
+
+    fn block_on<F: Future>(&self, future: F) -> F::Output {
+        match &self.runtime {
+            Some(runtime) => runtime.block_on(future),
+            None => unreachable!("the runtime is taken only when the session is dropped"),
+        }
     }
 
     fn connect_if_lost(&self) -> Result<()> {
@@ -68,12 +77,12 @@ impl Session {
             return Ok(());
         }
         // The connection notices that it was closed only while the runtime runs.
-        self.runtime.block_on(tokio::task::yield_now());
+        self.block_on(tokio::task::yield_now());
         let is_live = self.live.borrow().as_ref().is_some_and(|live| !live.client.is_closed());
         if is_live {
             return Ok(());
         }
-        let connected = self.runtime.block_on(async {
+        let connected = self.block_on(async {
             let client = self.address.connect().await?;
             client.batch_execute(SETTINGS).await?;
             Ok::<_, StoreError>(client)
@@ -92,7 +101,7 @@ impl Session {
         let Some(live) = live.as_mut() else {
             return Err(StoreError::Locked);
         };
-        self.runtime.block_on(async {
+        self.block_on(async {
             for statement in statements {
                 live.prepare(&statement.sql).await?;
             }
@@ -111,7 +120,12 @@ impl Session {
     }
 
     fn query_rows(&self, sql: &str, values: Vec<SqlValue>) -> Result<Vec<Row>> {
-        let mut rows = self.run_all(&[SqlStatement::new(sql, values)])?;
+        let statement = [SqlStatement::new(sql, values)];
+        let mut rows = match self.run_all(&statement) {
+            // The server was restarted since the last query.
+            Err(error) if is_connection_error(&error) && !self.is_in_transaction.get() => self.run_all(&statement)?,
+            rows => rows?,
+        };
         Ok(rows.pop().unwrap_or_default())
     }
 
@@ -122,7 +136,7 @@ impl Session {
         let Some(live) = live.as_ref() else {
             return Err(StoreError::Locked);
         };
-        Ok(self.runtime.block_on(live.client.batch_execute(sql))?)
+        Ok(self.block_on(live.client.batch_execute(sql))?)
     }
 
     pub(super) fn query_all<T: FromColumns>(&self, sql: &str, values: Vec<SqlValue>) -> Result<Vec<T>> {
@@ -152,17 +166,39 @@ impl Session {
     pub(super) fn run(&self, sql: &str, values: Vec<SqlValue>) -> Result<usize> {
         // A row that is changed or removed is counted if it is returned.
         let counted = format!("{sql} RETURNING 1");
-        Ok(self.query_rows(&counted, values)?.len())
+        Ok(self.run_all(&[SqlStatement::new(&counted, values)])?.pop().map_or(0, |rows| rows.len()))
     }
 
     /// Begins a transaction, which is undone unless it is committed.
     pub(super) fn begin(&self, first: Vec<SqlStatement>) -> Result<(OpenTransaction<'_>, Vec<Vec<Row>>)> {
+        match self.try_begin(&first) {
+            // The server was restarted since the last transaction.
+            Err(error) if is_connection_error(&error) => self.try_begin(&first),
+            begun => begun,
+        }
+    }
+
+    fn try_begin(&self, first: &[SqlStatement]) -> Result<(OpenTransaction<'_>, Vec<Vec<Row>>)> {
         self.connect_if_lost()?;
         self.is_in_transaction.set(true);
         // If a statement fails, this ends the transaction.
         let transaction = OpenTransaction { session: self, is_open: true };
-        let rows = self.run_all(&first)?;
+        let rows = self.run_all(first)?;
         Ok((transaction, rows))
+    }
+}
+
+/// Whether the connection was lost, or could not be opened.
+fn is_connection_error(error: &StoreError) -> bool {
+    matches!(error, StoreError::Unreachable(_))
+}
+
+/// A runtime that waits for its threads cannot be dropped where others must not wait, such as in a task of another one.
+impl Drop for Session {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 

@@ -63,7 +63,7 @@ const ROWS_OF_AGENTS: &str = concat!(
      coalesce(r.cost_usd, 0.0) AS cost_usd, CASE WHEN r.cost_usd IS NULL THEN 0 ELSE requests END AS costed, \
      NULL::bigint AS slot, NULL::text AS project, owner AS agent_id, NULL::text AS session_id, NULL::bigint AS turn_at \
      FROM (SELECT c.agent_id AS owner, s.session_id AS owned FROM agents a JOIN conversations c USING (agent_id) \
-       JOIN session_ids s USING (conversation_id) \
+       JOIN session_ids s ON s.conversation_id = c.conversation_id \
        WHERE CASE WHEN $1::bigint IS NULL THEN a.ended_at IS NULL ELSE a.agent_id = $1 END) \
      o JOIN usage_requests r ON r.session_id = owned WHERE ",
     counts!(),
