@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use snell::{EventName, Timestamp, TranscriptFormat};
 
-use crate::db::backend::{Backend, CheckpointMode, RemovedFile};
+use crate::db::backend::{Backend, CheckpointMode, RemovedFile, TransactionSubject};
 use crate::db::dispatches::DispatchTable;
 use crate::db::journal::{Journal, RowCache};
 use crate::db::location::DatabaseLocation;
@@ -35,6 +35,9 @@ const MAX_CACHED_SESSIONS: usize = 10_000;
 
 /// How often a transaction is tried again after another process changed the same rows.
 const MAX_ATTEMPTS: u32 = 5;
+
+/// A transaction whose connection is lost is tried again, unless that took longer.
+const RECONNECT_WINDOW: Duration = Duration::from_secs(5);
 
 /// How many changes the feed keeps. A watcher that was away for longer sees a gap.
 const MAX_KEPT_CHANGES: u32 = 100_000;
@@ -226,9 +229,12 @@ impl Store {
         }
         let host = self.host.clone();
         let context = IngestContext { host: host.as_deref() };
+        // Senders without a name are one machine, for all receivers of a team.
+        let unnamed = host.as_deref().filter(|_| self.unnamed_host == UnnamedHost::Local).unwrap_or_default();
         let machines: BTreeSet<&str> =
-            observed.iter().filter_map(|event| event.sender.host.as_deref().or(host.as_deref())).collect();
-        self.write_journal(&Vec::from_iter(machines), &mut |journal, sessions| {
+            observed.iter().map(|event| event.sender.host.as_deref().unwrap_or(unnamed)).collect();
+        let subject = TransactionSubject { machines: &Vec::from_iter(machines), events: observed };
+        self.write_journal(subject, &mut |journal, sessions| {
             let mut receipts = Vec::with_capacity(observed.len());
             for (event, transcript) in observed.iter().zip(&transcripts) {
                 journal.set_cause(&event.name, event.at);
@@ -327,23 +333,23 @@ impl Store {
         at: Timestamp,
         work: &mut dyn FnMut(&mut Journal<'_>) -> Result<T>,
     ) -> Result<T> {
-        self.write_journal(&[], &mut |journal, _| {
+        self.write_journal(TransactionSubject::default(), &mut |journal, _| {
             journal.set_cause(reason, to_stored_precision(at));
             work(journal)
         })
     }
 
-    /// Does the work about these machines in one transaction. If it fails, the caches are cleared.
+    /// Does the work about this subject in one transaction. If it fails, the caches are cleared.
     fn write_journal<T>(
         &mut self,
-        machines: &[&str],
+        subject: TransactionSubject<'_>,
         work: &mut dyn FnMut(&mut Journal<'_>, &mut SessionCache) -> Result<T>,
     ) -> Result<T> {
-        let mut attempt = 0;
+        let (mut attempt, started) = (0, Instant::now());
         loop {
             let Self { backend, session_cache, row_cache, .. } = self;
             let mut result = None;
-            let stored = backend.write_transaction(machines, &mut |rows| {
+            let stored = backend.write_transaction(subject, &mut |rows| {
                 let mut journal = Journal::open(rows, row_cache)?;
                 result = Some(work(&mut journal, session_cache)?);
                 journal.flush()
@@ -356,6 +362,9 @@ impl Store {
             attempt += 1;
             match error {
                 StoreError::Conflict(_) if attempt < MAX_ATTEMPTS => {}
+                // If the transaction was committed nevertheless, its events are duplicates now.
+                StoreError::Unreachable(_)
+                    if attempt == 1 && !subject.events.is_empty() && started.elapsed() < RECONNECT_WINDOW => {}
                 StoreError::Conflict(why) => return Err(StoreError::Refused(why)),
                 error => return Err(error),
             }

@@ -18,6 +18,7 @@ mod log_search;
 mod outbox;
 mod pane_requests;
 mod pending;
+mod postgres_server;
 mod projects;
 mod questions;
 mod reconcile;

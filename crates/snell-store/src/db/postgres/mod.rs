@@ -12,6 +12,7 @@ mod listener;
 mod live_queries;
 mod log;
 mod log_search;
+mod prefetch;
 mod prune;
 mod queries;
 mod requests;
@@ -37,10 +38,11 @@ use tokio_postgres::error::SqlState;
 
 pub use self::address::PostgresAddress;
 pub(crate) use self::listener::ChangeListener;
+use self::prefetch::BatchPrefetch;
 use self::session::{OpenTransaction, Session, SqlStatement};
 use self::transaction::{PostgresTransaction, WriterMemory};
 use self::values::values;
-use crate::db::backend::{Backend, CheckpointMode, RemovedFile};
+use crate::db::backend::{Backend, CheckpointMode, RemovedFile, TransactionSubject};
 use crate::db::columns::FromColumns;
 use crate::db::dispatches::DispatchTable;
 use crate::db::rows::Rows;
@@ -141,11 +143,11 @@ fn migrate(session: &Session) -> Result<()> {
 impl Backend for PostgresDatabase {
     fn write_transaction(
         &mut self,
-        machines: &[&str],
+        subject: TransactionSubject<'_>,
         work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>,
     ) -> Result<()> {
         let Self { session, memory } = self;
-        let written = write_rows(session, memory, machines, work);
+        let written = write_rows(session, memory, subject, work);
         if written.is_err() {
             // The database may not have what this process remembers of it.
             *memory = WriterMemory::default();
@@ -204,14 +206,20 @@ impl Backend for PostgresDatabase {
 fn write_rows(
     session: &Session,
     memory: &mut WriterMemory,
-    machines: &[&str],
+    subject: TransactionSubject<'_>,
     work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>,
 ) -> Result<()> {
-    let (transaction, answers) = session.begin(lock_machines(machines))?;
+    let prefetch = BatchPrefetch::new(subject.events, memory);
+    let mut first = lock_machines(subject.machines);
+    let locked = first.len();
+    first.extend(prefetch.first_statements());
+    let (transaction, mut answers) = session.begin(first)?;
+    let prefetched = answers.split_off(locked);
     let versions: Result<Vec<(String, i64)>> =
         answers.last().into_iter().flatten().map(FromColumns::from_row).collect();
     let other_writes = memory.follow_versions(versions?);
     let mut rows = PostgresTransaction::new(&transaction, memory, other_writes);
+    prefetch.read_into(&mut rows, prefetched)?;
     work(&mut rows)?;
     let (last, has_changes) = rows.finish()?;
     // Listeners are notified after the commit: all commits with notifications wait for each other.

@@ -8,7 +8,7 @@ use super::transaction::{PostgresTransaction, new_row};
 use super::values::{SqlValue, ToValue, values};
 use crate::error::Result;
 use crate::requests::{
-    NewRequest, RememberedAnswer, RememberedCall, RequestEnd, RequestFilter, RequestRows, RequestView,
+    NewRequest, RememberedAnswer, RememberedCall, RequestEnd, RequestFilter, RequestRows, RequestView, UnsettledRequest,
 };
 use crate::views::queries::RequestQueries;
 
@@ -70,11 +70,6 @@ impl RequestRows for PostgresTransaction<'_> {
         ))
     }
 
-    fn mark_request_delivered(&mut self, request_id: i64, at: Timestamp) -> Result<()> {
-        let sql = "UPDATE requests SET delivered_at = $2 WHERE request_id = $1";
-        self.run(&["requests"], sql, values![request_id, at])
-    }
-
     fn save_request_delivery(
         &mut self,
         request_id: i64,
@@ -122,6 +117,12 @@ impl RequestQueries for PostgresDatabase {
         let limit = conditions.add_value(filter.limit.to_value());
         let which = format!("WHERE {} ORDER BY r.request_id DESC LIMIT {limit}", conditions.to_sql());
         self.session.select_all(&which, conditions.values)
+    }
+
+    fn list_unsettled_requests(&mut self) -> Result<Vec<UnsettledRequest>> {
+        let which = "WHERE delivered_at IS NULL AND closed_reason IS NULL \
+                     AND (status = 'open' OR status = 'answered' AND channel = 'reply') ORDER BY request_id LIMIT 1000";
+        self.session.select_all(which, values![])
     }
 
     fn list_untyped_answers(&mut self, opened_after: Timestamp) -> Result<Vec<RequestView>> {

@@ -1,10 +1,12 @@
 //! Hourly counts in PostgreSQL.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
 
 use snell::Timestamp;
 
 use super::PostgresDatabase;
+use super::prefetch::KeyedQuery;
 use super::transaction::{HookKey, PostgresTransaction};
 use super::values::values;
 use crate::db::columns::select_also;
@@ -27,6 +29,20 @@ const SAVE_HOOK_HOUR: &str = "INSERT INTO hook_hours (hour, hook_id, writer, run
     timeouts = excluded.timeouts, blocks = excluded.blocks, total_us = excluded.total_us, max_us = excluded.max_us, \
     last_at = excluded.last_at, durations = excluded.durations";
 
+/// The id of a hook.
+pub(super) static FIND_HOOK: KeyedQuery = KeyedQuery {
+    sql: LazyLock::new(|| {
+        "SELECT hook_id FROM hooks WHERE snell_digest(source) = snell_digest($1) AND line = $2 \
+         AND snell_digest(command) = snell_digest($3) AND contract = $4"
+            .to_owned()
+    }),
+    depends_on: &[("hooks", "source", 0)],
+};
+
+pub(super) fn to_hook_key(run: &HookRunRecord) -> HookKey {
+    (run.source.clone(), run.line, run.command.clone(), run.contract.clone())
+}
+
 impl PostgresTransaction<'_> {
     /// Counts a run, unless the hook was skipped or has not ended.
     pub(super) fn count_hook_run(&mut self, run: &HookRunRecord, at: Timestamp) -> Result<()> {
@@ -46,20 +62,18 @@ impl PostgresTransaction<'_> {
 
     /// The id of a hook, which is created if it is new.
     fn find_or_create_hook(&mut self, run: &HookRunRecord) -> Result<i64> {
-        let key: HookKey = (run.source.clone(), run.line, run.command.clone(), run.contract.clone());
+        let key = to_hook_key(run);
         if let Some(known) = self.memory.hook_ids.get(&key) {
             return Ok(*known);
         }
-        let known = "SELECT hook_id FROM hooks WHERE snell_digest(source) = snell_digest($1) AND line = $2 \
-            AND snell_digest(command) = snell_digest($3) AND contract = $4";
         let hook = values![run.source, run.line, run.command, run.contract];
-        let found = match self.query_optional(known, hook.clone())? {
+        let found = match self.find_row(&FIND_HOOK, hook.clone())? {
             Some(found) => found,
             None => {
                 // Another process may create it at the same time.
                 let sql = "INSERT INTO hooks (source, line, command, contract) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
                 self.run(&["hooks"], sql, hook.clone())?;
-                self.query_value(known, hook)?
+                self.query_value(&FIND_HOOK.sql, hook)?
             }
         };
         self.memory.hook_ids.insert(key, found);

@@ -2,14 +2,51 @@
 
 use snell::Timestamp;
 
-use super::transaction::{OtherWrites, PostgresTransaction, new_row};
-use super::values::values;
+use std::sync::LazyLock;
+
+use super::prefetch::KeyedQuery;
+use super::transaction::{CommandTurns, OtherWrites, PostgresTransaction, new_row};
+use super::values::{ToValue, values};
 use crate::db::change_feed::NewChange;
+use crate::db::columns::SelectedRow;
 use crate::db::dispatches::NewDispatch;
 use crate::db::model::{AgentRow, ConversationRow, SightingRow, TurnRow};
 use crate::db::rows::{EventReference, EventRow, HookRunOwner, OpenToolCall, Rows, SessionBinding, TranscriptProgress};
 use crate::error::{Result, StoreError};
 use crate::record::event_record::{FinishedHookRun, GuardVerdictRecord, HookRunRecord};
+
+/// Declares queries of rows by their keys: the SELECT of a type and what follows it, or the whole SQL.
+macro_rules! keyed_queries {
+    (@sql $type:ident $which:literal) => { format!("{} {}", $type::SELECT, $which) };
+    (@sql $which:literal) => { $which.to_owned() };
+    ($($(#[$doc:meta])* $name:ident: $($type:ident)? $which:literal, $depends_on:expr;)+) => {$(
+        $(#[$doc])*
+        pub(super) static $name: KeyedQuery = KeyedQuery {
+            sql: LazyLock::new(|| keyed_queries!(@sql $($type)? $which)),
+            depends_on: &$depends_on,
+        };
+    )+};
+}
+
+keyed_queries! {
+    FIND_AGENT: AgentRow "WHERE agent_id = $1", [("agents", "agent_id", 0)];
+    FIND_CONVERSATION: ConversationRow "WHERE conversation_id = $1", [("conversations", "conversation_id", 0)];
+    FIND_EVENT_AGENT: "SELECT agent_id FROM events WHERE event_id = $1", [("events", "event_id", 0)];
+    FIND_LAST_TURN: TurnRow "WHERE command_id = $1 ORDER BY turn_id DESC LIMIT 1", [("turns", "command_id", 0)];
+    FIND_LATEST_TURN: TurnRow "WHERE command_id = $1 ORDER BY timestamp DESC, turn_id DESC LIMIT 1",
+        [("turns", "command_id", 0)];
+    /// A [`SessionBinding`], and the current command of its agent.
+    FIND_SESSION: "SELECT conversation_id, agent_id, \
+        (SELECT command_id FROM agents WHERE agents.agent_id = conversations.agent_id) \
+        FROM session_ids JOIN conversations USING (conversation_id) WHERE session_ids.session_id = $1",
+        [("session_ids", "session_id", 0)];
+    FIND_TOOL_START: "SELECT at FROM events WHERE tool_use_id = $1 AND conversation_id = $2 AND name = 'PreToolUse' \
+        AND at <= $3 ORDER BY id DESC LIMIT 1", [("events", "tool_use_id", 0)];
+    FIND_TURNS_BY_HASH: TurnRow "WHERE agent_id = $1 AND content_hash = $2 ORDER BY turn_id DESC LIMIT 20",
+        [("turns", "content_hash", 1)];
+    LIST_TOOL_PAYLOADS: "SELECT payload FROM events JOIN payloads USING (id) WHERE tool_use_id = $1 \
+        AND conversation_id = $2 AND name = $3 ORDER BY id DESC LIMIT 20", [("events", "tool_use_id", 0)];
+}
 
 impl Rows for PostgresTransaction<'_> {
     fn has_external_writes(&mut self) -> Result<bool> {
@@ -17,13 +54,25 @@ impl Rows for PostgresTransaction<'_> {
     }
 
     fn find_session_binding(&mut self, session_id: &str) -> Result<Option<SessionBinding>> {
-        self.select_one("WHERE session_ids.session_id = $1", values![session_id])
+        let found: Option<SessionBinding> = self.find_row(&FIND_SESSION, values![session_id])?;
+        // A conversation may get another agent.
+        let is_written = |found: &SessionBinding| {
+            self.has_written("conversations", "conversation_id", &found.conversation_id.to_value())
+        };
+        match found {
+            Some(found) if is_written(&found) => self.query_optional(&FIND_SESSION.sql, values![session_id]),
+            found => Ok(found),
+        }
     }
 
     fn bind_session_id(&mut self, session_id: &str, conversation_id: i64) -> Result<()> {
         let sql = "INSERT INTO session_ids (session_id, conversation_id) VALUES ($1, $2) \
                    ON CONFLICT (session_id) DO UPDATE SET conversation_id = excluded.conversation_id";
-        self.run(&["session_ids"], sql, values![session_id, conversation_id])
+        self.run_keyed(
+            &[("session_ids", "session_id", session_id.to_value())],
+            sql,
+            values![session_id, conversation_id],
+        )
     }
 
     fn list_session_ids(&mut self, conversation_id: i64) -> Result<Vec<String>> {
@@ -32,7 +81,7 @@ impl Rows for PostgresTransaction<'_> {
     }
 
     fn find_agent(&mut self, agent_id: i64) -> Result<Option<AgentRow>> {
-        self.select_one("WHERE agent_id = $1", values![agent_id])
+        self.find_row(&FIND_AGENT, values![agent_id])
     }
 
     fn find_agent_by_headspace(&mut self, headspace_session_id: &str) -> Result<Option<AgentRow>> {
@@ -79,11 +128,19 @@ impl Rows for PostgresTransaction<'_> {
     }
 
     fn find_project_path(&mut self, project_id: i64) -> Result<Option<String>> {
-        self.query_optional("SELECT path FROM projects WHERE project_id = $1", values![project_id])
+        if let Some(path) = self.memory.project_paths.get(&project_id) {
+            return Ok(Some(path.clone()));
+        }
+        let found: Option<String> =
+            self.query_optional("SELECT path FROM projects WHERE project_id = $1", values![project_id])?;
+        if let Some(path) = &found {
+            self.memory.project_paths.insert(project_id, path.clone());
+        }
+        Ok(found)
     }
 
     fn find_conversation(&mut self, conversation_id: i64) -> Result<Option<ConversationRow>> {
-        self.select_one("WHERE conversation_id = $1", values![conversation_id])
+        self.find_row(&FIND_CONVERSATION, values![conversation_id])
     }
 
     fn save_conversation(&mut self, conversation: &mut ConversationRow) -> Result<()> {
@@ -108,11 +165,12 @@ impl Rows for PostgresTransaction<'_> {
         let sql = "UPDATE session_ids SET transcript_path = $2, transcript_mark = $3, open_calls = $4 \
                    WHERE session_id = $1";
         let values = values![session_id, reached.path, reached.cursor, reached.open_calls];
-        self.run(&["session_ids"], sql, values)
+        self.run_keyed(&[("session_ids", "session_id", session_id.to_value())], sql, values)
     }
 
     fn open_command(&mut self, agent_id: i64, conversation_id: Option<i64>, at: Timestamp) -> Result<i64> {
         let command_id = self.take_id("commands_command_id_seq")?;
+        self.new_commands.insert(command_id);
         let sql = "INSERT INTO commands (command_id, agent_id, conversation_id, opened_at) VALUES ($1, $2, $3, $4)";
         self.run(&["commands"], sql, values![command_id, agent_id, conversation_id, at])?;
         Ok(command_id)
@@ -124,28 +182,38 @@ impl Rows for PostgresTransaction<'_> {
     }
 
     fn find_last_stored_turn(&mut self, command_id: i64) -> Result<Option<TurnRow>> {
-        self.select_one("WHERE command_id = $1 ORDER BY turn_id DESC LIMIT 1", values![command_id])
+        match self.turns.get(&command_id) {
+            Some(known) => Ok(Some(known.last.clone())),
+            None if self.new_commands.contains(&command_id) => Ok(None),
+            None => self.find_row(&FIND_LAST_TURN, values![command_id]),
+        }
     }
 
     fn find_latest_turn(&mut self, command_id: i64) -> Result<Option<TurnRow>> {
-        self.select_one("WHERE command_id = $1 ORDER BY timestamp DESC, turn_id DESC LIMIT 1", values![command_id])
+        match self.turns.get(&command_id) {
+            Some(known) => Ok(Some(known.latest.clone())),
+            None if self.new_commands.contains(&command_id) => Ok(None),
+            None => self.find_row(&FIND_LATEST_TURN, values![command_id]),
+        }
     }
 
     fn find_turns_by_hash(&mut self, agent_id: i64, content_hash: i64) -> Result<Vec<TurnRow>> {
-        let which = "WHERE agent_id = $1 AND content_hash = $2 ORDER BY turn_id DESC LIMIT 20";
-        self.select_all(which, values![agent_id, content_hash])
+        self.find_rows(&FIND_TURNS_BY_HASH, values![agent_id, content_hash])
     }
 
     fn save_turn(&mut self, turn: &mut TurnRow) -> Result<()> {
         if turn.turn_id != 0 {
             let sql = "UPDATE turns SET intent = $2, timestamp = $3, timestamp_source = $4 WHERE turn_id = $1";
-            return self.run(
-                &["turns"],
-                sql,
-                values![turn.turn_id, turn.intent, turn.timestamp, turn.timestamp_source],
-            );
+            let values = values![turn.turn_id, turn.intent, turn.timestamp, turn.timestamp_source];
+            self.turns.remove(&turn.command_id);
+            self.new_commands.remove(&turn.command_id);
+            let of_command = ("turns", "command_id", turn.command_id.to_value());
+            return self.run_keyed(&[of_command, ("turns", "content_hash", turn.content_hash.to_value())], sql, values);
         }
         turn.turn_id = self.take_id("turns_turn_id_seq")?;
+        let before = self.find_latest_turn(turn.command_id)?;
+        let latest = before.filter(|before| before.timestamp > turn.timestamp).unwrap_or_else(|| turn.clone());
+        self.turns.insert(turn.command_id, CommandTurns { last: turn.clone(), latest });
         self.insert(new_row!(
             "turns",
             turn { turn_id, agent_id, command_id, actor, text, content_hash, intent, timestamp, timestamp_source }
@@ -154,21 +222,11 @@ impl Rows for PostgresTransaction<'_> {
     }
 
     fn find_event_agent(&mut self, event_id: &str) -> Result<Option<i64>> {
-        if self.next_event_id.is_some() || self.is_read_only {
-            return self.query_optional("SELECT agent_id FROM events WHERE event_id = $1", values![event_id]);
-        }
-        // A new event gets its id by the same query.
-        let sql = "SELECT e.agent_id, CASE WHEN e.agent_id IS NULL THEN nextval('events_id_seq') END \
-            FROM (SELECT 1) always LEFT JOIN events e ON e.event_id = $1";
-        let (agent_id, next_event_id) = self.query_value(sql, values![event_id])?;
-        self.next_event_id = next_event_id;
-        Ok(agent_id)
+        self.find_row(&FIND_EVENT_AGENT, values![event_id])
     }
 
     fn list_tool_event_payloads(&mut self, conversation_id: i64, name: &str, tool_use_id: &str) -> Result<Vec<String>> {
-        let sql = "SELECT payload FROM events JOIN payloads USING (id) WHERE tool_use_id = $1 AND conversation_id = $2 \
-            AND name = $3 ORDER BY id DESC LIMIT 20";
-        self.query_all(sql, values![tool_use_id, conversation_id, name])
+        self.find_rows(&LIST_TOOL_PAYLOADS, values![tool_use_id, conversation_id, name])
     }
 
     fn find_tool_start(
@@ -177,9 +235,7 @@ impl Rows for PostgresTransaction<'_> {
         tool_use_id: &str,
         before: Timestamp,
     ) -> Result<Option<Timestamp>> {
-        let sql = "SELECT at FROM events WHERE tool_use_id = $1 AND conversation_id = $2 AND name = 'PreToolUse' \
-            AND at <= $3 ORDER BY id DESC LIMIT 1";
-        self.query_optional(sql, values![tool_use_id, conversation_id, before])
+        self.find_row(&FIND_TOOL_START, values![tool_use_id, conversation_id, before])
     }
 
     fn list_open_tool_calls(&mut self, agent_id: i64, conversation_id: i64, tool: &str) -> Result<Vec<OpenToolCall>> {
@@ -191,10 +247,7 @@ impl Rows for PostgresTransaction<'_> {
     }
 
     fn insert_event(&mut self, event: &EventRow<'_>) -> Result<i64> {
-        let row = match self.next_event_id.take() {
-            Some(row) => row,
-            None => self.take_id("events_id_seq")?,
-        };
+        let row = self.take_id("events_id_seq")?;
         self.insert(new_row!(
             "events",
             event {

@@ -171,6 +171,7 @@ impl Session {
 
     /// Begins a transaction, which is undone unless it is committed.
     pub(super) fn begin(&self, first: Vec<SqlStatement>) -> Result<(OpenTransaction<'_>, Vec<Vec<Row>>)> {
+        self.connect_if_lost()?;
         match self.try_begin(&first) {
             // The server was restarted since the last transaction.
             Err(error) if is_connection_error(&error) => self.try_begin(&first),

@@ -1,15 +1,25 @@
 //! Tool calls without ids, in PostgreSQL.
 
+use std::sync::LazyLock;
+
+use super::prefetch::KeyedQuery;
 use super::transaction::{PostgresTransaction, new_row};
-use super::values::values;
+use super::values::{ToValue, values};
+use crate::db::columns::SelectedRow;
 use crate::db::rows::{EventRow, OpenToolCall};
 use crate::error::Result;
 
 /// How many of an agent's newest events are searched for its last call.
 const MAX_SCANNED_EVENTS: i64 = 200;
 
-/// How many open calls of a tool are compared with an end, the newest first.
-const MAX_COMPARED_CALLS: i64 = 64;
+/// The open calls of a tool, the newest first; at most 64 are compared with an end.
+pub(super) static LIST_OPEN_CALLS: KeyedQuery = KeyedQuery {
+    sql: LazyLock::new(|| {
+        let which = "WHERE c.agent_id = $1 AND c.tool = $3 AND e.conversation_id = $2 ORDER BY c.id DESC LIMIT 64";
+        format!("{} {which}", OpenToolCall::SELECT)
+    }),
+    depends_on: &[("calls_without_ids", "agent_id", 0)],
+};
 
 /// The newest call of a tool among those events.
 const LAST_CALL_SQL: &str = "SELECT e.tool_summary FROM \
@@ -29,9 +39,8 @@ impl PostgresTransaction<'_> {
         conversation_id: i64,
         tool: &str,
     ) -> Result<Vec<OpenToolCall>> {
-        let which = "WHERE c.agent_id = $1 AND c.tool = $3 AND e.conversation_id = $2 ORDER BY c.id DESC LIMIT $4";
         let mut calls: Vec<OpenToolCall> =
-            self.select_all(which, values![agent_id, conversation_id, tool, MAX_COMPARED_CALLS])?;
+            self.find_rows(&LIST_OPEN_CALLS, values![agent_id, conversation_id, tool])?;
         calls.reverse();
         Ok(calls)
     }
@@ -46,12 +55,14 @@ impl PostgresTransaction<'_> {
             // An unfinished call of an earlier turn was interrupted.
             ("UserPromptSubmit" | "Stop" | "SessionStart", _) => {
                 let sql = "DELETE FROM calls_without_ids WHERE agent_id = $1";
-                self.run(&["calls_without_ids"], sql, values![event.agent_id])
+                let of_agent = ("calls_without_ids", "agent_id", event.agent_id.to_value());
+                self.run_keyed(&[of_agent], sql, values![event.agent_id])
             }
             _ => match event.ends {
                 Some(began) => {
                     let sql = "DELETE FROM calls_without_ids WHERE id = $1";
-                    self.run(&["calls_without_ids"], sql, values![began])
+                    let of_agent = ("calls_without_ids", "agent_id", event.agent_id.to_value());
+                    self.run_keyed(&[of_agent], sql, values![began])
                 }
                 None => Ok(()),
             },

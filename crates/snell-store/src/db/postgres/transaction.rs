@@ -1,11 +1,15 @@
 //! Rows inside one transaction: writes wait in memory until a query needs them, or until the end.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
+use tokio_postgres::Row;
+
+use super::prefetch::{KeyedQuery, PrefetchedRows, WrittenKeys};
 use super::session::{Session, SqlStatement};
 use super::values::{SqlValue, values};
 use super::write_buffer::{NewRow, WriteBuffer};
 use crate::db::columns::{FromColumns, SelectedRow};
+use crate::db::model::TurnRow;
 use crate::error::{Result, StoreError};
 use crate::views::rollups::HookRunRollup;
 
@@ -30,6 +34,10 @@ pub(super) struct WriterMemory {
     pub(super) hook_ids: HashMap<HookKey, i64>,
     /// The sums of this process, by hour and hook.
     pub(super) hook_sums: HashMap<(i64, i64), HookRunRollup>,
+    /// Ids that were taken from a sequence and not used, while no other process writes.
+    pub(super) spare_ids: HashMap<&'static str, VecDeque<i64>>,
+    /// The paths of projects, which never change.
+    pub(super) project_paths: HashMap<i64, String>,
 }
 
 /// The largest number of remembered hooks and sums.
@@ -38,7 +46,7 @@ const MAX_REMEMBERED: usize = 10_000;
 impl WriterMemory {
     /// Takes the versions of locked machines.
     pub(super) fn follow_versions(&mut self, locked: Vec<(String, i64)>) -> OtherWrites {
-        if self.hook_sums.len() + self.hook_ids.len() > MAX_REMEMBERED {
+        if self.hook_sums.len() + self.hook_ids.len() + self.project_paths.len() > MAX_REMEMBERED {
             *self = Self::default();
         }
         let mut is_unchanged = true;
@@ -50,8 +58,18 @@ impl WriterMemory {
             return OtherWrites::None;
         }
         self.hook_ids.clear();
+        // The rows of others have later ids.
+        self.spare_ids.clear();
         OtherWrites::Some
     }
+}
+
+/// The turns of a command that matter for the next one.
+pub(super) struct CommandTurns {
+    /// The last stored one.
+    pub(super) last: TurnRow,
+    /// The one with the latest time.
+    pub(super) latest: TurnRow,
 }
 
 /// Inside a transaction.
@@ -60,10 +78,11 @@ pub(super) struct PostgresTransaction<'a> {
     buffer: WriteBuffer,
     pub(super) memory: &'a mut WriterMemory,
     pub(super) other_writes: OtherWrites,
-    /// Whether nothing can be written.
-    pub(super) is_read_only: bool,
-    /// The id for the next event, if it is known already.
-    pub(super) next_event_id: Option<i64>,
+    pub(super) prefetched: PrefetchedRows,
+    written: WrittenKeys,
+    /// Commands that this transaction opened, and the turns of those to which it has added some.
+    pub(super) new_commands: HashSet<i64>,
+    pub(super) turns: HashMap<i64, CommandTurns>,
     /// The changes of this transaction, column by column. They are sent last.
     changes: Vec<Vec<SqlValue>>,
     /// The sums of hooks that have changed.
@@ -79,8 +98,10 @@ impl<'a> PostgresTransaction<'a> {
             buffer: WriteBuffer::default(),
             memory,
             other_writes,
-            is_read_only: false,
-            next_event_id: None,
+            prefetched: PrefetchedRows::default(),
+            written: WrittenKeys::default(),
+            new_commands: HashSet::new(),
+            turns: HashMap::new(),
             changes: Vec::new(),
             changed_sums: BTreeSet::new(),
             verdicts: BTreeMap::new(),
@@ -89,7 +110,7 @@ impl<'a> PostgresTransaction<'a> {
 
     /// Inside a transaction that only reads.
     pub(super) fn new_read_only(session: &'a Session, memory: &'a mut WriterMemory) -> Self {
-        Self { is_read_only: true, ..Self::new(session, memory, OtherWrites::Some) }
+        Self::new(session, memory, OtherWrites::Some)
     }
 
     /// The statements that are left, with the changes as the last one: until the commit, the next transaction waits for
@@ -118,32 +139,84 @@ impl<'a> PostgresTransaction<'a> {
 
     /// Adds a row, which is sent later.
     pub(super) fn insert(&mut self, row: NewRow) {
+        self.written.add_row(&row);
         self.buffer.insert(row);
     }
 
     /// Changes all these columns of the row whose key is the first of them.
     pub(super) fn update(&mut self, row: NewRow) -> Result<()> {
-        let NewRow { table, columns, values, .. } = row;
-        let mut names = columns.split(", ");
-        let key = names.next().unwrap_or_default();
-        let changed: Vec<_> = names.zip(2..).map(|(column, number)| format!("{column} = ${number}")).collect();
-        let sql = format!("UPDATE {table} SET {} WHERE {key} = $1", changed.join(", "));
-        self.buffer.run(&[table], &sql, values);
+        self.written.add_row(&row);
+        self.buffer.update(row);
         Ok(())
     }
 
     /// Adds a statement about these tables, which is sent later.
     pub(super) fn run(&mut self, tables: &[&'static str], sql: &str, values: Vec<SqlValue>) -> Result<()> {
+        tables.iter().for_each(|table| self.written.add_table(table));
         self.buffer.run(tables, sql, values);
         Ok(())
     }
 
+    /// As [`Self::run`], for a statement that writes only rows with these values.
+    pub(super) fn run_keyed(
+        &mut self,
+        written: &[(&'static str, &'static str, SqlValue)],
+        sql: &str,
+        values: Vec<SqlValue>,
+    ) -> Result<()> {
+        for (table, column, key) in written {
+            self.written.add_key(table, column, key.clone());
+        }
+        let tables: Vec<_> = written.iter().map(|(table, ..)| *table).collect();
+        self.buffer.run(&tables, sql, values);
+        Ok(())
+    }
+
+    /// Runs these statements in one round trip.
+    pub(super) fn run_at_once(&self, statements: &[SqlStatement]) -> Result<Vec<Vec<Row>>> {
+        self.session.run_all(statements)
+    }
+
+    /// Whether this transaction has written a row with this value.
+    pub(super) fn has_written(&self, table: &'static str, column: &'static str, value: &SqlValue) -> bool {
+        self.written.contains(table, column, value)
+    }
+
+    /// The rows with this key: those that were read with others, unless they were written since.
+    pub(super) fn find_rows<T: FromColumns>(
+        &mut self,
+        query: &'static KeyedQuery,
+        key: Vec<SqlValue>,
+    ) -> Result<Vec<T>> {
+        if self.written.changes(query, &key) {
+            return self.query_all(&query.sql, key);
+        }
+        if let Some(rows) = self.prefetched.get(query, key.clone()) {
+            return rows.iter().map(T::from_row).collect();
+        }
+        // None of the writes that wait concerns it.
+        let rows = self.session.run_all(&[SqlStatement::new(&query.sql, key)])?.pop().unwrap_or_default();
+        rows.iter().map(T::from_row).collect()
+    }
+
+    /// The first of [`Self::find_rows`].
+    pub(super) fn find_row<T: FromColumns>(
+        &mut self,
+        query: &'static KeyedQuery,
+        key: Vec<SqlValue>,
+    ) -> Result<Option<T>> {
+        Ok(self.find_rows(query, key)?.into_iter().next())
+    }
+
     /// The next id of a table. No other row gets it.
-    pub(super) fn take_id(&mut self, sequence: &str) -> Result<i64> {
+    pub(super) fn take_id(&mut self, sequence: &'static str) -> Result<i64> {
+        if let Some(spare) = self.memory.spare_ids.get_mut(sequence).and_then(VecDeque::pop_front) {
+            return Ok(spare);
+        }
         self.query_value("SELECT nextval($1::text::regclass)", values![sequence])
     }
 
-    fn query_rows(&mut self, sql: &str, values: Vec<SqlValue>) -> Result<Vec<tokio_postgres::Row>> {
+    fn query_rows(&mut self, sql: &str, values: Vec<SqlValue>) -> Result<Vec<Row>> {
         let mut statements = if self.buffer.concerns(sql) { self.buffer.take() } else { Vec::new() };
         statements.push(SqlStatement::new(sql, values));
         Ok(self.session.run_all(&statements)?.pop().unwrap_or_default())

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::error::Error;
+use std::hash::{Hash, Hasher};
 
 use bytes::{BufMut, BytesMut};
 use snell::{NoticeKind, Timestamp};
@@ -51,7 +52,7 @@ pub(super) fn unescape_text(stored: &str) -> String {
 }
 
 /// A value that is sent to the database.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) enum SqlValue {
     Null,
     Integer(i64),
@@ -59,6 +60,33 @@ pub(super) enum SqlValue {
     Text(String),
     /// The values of one column, for several rows.
     List(Vec<SqlValue>),
+}
+
+impl PartialEq for SqlValue {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Null, Self::Null) => true,
+            (Self::Integer(number), Self::Integer(other)) => number == other,
+            (Self::Number(number), Self::Number(other)) => number.to_bits() == other.to_bits(),
+            (Self::Text(text), Self::Text(other)) => text == other,
+            (Self::List(values), Self::List(others)) => values == others,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for SqlValue {}
+
+impl Hash for SqlValue {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            Self::Null => {}
+            Self::Integer(number) => number.hash(state),
+            Self::Number(number) => number.to_bits().hash(state),
+            Self::Text(text) => text.hash(state),
+            Self::List(values) => values.hash(state),
+        }
+    }
 }
 
 impl ToSql for SqlValue {
