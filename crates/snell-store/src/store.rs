@@ -361,11 +361,12 @@ impl Store {
             self.row_cache.clear();
             attempt += 1;
             match error {
-                StoreError::Conflict(_) if attempt < MAX_ATTEMPTS => {}
+                StoreError::Conflict(_) | StoreError::DuplicateKey(_) if attempt < MAX_ATTEMPTS => {}
                 // If the transaction was committed nevertheless, its events are duplicates now.
                 StoreError::Unreachable(_)
                     if attempt == 1 && !subject.events.is_empty() && started.elapsed() < RECONNECT_WINDOW => {}
-                StoreError::Conflict(why) => return Err(StoreError::Refused(why)),
+                StoreError::Conflict(_) => return Err(StoreError::Locked),
+                StoreError::DuplicateKey(why) => return Err(StoreError::Refused(why)),
                 error => return Err(error),
             }
         }

@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::process::{Signal, find_processes, is_process_running, send_signal};
+use rustix::process::{Pid, kill_process};
+
+use crate::process::{Signal, find_processes};
 use crate::skip::{find_program, report_skipped};
 use crate::wait::wait_until;
 
@@ -65,7 +67,10 @@ impl PostgresCluster {
     pub fn start_standby(&self, name: &str) -> Self {
         let standby = Self::create().unwrap();
         let source = format!("host={} user=snell application_name={name}", self.directory.display());
-        standby.run_program("pg_basebackup", &["--pgdata=data", "--write-recovery-conf", "--dbname", &source]);
+        standby.run_program(
+            "pg_basebackup",
+            &["--pgdata=data", "--checkpoint=fast", "--write-recovery-conf", "--dbname", &source],
+        );
         standby.restart();
         standby
     }
@@ -133,17 +138,19 @@ impl PostgresCluster {
         self.run_program("pg_ctl", &["--pgdata=data", "--wait", "promote"]);
     }
 
-    /// Kills all of its processes at once, as when its machine fails.
+    /// Kills all of its processes, as when its machine fails.
     #[track_caller]
     pub fn kill(&self) {
-        let file = fs::read_to_string(self.directory.join("data/postmaster.pid")).unwrap();
-        let server: u32 = file.lines().next().unwrap().parse().unwrap();
-        // It can start no other process any more, and wait for none.
-        send_signal(server, Signal::STOP);
-        let mut all = find_processes(|process| process.parent() == Some(server));
-        all.push(server);
-        all.iter().for_each(|pid| send_signal(*pid, Signal::KILL));
-        wait_until(|| all.iter().all(|pid| !is_process_running(*pid)).then_some(()));
+        let data = self.directory.join("data");
+        wait_until(|| {
+            // Each of them works there; new ones may begin until the first one is gone.
+            let all = find_processes(|process| process.working_directory() == data);
+            for pid in &all {
+                // It may have ended.
+                let _ = Pid::from_raw(pid.cast_signed()).map(|pid| kill_process(pid, Signal::KILL));
+            }
+            all.is_empty().then_some(())
+        });
     }
 
     /// Its address, with the name of a database, over its socket.
@@ -165,7 +172,8 @@ impl PostgresCluster {
         // The server keeps the output of the program that starts it.
         command.args(args).stdin(Stdio::null()).stdout(output.try_clone().unwrap()).stderr(output);
         let status = command.status().unwrap();
-        assert!(status.success(), "{name} {args:?}: {}", fs::read_to_string(log).unwrap());
+        let server_log = fs::read_to_string(self.directory.join("server.log")).unwrap_or_default();
+        assert!(status.success(), "{name} {args:?}: {}{server_log}", fs::read_to_string(log).unwrap());
     }
 
     /// The lines that a query returns, as another program reads them.

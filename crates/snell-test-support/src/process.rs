@@ -192,12 +192,6 @@ impl ProcessEntry {
         fs::read_link(format!("/proc/{}/exe", self.pid)).unwrap_or_default()
     }
 
-    /// The id of its parent.
-    pub fn parent(&self) -> Option<u32> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid)).ok()?;
-        stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
-    }
-
     /// Its working directory.
     pub fn working_directory(&self) -> PathBuf {
         fs::read_link(format!("/proc/{}/cwd", self.pid)).unwrap_or_default()

@@ -1,9 +1,14 @@
 //! Both databases give the same answers.
 
 use std::fmt::Debug;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use snell::Timestamp;
+use snell_store::requests::{
+    AnswerAuthor, AnswerChoice, AnswerOrigin, AnswerOutcome, NewRequest, RequestAnswer, RequestFilter, RequestView,
+};
 use snell_store::usage::{UsageDirectory, UsageScan};
 use snell_store::{
     AgentActivity, AgentFilter, DecisionRecord, EventRecord, ExportLine, GuardFilter, GuardOutcome, LogFilter,
@@ -12,6 +17,7 @@ use snell_store::{
 use tempfile::TempDir;
 
 use crate::engines::TestDatabase;
+use crate::requests::build_request;
 use crate::support::{build_event, make_timestamp};
 
 /// Texts that a database could change: a zero byte, noncharacters, half of a pair, and what looks like an escape.
@@ -301,4 +307,40 @@ fn payloads_survive_byte_by_byte() {
         }
     }
     assert_eq!(texts[0], texts[1]);
+}
+
+#[test]
+fn requests_are_the_same_in_both_databases() {
+    let Some(mut pair) = StorePair::new() else { return };
+    let asks = build_event("PermissionRequest", "s1").with_field("tool_name", "Bash").with_host("box");
+    pair.ingest(&[asks.into_record_in(&pair.root.path().join("project"))]);
+    // They are random, or by the real clock.
+    let normalize = |request: &RequestView| RequestView { uid: String::new(), ..request.clone() };
+    for (number, text) in (1..).zip(ODD_TEXTS) {
+        let opened_at = Timestamp::from_second(Timestamp::now().as_second()).unwrap();
+        let reading = ["deletes files", text];
+        let detail = json!({"input": {"command": text}, "reading": reading});
+        let mut request = NewRequest { detail, title: (*text).to_owned(), ..build_request(1, None) };
+        (request.opened_at, request.expires_at) = (opened_at, opened_at + Duration::from_secs(3600));
+        pair.assert_same("open_request", |store| normalize(&store.open_request(&request).unwrap()));
+        pair.assert_same("list_agents", |store| {
+            let mut agents = store.list_agents(&AgentFilter::default()).unwrap();
+            assert_eq!(agents[0].request_reading, reading);
+            agents.iter_mut().for_each(|agent| agent.open_request = None);
+            agents
+        });
+        let answer = RequestAnswer { message: Some((*text).to_owned()), ..RequestAnswer::new(AnswerChoice::Deny) };
+        let author = AnswerAuthor { name: (*text).to_owned(), origin: AnswerOrigin::Page };
+        pair.assert_same("answer_request", |store| {
+            let uid = store.find_request(number).unwrap().unwrap().uid;
+            let outcome = store.answer_request(&uid, &answer, &author, opened_at).unwrap();
+            assert!(matches!(outcome, AnswerOutcome::Accepted(_)), "{outcome:?}");
+            assert_eq!(store.take_answer(number, opened_at).unwrap().as_ref(), Some(&answer));
+            (store.take_answer(number, opened_at).unwrap(), store.list_unsettled_requests().unwrap())
+        });
+        pair.assert_same("list_requests", |store| {
+            let all = RequestFilter { limit: 10, ..RequestFilter::default() };
+            store.list_requests(&all).unwrap().iter().map(normalize).collect::<Vec<_>>()
+        });
+    }
 }

@@ -42,7 +42,8 @@ fn every_test_of_the_store_passes_with_postgresql() {
         return;
     }
     let mut tests = Command::new(std::env::current_exe().unwrap());
-    tests.args(MODULES).env(ENGINE_VARIABLE, "postgres");
+    // They mostly wait for the server.
+    tests.args(["--test-threads", "8"]).args(MODULES).env(ENGINE_VARIABLE, "postgres");
     let output = tests.output().unwrap();
     let report = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{report}{}", String::from_utf8_lossy(&output.stderr));

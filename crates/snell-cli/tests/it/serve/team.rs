@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use snell_test_support::database_proxy::DatabaseProxy;
-use snell_test_support::http::HttpRequest;
 use snell_test_support::postgres_cluster::PostgresCluster;
 use snell_test_support::serve_process::ServeProcess;
 

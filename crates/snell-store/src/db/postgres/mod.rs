@@ -253,15 +253,10 @@ impl From<tokio_postgres::Error> for StoreError {
         let message = refusal.message().to_owned();
         let code = refusal.code();
         match code.code().get(..2) {
-            _ if [
-                &SqlState::T_R_SERIALIZATION_FAILURE,
-                &SqlState::T_R_DEADLOCK_DETECTED,
-                &SqlState::UNIQUE_VIOLATION,
-            ]
-            .contains(&code) =>
-            {
+            _ if [&SqlState::T_R_SERIALIZATION_FAILURE, &SqlState::T_R_DEADLOCK_DETECTED].contains(&code) => {
                 Self::Conflict(message)
             }
+            _ if *code == SqlState::UNIQUE_VIOLATION => Self::DuplicateKey(message),
             _ if *code == SqlState::DISK_FULL => Self::Disk(message),
             _ if [&SqlState::LOCK_NOT_AVAILABLE, &SqlState::TOO_MANY_CONNECTIONS].contains(&code) => Self::Locked,
             // The server shuts down, or a standby cannot write.

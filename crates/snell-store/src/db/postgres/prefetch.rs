@@ -141,7 +141,9 @@ impl<'a> BatchPrefetch<'a> {
         let mut second = WantedRows::default();
         let mut ids = IdCounts::default();
         for event in self.events {
-            if rows.prefetched.get(&FIND_EVENT_AGENT, values![event.event_id]).is_some_and(|known| !known.is_empty()) {
+            let stored = rows.prefetched.get(&FIND_EVENT_AGENT, values![event.event_id]).and_then(|rows| rows.first());
+            if let Some(stored) = stored {
+                second.add(&FIND_AGENT, values![i64::from_row(stored)?]);
                 continue;
             }
             ids.count(event);
@@ -287,5 +289,77 @@ impl WrittenKeys {
             key.get(*position).is_some_and(|value| self.contains(table, column, value))
         };
         query.depends_on.iter().any(is_written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use snell::{Event, Timestamp};
+    use snell_test_support::postgres::TestServer;
+
+    use crate::db::location::DatabaseLocation;
+    use crate::db::postgres::PostgresAddress;
+    use crate::db::postgres::session::tests::ROUND_TRIPS;
+    use crate::record::event_record::EventRecord;
+    use crate::store::Store;
+
+    const SESSIONS: usize = 16;
+
+    /// One event of each session, with fields of its own.
+    fn build_batch(name: &str, fields: impl Fn(usize) -> serde_json::Value) -> Vec<EventRecord> {
+        let build = |session: usize| {
+            let mut payload = fields(session);
+            payload["hook_event_name"] = name.into();
+            payload["session_id"] = format!("s{session}").into();
+            payload["cwd"] = format!("/work/p{session}").into();
+            payload["host"] = format!("box{}", session % 4).into();
+            let (event, _) = Event::from_json(None, payload.to_string().as_bytes()).unwrap();
+            let mut record = EventRecord::new(&event, Timestamp::now());
+            record.sender.host = Some(format!("box{}", session % 4));
+            record
+        };
+        (0..SESSIONS).map(build).collect()
+    }
+
+    #[test]
+    fn a_batch_takes_three_round_trips_whatever_its_size() {
+        let Some(server) = TestServer::get() else { return };
+        let database = server.create_database("template0");
+        let address: PostgresAddress = server.address_of(&database).parse().unwrap();
+        let open = || Store::open_at(&DatabaseLocation::from(address.clone())).unwrap().store;
+        let (mut store, mut other) = (open(), open());
+        let call = |session: usize| json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": format!("t{session}")});
+        let anonymous = |_| json!({"tool_name": "Bash", "tool_input": {"command": "pwd"}});
+        let prompt = |session: usize| json!({"prompt": format!("prompt {session}")});
+        let stop = |session: usize| json!({"last_assistant_message": format!("Done {session}.")});
+        store.ingest_all(build_batch("SessionStart", |_| json!({}))).unwrap();
+        store.ingest_all(build_batch("UserPromptSubmit", prompt)).unwrap();
+        let mut batches = Vec::new();
+        for (name, fields) in [
+            ("PreToolUse", &call as &dyn Fn(usize) -> serde_json::Value),
+            ("PostToolUse", &call),
+            ("PreToolUse", &anonymous),
+            ("PostToolUse", &anonymous),
+            ("UserPromptSubmit", &prompt),
+            ("Stop", &stop),
+        ] {
+            batches.push((name, build_batch(name, fields)));
+        }
+        for (name, batch) in &batches {
+            let before = ROUND_TRIPS.get();
+            let receipts = store.ingest_all(batch.clone()).unwrap();
+            assert!(receipts.iter().all(|receipt| !receipt.duplicate), "{name}");
+            // The lock with what needs no answer, what depends on that, and the writes with the commit.
+            assert_eq!(ROUND_TRIPS.get() - before, 3, "{name}");
+        }
+        // Another receiver knows nothing yet, and gets all of it again.
+        let all: Vec<_> = batches.into_iter().flat_map(|(_, batch)| batch).collect();
+        let before = ROUND_TRIPS.get();
+        let receipts = other.ingest_all(all).unwrap();
+        assert!(receipts.iter().all(|receipt| receipt.duplicate));
+        assert_eq!(ROUND_TRIPS.get() - before, 3);
+        assert_eq!(server.run_sql(&database, "SELECT count(*) FROM events"), [(8 * SESSIONS).to_string()]);
+        assert_eq!(server.run_sql(&database, "SELECT count(*) = max(change_id) FROM changes"), ["t"]);
     }
 }

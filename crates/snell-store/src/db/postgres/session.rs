@@ -1,7 +1,7 @@
 //! One connection to PostgreSQL, used by one thread. Statements are prepared once, and many are sent at a time.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -97,16 +97,16 @@ impl Session {
             return Ok(Vec::new());
         }
         self.connect_if_lost()?;
+        #[cfg(test)]
+        tests::ROUND_TRIPS.set(tests::ROUND_TRIPS.get() + 1);
         let mut live = self.live.borrow_mut();
         let Some(live) = live.as_mut() else {
             return Err(StoreError::Locked);
         };
         self.block_on(async {
-            for statement in statements {
-                live.prepare(&statement.sql).await?;
-            }
+            live.prepare_all(statements).await?;
             let LiveConnection { client, prepared } = &*live;
-            let mut answers: Vec<RunningQuery<'_>> = Vec::with_capacity(statements.len());
+            let mut answers: Vec<RunningStatement<'_, _>> = Vec::with_capacity(statements.len());
             for SqlStatement { sql, values } in statements {
                 let Some(statement) = prepared.get(&**sql) else {
                     return Err(StoreError::Database("a statement is not prepared".into()));
@@ -204,15 +204,25 @@ impl Drop for Session {
 }
 
 impl LiveConnection {
-    async fn prepare(&mut self, sql: &str) -> Result<()> {
-        if self.prepared.contains_key(sql) {
-            return Ok(());
-        }
-        if self.prepared.len() >= MAX_PREPARED {
+    /// Prepares those that are not prepared yet, all at once.
+    async fn prepare_all(&mut self, statements: &[SqlStatement]) -> Result<()> {
+        if self.prepared.len() + statements.len() > MAX_PREPARED {
             self.prepared.clear();
         }
-        let statement = self.client.prepare(sql).await?;
-        self.prepared.insert(sql.to_owned(), statement);
+        let missing: BTreeSet<&str> = statements
+            .iter()
+            .map(|statement| &*statement.sql)
+            .filter(|sql| !self.prepared.contains_key(*sql))
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let client = &self.client;
+        let preparing = missing.iter().map(|sql| Box::pin(client.prepare(sql)) as RunningStatement<'_, _>).collect();
+        let answers = run_in_order(preparing).await;
+        for (sql, statement) in missing.iter().zip(answers) {
+            self.prepared.insert((*sql).to_owned(), statement?);
+        }
         Ok(())
     }
 }
@@ -260,10 +270,11 @@ impl Drop for OpenTransaction<'_> {
     }
 }
 
-type RunningQuery<'a> = Pin<Box<dyn Future<Output = std::result::Result<Vec<Row>, tokio_postgres::Error>> + 'a>>;
+type ServerAnswer<T> = std::result::Result<T, tokio_postgres::Error>;
+type RunningStatement<'a, T> = Pin<Box<dyn Future<Output = ServerAnswer<T>> + 'a>>;
 
 /// Runs all futures at once. Each is polled before the next one, so their requests are sent in this order.
-async fn run_in_order(mut queries: Vec<RunningQuery<'_>>) -> Vec<std::result::Result<Vec<Row>, tokio_postgres::Error>> {
+async fn run_in_order<T>(mut queries: Vec<RunningStatement<'_, T>>) -> Vec<ServerAnswer<T>> {
     let mut answers: Vec<_> = queries.iter().map(|_| None).collect();
     poll_fn(|context| {
         let mut is_waiting = false;
@@ -279,4 +290,14 @@ async fn run_in_order(mut queries: Vec<RunningQuery<'_>>) -> Vec<std::result::Re
     })
     .await;
     answers.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::cell::Cell;
+
+    thread_local! {
+        /// How often this thread has sent statements and waited for the answers.
+        pub(crate) static ROUND_TRIPS: Cell<usize> = const { Cell::new(0) };
+    }
 }
