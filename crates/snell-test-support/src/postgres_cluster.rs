@@ -151,6 +151,10 @@ impl PostgresCluster {
             }
             all.is_empty().then_some(())
         });
+        // Otherwise the server does not start while its former process waits to be reaped.
+        for lock in ["data/postmaster.pid", ".s.PGSQL.5432.lock"] {
+            fs::remove_file(self.directory.join(lock)).unwrap();
+        }
     }
 
     /// Its address, with the name of a database, over its socket.

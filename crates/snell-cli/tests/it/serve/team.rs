@@ -94,7 +94,9 @@ fn run_failures(team: &Team, story: &ServerRestartStory, kills: usize) -> Vec<Se
 fn acknowledged_events_of_a_team_are_there_once_whatever_is_killed() {
     let Some(team) = Team::start(&[]) else { return };
     let kills = std::env::var(KILLS_VARIABLE).map_or(DEFAULT_KILLS, |kills| kills.parse().unwrap());
-    let story = &ServerRestartStory::new(RECEIVERS);
+    let mut story = ServerRestartStory::new(RECEIVERS);
+    story.limit *= u32::try_from(kills).unwrap();
+    let story = &story;
     let followed = thread::scope(|scope| {
         let send = |client: usize| {
             story.send_events(client, Some(&format!("box{}", client % 3)), &format!("/work/p{client}"));

@@ -226,14 +226,20 @@ fn write_rows(
     transaction.commit_and_then(last, has_changes.then_some(listener::NOTIFY_CHANGES))
 }
 
+/// A transaction that writes looks up rows by their keys only. The server plans its statements once, maybe while the
+/// tables are empty, so it must not choose plans that read whole tables.
+const KEYED_PLANS: &str = "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), \
+    set_config('enable_mergejoin', 'off', true)";
+
 /// The first statements of a transaction. The last of them returns the machines' versions.
 fn lock_machines(machines: &[&str]) -> Vec<SqlStatement> {
     let mut names: Vec<_> = machines.iter().map(|name| values::SqlValue::Text((*name).to_owned())).collect();
     let begin = SqlStatement::new("BEGIN", Vec::new());
+    let settings = SqlStatement::new(KEYED_PLANS, Vec::new());
     if names.is_empty() {
         let lock = SqlStatement::new("SELECT pg_advisory_xact_lock($1)", values![MACHINES_LOCK]);
         let sql = "UPDATE machines SET version = version + 1 RETURNING machine_id, version";
-        return vec![begin, lock, SqlStatement::new(sql, Vec::new())];
+        return vec![begin, settings, lock, SqlStatement::new(sql, Vec::new())];
     }
     // In one order, so that two transactions never wait for each other.
     names.sort_by_key(|name| format!("{name:?}"));
@@ -241,7 +247,7 @@ fn lock_machines(machines: &[&str]) -> Vec<SqlStatement> {
     let lock = SqlStatement::new("SELECT pg_advisory_xact_lock_shared($1)", values![MACHINES_LOCK]);
     let sql = "INSERT INTO machines (machine_id, version) SELECT *, 1 FROM unnest($1::text[]) \
         ON CONFLICT (machine_id) DO UPDATE SET version = machines.version + 1 RETURNING machine_id, version";
-    vec![begin, lock, SqlStatement::new(sql, vec![values::SqlValue::List(names)])]
+    vec![begin, settings, lock, SqlStatement::new(sql, vec![values::SqlValue::List(names)])]
 }
 
 impl From<tokio_postgres::Error> for StoreError {

@@ -28,11 +28,12 @@ macro_rules! keyed_queries {
     )+};
 }
 
+// A sum in ORDER BY keeps the planner from searching backwards through the whole table.
 keyed_queries! {
     FIND_AGENT: AgentRow "WHERE agent_id = $1", [("agents", "agent_id", 0)];
     FIND_CONVERSATION: ConversationRow "WHERE conversation_id = $1", [("conversations", "conversation_id", 0)];
     FIND_EVENT_AGENT: "SELECT agent_id FROM events WHERE event_id = $1", [("events", "event_id", 0)];
-    FIND_LAST_TURN: TurnRow "WHERE command_id = $1 ORDER BY turn_id DESC LIMIT 1", [("turns", "command_id", 0)];
+    FIND_LAST_TURN: TurnRow "WHERE command_id = $1 ORDER BY turn_id + 0 DESC LIMIT 1", [("turns", "command_id", 0)];
     FIND_LATEST_TURN: TurnRow "WHERE command_id = $1 ORDER BY timestamp DESC, turn_id DESC LIMIT 1",
         [("turns", "command_id", 0)];
     /// A [`SessionBinding`], and the current command of its agent.
@@ -41,11 +42,11 @@ keyed_queries! {
         FROM session_ids JOIN conversations USING (conversation_id) WHERE session_ids.session_id = $1",
         [("session_ids", "session_id", 0)];
     FIND_TOOL_START: "SELECT at FROM events WHERE tool_use_id = $1 AND conversation_id = $2 AND name = 'PreToolUse' \
-        AND at <= $3 ORDER BY id DESC LIMIT 1", [("events", "tool_use_id", 0)];
-    FIND_TURNS_BY_HASH: TurnRow "WHERE agent_id = $1 AND content_hash = $2 ORDER BY turn_id DESC LIMIT 20",
+        AND at <= $3 ORDER BY id + 0 DESC LIMIT 1", [("events", "tool_use_id", 0)];
+    FIND_TURNS_BY_HASH: TurnRow "WHERE agent_id = $1 AND content_hash = $2 ORDER BY turn_id + 0 DESC LIMIT 20",
         [("turns", "content_hash", 1)];
     LIST_TOOL_PAYLOADS: "SELECT payload FROM events JOIN payloads USING (id) WHERE tool_use_id = $1 \
-        AND conversation_id = $2 AND name = $3 ORDER BY id DESC LIMIT 20", [("events", "tool_use_id", 0)];
+        AND conversation_id = $2 AND name = $3 ORDER BY id + 0 DESC LIMIT 20", [("events", "tool_use_id", 0)];
 }
 
 impl Rows for PostgresTransaction<'_> {

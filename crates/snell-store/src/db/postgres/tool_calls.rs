@@ -15,7 +15,7 @@ const MAX_SCANNED_EVENTS: i64 = 200;
 /// The open calls of a tool, the newest first; at most 64 are compared with an end.
 pub(super) static LIST_OPEN_CALLS: KeyedQuery = KeyedQuery {
     sql: LazyLock::new(|| {
-        let which = "WHERE c.agent_id = $1 AND c.tool = $3 AND e.conversation_id = $2 ORDER BY c.id DESC LIMIT 64";
+        let which = "WHERE c.agent_id = $1 AND c.tool = $3 AND e.conversation_id = $2 ORDER BY c.id + 0 DESC LIMIT 64";
         format!("{} {which}", OpenToolCall::SELECT)
     }),
     depends_on: &[("calls_without_ids", "agent_id", 0)],

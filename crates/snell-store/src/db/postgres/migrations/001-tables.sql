@@ -136,8 +136,8 @@ CREATE TABLE turns (
   timestamp_source text COLLATE "C" NOT NULL CHECK (timestamp_source IN ('server', 'jsonl')),
   content_hash     bigint NOT NULL
 );
-CREATE INDEX turns_of_agent ON turns (agent_id, content_hash, turn_id);
-CREATE INDEX turns_of_command ON turns (command_id, turn_id);
+CREATE INDEX turns_of_agent ON turns (agent_id, content_hash);
+CREATE INDEX turns_of_command ON turns (command_id);
 CREATE INDEX turns_in_order ON turns (agent_id, turn_id);
 
 -- Every event, whether or not it changed anything.
@@ -164,7 +164,7 @@ CREATE TABLE events (
   changed_output  text COLLATE "C"
 );
 CREATE INDEX events_of_agent ON events (agent_id, id);
-CREATE INDEX events_of_tool_use ON events (tool_use_id, conversation_id, name, id) WHERE tool_use_id IS NOT NULL;
+CREATE INDEX events_of_tool_use ON events (tool_use_id, conversation_id, name) WHERE tool_use_id IS NOT NULL;
 CREATE INDEX events_decided ON events (decision, id) WHERE decision IS NOT NULL;
 CREATE INDEX events_by_name ON events (name, id);
 CREATE INDEX events_by_time ON events (at);
