@@ -21,7 +21,7 @@ const MAX_PREPARED: usize = 512;
 
 /// Waits longer than these end with an error, so that no thread hangs: for a lock, for one statement, and for the next
 /// statement of a transaction.
-const SETTINGS: &str = "SET lock_timeout = '5s'; SET statement_timeout = '60s'; \
+const SETTINGS: &str = "SET lock_timeout = '15s'; SET statement_timeout = '60s'; \
     SET idle_in_transaction_session_timeout = '60s'; SET client_min_messages = warning";
 
 /// A statement with its values.
