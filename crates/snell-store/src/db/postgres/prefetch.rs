@@ -104,7 +104,7 @@ impl WantedRows {
     }
 }
 
-/// What the events of a batch need.
+/// The rows that the events of a batch need.
 pub(super) struct BatchPrefetch<'a> {
     events: &'a [NormalizedEvent],
     first: WantedRows,
