@@ -21,10 +21,11 @@ const REQUIRED_PROGRAMS: &[RequiredProgram] = &[
     RequiredProgram { names: &["chromedriver"], variable: Some("SNELL_CHROMEDRIVER") },
     RequiredProgram { names: &["curl"], variable: None },
     RequiredProgram { names: &["tmux"], variable: None },
+    RequiredProgram { names: &["pg_ctlcluster", "initdb"], variable: Some("SNELL_TEST_POSTGRES") },
 ];
 
 /// The Debian packages that have it.
-const DEBIAN_PACKAGES: &[&str] = &["chromium", "chromium-driver", "curl", "tmux"];
+const DEBIAN_PACKAGES: &[&str] = &["chromium", "chromium-driver", "curl", "postgresql", "tmux"];
 
 /// Installs it if that needs no interaction, and otherwise prints how to install it.
 pub(crate) fn install_missing_programs() -> anyhow::Result<()> {
@@ -33,7 +34,7 @@ pub(crate) fn install_missing_programs() -> anyhow::Result<()> {
     }
     if !is_on_path("apt-get") {
         bail!(
-            "the tests need Chromium, its driver, curl and tmux; install them, and if they have other names than usual, name \
+            "the tests need Chromium, its driver, curl, PostgreSQL and tmux; install them, and if they have other names than usual, name \
              them in SNELL_CHROMIUM and SNELL_CHROMEDRIVER"
         );
     }

@@ -52,7 +52,7 @@ pub async fn serve(settings: ServeSettings, listener: ServerListener, shutdown: 
     }
     let gate = Gate::new(address, &settings)?;
     let (phase, phases) = watch::channel(ShutdownPhase::Open);
-    let (app, threads, _socket, unix) = start_backend(&settings, address, phases.clone())?;
+    let (app, threads, _socket, unix) = start_backend_aside(&settings, address, &phases)?;
     let tcp = TcpListener::from_std(tcp).map_err(system_error("the listener"))?;
     let (metrics, answer_watch) = (app.metrics.clone(), app.answer_watch.clone());
     let pipeline = RequestPipeline::new(gate, routes::build_router(app), metrics);
@@ -89,18 +89,36 @@ struct ServerThreads {
     waker: Arc<Mutex<WatcherWaker>>,
 }
 
+/// As [`start_backend`], on a thread of its own: the connection to a database waits, and a task must not.
+fn start_backend_aside(
+    settings: &ServeSettings,
+    address: SocketAddr,
+    phases: &watch::Receiver<ShutdownPhase>,
+) -> Result<StartedBackend, ServeError> {
+    let runtime = Handle::current();
+    std::thread::scope(|scope| {
+        let started = scope.spawn(|| {
+            let _entered = runtime.enter();
+            start_backend(settings, address, phases.clone())
+        });
+        started.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// The state, the threads, and the socket with its guard.
+type StartedBackend = (Arc<AppState>, ServerThreads, UnixSocketGuard, Option<UnixListener>);
+
 /// Starts everything behind the routes.
 fn start_backend(
     settings: &ServeSettings,
     address: SocketAddr,
     phase: watch::Receiver<ShutdownPhase>,
-) -> Result<(Arc<AppState>, ServerThreads, UnixSocketGuard, Option<UnixListener>), ServeError> {
+) -> Result<StartedBackend, ServeError> {
     // A failed start must leave nothing behind: neither a database beside another server's, nor a directory without
     // one.
     UnixSocketGuard::ensure_not_served(&settings.directory)?;
     let metrics = Arc::new(ServerMetrics::new());
-    let database = settings.database_path();
-    let (writer, writer_thread) = EventWriter::start(&database, metrics.clone())?;
+    let (writer, writer_thread) = EventWriter::start(settings, metrics.clone())?;
     let (unix, socket) = UnixSocketGuard::create_in(&settings.directory, address)?;
     let unix = unix.map(UnixListener::from_std).transpose();
     let clock = ServerClock { fixed: settings.now };
@@ -110,7 +128,7 @@ fn start_backend(
         writer,
         answer_key: LazyAnswerKey::new(&settings.directory),
         answer_watch: Arc::new(AnswerWatch::new(&settings.directory)),
-        store_pool: Arc::new(StorePool::new(database)),
+        store_pool: Arc::new(StorePool::new(settings.database_location())),
         body_budget: Arc::new(Semaphore::new(settings.max_body_bytes_in_all)),
         hub: Arc::new(StreamHub::new(settings.max_stream_clients, settings.stream_queue)),
         hook_activity: Arc::new(HookActivity::new(poll_scheduler.clone(), clock.now())),
@@ -127,11 +145,11 @@ impl ServerThreads {
     /// Starts the other threads.
     fn start(app: &Arc<AppState>, address: SocketAddr, writer: JoinHandle<()>) -> Result<Self, ServeError> {
         let settings = &app.settings;
-        let database = settings.database_path();
+        let database = settings.database_location();
         let mut store = PooledStore::new(&database);
         // Existing events do not count as received by this server. If this read fails, a later one does it.
         let _ = store.get_or_open().and_then(|(store, _)| app.hook_activity.refresh(store, app.clock.now()));
-        let watcher = ChangeWatcher::open(&database).map_err(system_error("the database watcher"))?;
+        let watcher = ChangeWatcher::open_at(&database).map_err(system_error("the database watcher"))?;
         let waker = watcher.waker().map_err(system_error("the database watcher"))?;
         let waker = Arc::new(Mutex::new(waker));
         let stopping = Arc::new(AtomicBool::new(false));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use snell::Timestamp;
 use snell_store::usage::{PriceList, UsageDirectory};
-use snell_store::{EventRecorder, TranscriptDirectory};
+use snell_store::{DatabaseLocation, EventRecorder, TranscriptDirectory};
 
 use crate::http::connection_owner::ConnectionOwner;
 use crate::http::token::AccessToken;
@@ -17,7 +17,7 @@ pub struct ServeSettings {
     /// The data directory. The unix socket is created there.
     pub directory: PathBuf,
     /// The database, if it is not the one of the data directory.
-    pub database: Option<PathBuf>,
+    pub database: Option<DatabaseLocation>,
     /// Whether the server accepts events. Recorded events are shown either way.
     pub enabled: bool,
     /// The token that TCP requests need. Without it, only loopback addresses are allowed.
@@ -122,9 +122,9 @@ impl ServeSettings {
         }
     }
 
-    /// The path of the database.
-    pub fn database_path(&self) -> PathBuf {
-        self.database.clone().unwrap_or_else(|| EventRecorder::database_path(&self.directory))
+    /// The place of the database.
+    pub fn database_location(&self) -> DatabaseLocation {
+        self.database.clone().unwrap_or_else(|| EventRecorder::database_path(&self.directory).into())
     }
 
     /// Who can use the server over TCP: `token`, `this_user`, `this_user_and_unknown` or `any_user`.

@@ -1,10 +1,9 @@
 //! Reads the database on a few blocking threads, each with an open connection.
 
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use snell_store::{Result, Store};
+use snell_store::{DatabaseLocation, Result, Store};
 use tokio::sync::Semaphore;
 
 use crate::http::errors::HttpError;
@@ -18,7 +17,7 @@ const MAX_WAIT: Duration = Duration::from_secs(10);
 /// A store that is opened on first use, and again if its file was replaced.
 #[derive(Debug)]
 pub(crate) struct PooledStore {
-    path: PathBuf,
+    location: DatabaseLocation,
     store: Option<Store>,
     /// Whether it was ever opened.
     was_opened: bool,
@@ -34,8 +33,8 @@ pub(crate) enum StoreFileStatus {
 }
 
 impl PooledStore {
-    pub(crate) fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), store: None, was_opened: false }
+    pub(crate) fn new(location: &DatabaseLocation) -> Self {
+        Self { location: location.clone(), store: None, was_opened: false }
     }
 
     /// The store, and whether it is still the same.
@@ -43,7 +42,10 @@ impl PooledStore {
         if let Some(store) = self.store.take().filter(Store::has_intact_files) {
             return Ok((self.store.insert(store), StoreFileStatus::Same));
         }
-        let store = Store::open(&self.path)?.store;
+        let mut store = Store::open_at(&self.location)?.store;
+        if self.location.file().is_none() {
+            store.expect_other_machines();
+        }
         let which = if self.was_opened { StoreFileStatus::Replaced } else { StoreFileStatus::Same };
         self.was_opened = true;
         Ok((self.store.insert(store), which))
@@ -53,14 +55,14 @@ impl PooledStore {
 /// The readers for requests.
 #[derive(Debug)]
 pub(crate) struct StorePool {
-    path: PathBuf,
+    location: DatabaseLocation,
     permits: Arc<Semaphore>,
     idle: Mutex<Vec<PooledStore>>,
 }
 
 impl StorePool {
-    pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, permits: Arc::new(Semaphore::new(MAX_READERS)), idle: Mutex::new(Vec::new()) }
+    pub(crate) fn new(location: DatabaseLocation) -> Self {
+        Self { location, permits: Arc::new(Semaphore::new(MAX_READERS)), idle: Mutex::new(Vec::new()) }
     }
 
     /// Runs a query on a blocking thread.
@@ -86,7 +88,7 @@ impl StorePool {
     fn with_store_blocking<T>(&self, query: impl FnOnce(&mut Store) -> Result<T>) -> std::result::Result<T, HttpError> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let held = idle().pop();
-        let mut held = held.unwrap_or_else(|| PooledStore::new(&self.path));
+        let mut held = held.unwrap_or_else(|| PooledStore::new(&self.location));
         let answer = held.get_or_open().and_then(|(store, _)| query(store));
         idle().push(held);
         Ok(answer?)

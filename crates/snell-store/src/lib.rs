@@ -32,10 +32,13 @@ pub use db::dispatches::{
     ClaimedDelivery, DeliveryClaim, DeliveryResult, DeliveryStatus, DeliveryView, DispatchTable, DispatchView,
     PlannedDelivery,
 };
+pub use db::location::DatabaseLocation;
 pub use db::model::{
     AgentState, ContextSource, CorrelationMethod, ProcessIdentity, StateConfidence, StateSource, TimestampSource,
     TurnActor,
 };
+#[cfg(feature = "postgres")]
+pub use db::postgres::PostgresAddress;
 pub use db::telemetry::{
     FinishedTelemetryRun, TelemetryAgent, TelemetryBatch, TelemetryClaim, TelemetryEvent, TelemetryItem,
     TelemetryOutcome, TelemetryProgress, TelemetryReply, TelemetryRun, TelemetrySeries, TelemetrySighting,

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use snell::{EventName, Timestamp, TranscriptFormat};
 
-use crate::db::backend::{Backend, CheckpointMode, RemovedFile};
+use crate::db::backend::{Backend, CheckpointMode, RemovedFile, TransactionSubject};
 use crate::db::dispatches::DispatchTable;
 use crate::db::journal::{Journal, RowCache};
+use crate::db::location::DatabaseLocation;
 use crate::db::model::{ContextSource, to_stored_precision};
+#[cfg(feature = "postgres")]
+use crate::db::postgres::PostgresDatabase;
 use crate::db::rows::{Rows, TranscriptProgress};
 use crate::db::sqlite::SqliteDatabase;
 use crate::db::telemetry::TelemetryTable;
@@ -30,8 +33,21 @@ const PRUNE_BATCH_SIZE: u32 = 500;
 /// How many sessions are cached.
 const MAX_CACHED_SESSIONS: usize = 10_000;
 
+/// How often a transaction is tried again after another process changed the same rows.
+const MAX_ATTEMPTS: u32 = 5;
+
+/// A transaction whose connection is lost is tried again, unless that took longer.
+const RECONNECT_WINDOW: Duration = Duration::from_secs(5);
+
 /// How many changes the feed keeps. A watcher that was away for longer sees a gap.
 const MAX_KEPT_CHANGES: u32 = 100_000;
+
+/// The host of a sender that does not name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UnnamedHost {
+    Local,
+    Other,
+}
 
 /// The database of all agents.
 pub struct Store {
@@ -39,6 +55,7 @@ pub struct Store {
     pub(crate) session_cache: SessionCache,
     pub(crate) host: Option<String>,
     row_cache: RowCache,
+    unnamed_host: UnnamedHost,
 }
 
 impl std::fmt::Debug for Store {
@@ -89,6 +106,37 @@ impl Store {
         }
     }
 
+    /// Opens the database at this place, and creates its tables if they are missing.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn open_at(location: &DatabaseLocation) -> Result<OpenedStore> {
+        match location {
+            DatabaseLocation::File(path) => Self::open(path),
+            #[cfg(feature = "postgres")]
+            DatabaseLocation::Postgres(address) => {
+                let store = Self::with_backend(Box::new(PostgresDatabase::open(address)?));
+                Ok(OpenedStore { store, set_aside: None })
+            }
+        }
+    }
+
+    /// Opens the database at this place read-only: it is not created, migrated or moved.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn open_read_only_at(location: &DatabaseLocation) -> Result<Self> {
+        match location {
+            DatabaseLocation::File(path) => Self::open_read_only(path),
+            #[cfg(feature = "postgres")]
+            DatabaseLocation::Postgres(address) => {
+                Ok(Self::with_backend(Box::new(PostgresDatabase::open_read_only(address)?)))
+            }
+        }
+    }
+
     /// As [`Store::open`], for a file that the user named. A file that is not a Snell database is not changed.
     ///
     /// # Errors
@@ -116,6 +164,7 @@ impl Store {
             backend,
             session_cache: SessionCache::new(),
             row_cache: RowCache::default(),
+            unnamed_host: UnnamedHost::Local,
             host: Some(host).filter(|host| !host.is_empty()),
         }
     }
@@ -123,6 +172,20 @@ impl Store {
     /// The host of this program.
     pub fn host(&self) -> Option<&str> {
         self.host.as_deref()
+    }
+
+    /// Treats senders without the name of a host as other machines, because the store is a team's. Then this process looks
+    /// neither at their processes nor at their files.
+    pub fn expect_other_machines(&mut self) {
+        self.unnamed_host = UnnamedHost::Other;
+    }
+
+    /// Whether this is the host of this process.
+    pub(crate) fn is_local_host(&self, host: Option<&str>) -> bool {
+        match host {
+            Some(host) => self.host.as_deref() == Some(host),
+            None => self.unnamed_host == UnnamedHost::Local,
+        }
     }
 
     /// The directory of the database, which is the data directory unless the user named another file.
@@ -166,7 +229,12 @@ impl Store {
         }
         let host = self.host.clone();
         let context = IngestContext { host: host.as_deref() };
-        self.write_journal(&mut |journal, sessions| {
+        // Senders without a name are one machine, for all receivers of a team.
+        let unnamed = host.as_deref().filter(|_| self.unnamed_host == UnnamedHost::Local).unwrap_or_default();
+        let machines: BTreeSet<&str> =
+            observed.iter().map(|event| event.sender.host.as_deref().unwrap_or(unnamed)).collect();
+        let subject = TransactionSubject { machines: &Vec::from_iter(machines), events: observed };
+        self.write_journal(subject, &mut |journal, sessions| {
             let mut receipts = Vec::with_capacity(observed.len());
             for (event, transcript) in observed.iter().zip(&transcripts) {
                 journal.set_cause(&event.name, event.at);
@@ -187,7 +255,7 @@ impl Store {
             return Ok(None);
         };
         // Files of another host are not here, and the same path is another file.
-        let is_elsewhere = observed.sender.host.is_some() && observed.sender.host != self.host;
+        let is_elsewhere = !self.is_local_host(observed.sender.host.as_deref());
         let format = observed.product().transcript;
         let located = transcript::locate_transcript(observed.product(), path, session_id).filter(|_| !is_elsewhere);
         let Some(path) = located else {
@@ -265,30 +333,43 @@ impl Store {
         at: Timestamp,
         work: &mut dyn FnMut(&mut Journal<'_>) -> Result<T>,
     ) -> Result<T> {
-        self.write_journal(&mut |journal, _| {
+        self.write_journal(TransactionSubject::default(), &mut |journal, _| {
             journal.set_cause(reason, to_stored_precision(at));
             work(journal)
         })
     }
 
-    /// Does the work in one transaction. If it fails, the caches are cleared.
+    /// Does the work about this subject in one transaction. If it fails, the caches are cleared.
     fn write_journal<T>(
         &mut self,
+        subject: TransactionSubject<'_>,
         work: &mut dyn FnMut(&mut Journal<'_>, &mut SessionCache) -> Result<T>,
     ) -> Result<T> {
-        let Self { backend, session_cache, row_cache, .. } = self;
-        let mut result = None;
-        let stored = backend.write_transaction(&mut |rows| {
-            let mut journal = Journal::open(rows, row_cache)?;
-            result = Some(work(&mut journal, session_cache)?);
-            journal.flush()
-        });
-        if let Err(error) = stored {
+        let (mut attempt, started) = (0, Instant::now());
+        loop {
+            let Self { backend, session_cache, row_cache, .. } = self;
+            let mut result = None;
+            let stored = backend.write_transaction(subject, &mut |rows| {
+                let mut journal = Journal::open(rows, row_cache)?;
+                result = Some(work(&mut journal, session_cache)?);
+                journal.flush()
+            });
+            let Err(error) = stored else {
+                return result.ok_or_else(|| StoreError::Database("the transaction did not run".into()));
+            };
             self.session_cache.clear();
             self.row_cache.clear();
-            return Err(error);
+            attempt += 1;
+            match error {
+                StoreError::Conflict(_) | StoreError::DuplicateKey(_) if attempt < MAX_ATTEMPTS => {}
+                // If the transaction was committed nevertheless, its events are duplicates now.
+                StoreError::Unreachable(_)
+                    if attempt == 1 && !subject.events.is_empty() && started.elapsed() < RECONNECT_WINDOW => {}
+                StoreError::Conflict(_) => return Err(StoreError::Locked),
+                StoreError::DuplicateKey(why) => return Err(StoreError::Refused(why)),
+                error => return Err(error),
+            }
         }
-        result.ok_or_else(|| StoreError::Database("the transaction did not run".into()))
     }
 
     /// Stores the result of a background hook. Returns whether the event that started it is known.

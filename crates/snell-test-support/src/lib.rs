@@ -11,10 +11,13 @@ pub mod agents;
 pub mod cli_output;
 #[cfg(feature = "sqlite")]
 pub mod database;
+pub mod database_proxy;
 pub mod files;
 pub mod http;
 pub mod model;
 pub mod payload;
+pub mod postgres;
+pub mod postgres_cluster;
 pub mod process;
 #[cfg(feature = "scripts")]
 pub mod scripts;

@@ -67,7 +67,7 @@ pub use config::{
     ProtectedBranches, ProtectedPath, QuietHours, RemindSettings, RetentionPeriod, RuleChoice, SecretSource,
     ServerSettings, ServerSettingsFault, SnellSettings, SpannedDocument, SpannedMember, SpannedNode, TelemetryContent,
     TelemetrySettings, TelemetrySignal, ToolCondition, UnansweredChoice, UnreadableFile, UsageSettings, WebhookTarget,
-    WorkProfile, is_postgres_url, normalize_receiver_url, read_guard_cases, read_user_guard_entries,
+    WorkProfile, normalize_receiver_url, read_guard_cases, read_user_guard_entries,
 };
 pub use diagnostic::{Diagnostic, Severity, UserMessage, did_you_mean};
 pub use engine::{ConfigWatch, Engine, EngineBuilder, HookExplanation};

@@ -70,6 +70,11 @@ fn main() {
         serve::bench_server(root);
         println!();
     }
+    if is_wanted("team") {
+        println!("{:<58} figure", "snell serve with the database of a team");
+        serve::bench_team(root);
+        println!();
+    }
     if is_wanted("browser") {
         println!("{:<58} figure", "the page in a browser");
         browser::bench_browser();

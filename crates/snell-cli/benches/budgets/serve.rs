@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use snell_test_support::postgres_cluster::PostgresCluster;
 use snell_test_support::process::{ChildGuard, read_resident_kib};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -30,6 +31,8 @@ const SECONDS: u64 = 5;
 const LISTENERS: usize = 500;
 /// How many events the large database holds.
 const MANY: usize = 1_000_000;
+/// How many receivers share the database of a team.
+const RECEIVERS: usize = 4;
 
 /// Pages that are looked at in the large database. The numbers are those of an agent and of an event in its midst.
 const PAGES: &[&str] = &[
@@ -88,18 +91,53 @@ fn bench_event_rate(server: &ServerProcess) {
     let mut rates = [const { Vec::new() }; 3];
     for _ in 0..TURNS {
         for (rates, (served, style)) in rates.iter_mut().zip(contenders) {
-            rates.push(measure_load(served.address, style));
+            rates.push(measure_load(&[served.address], style));
         }
     }
-    let [empty, with_id, without_id] = rates.map(|mut rates| {
-        rates.sort_by(f64::total_cmp);
-        rates[TURNS / 2]
-    });
+    let [empty, with_id, without_id] = rates.map(take_median);
     print_figure("empty axum handler, 64 connections", &format!("{empty:.0} requests/s"));
     for (name, rate) in [("with ids", with_id), ("without ids", without_id)] {
         print_figure(
             &format!("calls {name} stored and acknowledged, 64 connections"),
             &format!("{rate:.0} requests/s   {:.2} of the empty handler; budget 0.40", rate / empty),
+        );
+    }
+}
+
+fn take_median(mut rates: Vec<f64>) -> f64 {
+    rates.sort_by(f64::total_cmp);
+    rates[rates.len() / 2]
+}
+
+/// Events in a second with the database of a team, beside a server with a database of its own. They take turns.
+pub(crate) fn bench_team(root: &Path) {
+    let Some(cluster) = PostgresCluster::start(&["shared_buffers = '256MB'", "max_wal_size = '4GB'"]) else { return };
+    let alone = ServerProcess::start_snell(&root.join("alone"));
+    let receivers: Vec<_> = (0..RECEIVERS)
+        .map(|number| {
+            let mut command = ServerProcess::snell_command(&root.join(format!("receiver-{number}")));
+            command.args(["--db", &cluster.address_of("postgres")]);
+            ServerProcess::spawn(command)
+        })
+        .collect();
+    let all: Vec<_> = receivers.iter().map(|receiver| receiver.address).collect();
+    let contenders = [&[alone.address][..], &all[..1], &all];
+    for (name, style) in [("with ids", CallStyle::OfMachine), ("without ids", CallStyle::OfMachineWithoutId)] {
+        let mut rates = [const { Vec::new() }; 3];
+        for _ in 0..TURNS {
+            for (rates, addresses) in rates.iter_mut().zip(contenders) {
+                rates.push(measure_load(addresses, style));
+            }
+        }
+        let [own, one, four] = rates.map(take_median);
+        print_figure(&format!("calls {name}, SQLite"), &format!("{own:.0} requests/s"));
+        print_figure(
+            "  PostgreSQL, one receiver",
+            &format!("{one:.0} requests/s   {:.2} of SQLite; goal 0.50", one / own),
+        );
+        print_figure(
+            "  PostgreSQL, four receivers",
+            &format!("{four:.0} requests/s   {:.2} of SQLite; goal 1.00", four / own),
         );
     }
 }
@@ -110,14 +148,19 @@ enum CallStyle {
     WithId,
     /// The end of a call is recognised by its input.
     WithoutId,
+    /// With ids, from many machines.
+    OfMachine,
+    OfMachineWithoutId,
 }
 
 /// Sends events over many connections for a while; answers how many were acknowledged in a second.
-fn measure_load(address: SocketAddr, style: CallStyle) -> f64 {
+fn measure_load(addresses: &[SocketAddr], style: CallStyle) -> f64 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let started = Instant::now();
     let answered = runtime.block_on(async {
-        let senders = (0..CONNECTIONS).map(|number| tokio::spawn(send_until(address, number, started + TURN, style)));
+        let address = |number: usize| addresses[number % addresses.len()];
+        let senders =
+            (0..CONNECTIONS).map(|number| tokio::spawn(send_until(address(number), number, started + TURN, style)));
         let senders: Vec<_> = senders.collect();
         let mut answered = 0;
         for sender in senders {
@@ -150,11 +193,15 @@ fn build_call_request(connection: usize, sent: u64, number: u64, style: CallStyl
         if sent.is_multiple_of(2) { ("pre-tool-use", "PreToolUse") } else { ("post-tool-use", "PostToolUse") };
     let call = sent / 2;
     let id = match style {
-        CallStyle::WithId => format!(r#","tool_use_id":"toolu_{connection}_{call}""#),
-        CallStyle::WithoutId => String::new(),
+        CallStyle::WithId | CallStyle::OfMachine => format!(r#","tool_use_id":"toolu_{connection}_{call}""#),
+        CallStyle::WithoutId | CallStyle::OfMachineWithoutId => String::new(),
+    };
+    let host = match style {
+        CallStyle::WithId | CallStyle::WithoutId => String::new(),
+        CallStyle::OfMachine | CallStyle::OfMachineWithoutId => format!(r#","host":"box{connection}""#),
     };
     let body = format!(
-        r#"{{"session_id":"load-{connection}","cwd":"/tmp","hook_event_name":"{event}","tool_name":"Bash","tool_input":{{"command":"git status --short {call}","description":"Show what changed"}}{id},"prompt":"number {number}."}}"#
+        r#"{{"session_id":"load-{connection}","cwd":"/tmp","hook_event_name":"{event}","tool_name":"Bash","tool_input":{{"command":"git status --short {call}","description":"Show what changed"}}{id}{host},"prompt":"number {number}."}}"#
     );
     frame_request(route, &body)
 }

@@ -11,7 +11,7 @@ use super::{DONE, repeat_until_signal};
 use crate::env::ConfigArgs;
 use crate::output::time::format_elapsed;
 use crate::output::{self, TableColumn, TextStyle, TextTable};
-use crate::record::open_store::{self, StoreHandle};
+use crate::record::open_store::{self, DatabaseArgs, StoreHandle};
 
 /// The refresh interval of `--watch`.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
@@ -42,6 +42,8 @@ pub(crate) struct Args {
     /// Print JSON, with --watch a line per change
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    database: DatabaseArgs,
 }
 
 /// All agents at one time.
@@ -55,7 +57,7 @@ struct AgentsSnapshot {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut store_handle = StoreHandle::open()?;
+    let mut store_handle = StoreHandle::open_named(&args.database)?;
     if args.watch {
         watch_agents(args, &mut store_handle)?;
         return Ok(DONE);

@@ -8,7 +8,7 @@ use snell_store::SessionView;
 
 use super::DONE;
 use crate::output::{self, Spinner};
-use crate::record::open_store::StoreHandle;
+use crate::record::open_store::{DatabaseArgs, StoreHandle};
 use crate::session_arg;
 
 /// Write all records of one session as JSON Lines
@@ -24,10 +24,12 @@ pub(crate) struct Args {
     /// Write to this file, which appears only when complete
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    database: DatabaseArgs,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut store_handle = StoreHandle::open()?;
+    let mut store_handle = StoreHandle::open_named(&args.database)?;
     let session = session_arg::find_by_prefix(&args.session, &mut store_handle)?;
     match &args.output {
         None => match write_session(&session, &mut store_handle, &mut output::stdout_writer(), escape_for_terminal)? {

@@ -17,7 +17,7 @@ use crate::env::caller::CallerEnv;
 use crate::env::once_markers::OnceMarkers;
 use crate::guard::session::prune_session_files;
 use crate::output::{self, CommandError, Spinner, log, time};
-use crate::record::open_store::StoreHandle;
+use crate::record::open_store::{DatabaseArgs, StoreHandle};
 
 /// The default number of entries.
 const DEFAULT_LIMIT: u32 = 50;
@@ -46,6 +46,8 @@ pub(crate) struct Args {
     /// Print JSON Lines, with the payload
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    database: DatabaseArgs,
     #[command(flatten)]
     filter_args: LogFilterArgs,
     #[command(flatten)]
@@ -131,7 +133,7 @@ struct PruneReport {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut store_handle = StoreHandle::open()?;
+    let mut store_handle = StoreHandle::open_named(&args.database)?;
     if args.pruning.prune {
         prune_log(&args.pruning, args.json, &mut store_handle)?;
         return Ok(DONE);

@@ -8,10 +8,10 @@ use std::time::Duration;
 use anyhow::Context;
 use jiff::{Span, SpanRelativeTo};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use snell::{AgentProduct, Diagnostic, RetentionPeriod, ServerSettings, Severity, is_postgres_url};
+use snell::{AgentProduct, Diagnostic, RetentionPeriod, ServerSettings, Severity};
 use snell_server::{AccessToken, PollSchedule, ServeError, ServeSettings, ServerListener, UnknownSenderPolicy, serve};
-use snell_store::TranscriptDirectory;
 use snell_store::usage::PriceList;
+use snell_store::{DatabaseLocation, PostgresAddress, TranscriptDirectory};
 use tracing::level_filters::LevelFilter;
 
 use super::DONE;
@@ -59,8 +59,8 @@ pub(crate) struct Args {
     open: bool,
     /// Use this database [default: the one of `snell hook`]
     ///
-    /// Either sqlite:PATH or a path.
-    #[arg(long, value_name = "PATH")]
+    /// A path, sqlite:PATH, or postgres://USER@HOST/NAME for the database of a team.
+    #[arg(long, value_name = "DATABASE")]
     db: Option<String>,
     /// Require the token in this file
     ///
@@ -145,16 +145,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         .context("cannot start threads")?;
     let is_page_wanted = args.open;
     let spinner = Spinner::start("opening the database");
-    let database = settings.database_path();
+    let database = settings.database_location();
     let exporter = Arc::new(Mutex::new(None));
     let started_exporter = exporter.clone();
     let dispatcher = Arc::new(Mutex::new(None));
     let started = dispatcher.clone();
     let listener = bind_address(address)?.with_ready_callback(move |address| {
-        let exporting = TelemetryExporter::start(database.clone());
-        *started_exporter.lock().unwrap_or_else(PoisonError::into_inner) = exporting.ok();
-        let running = Dispatcher::start(database, ConnectionLifetime::Kept, PageLink::At(address), Arc::default());
-        *started.lock().unwrap_or_else(PoisonError::into_inner) = running.ok();
+        // Each machine sends its own notices and telemetry; for the database of a team, none are sent.
+        if let Some(file) = database.file() {
+            let exporting = TelemetryExporter::start(file.to_owned());
+            *started_exporter.lock().unwrap_or_else(PoisonError::into_inner) = exporting.ok();
+            let file = file.to_owned();
+            let running = Dispatcher::start(file, ConnectionLifetime::Kept, PageLink::At(address), Arc::default());
+            *started.lock().unwrap_or_else(PoisonError::into_inner) = running.ok();
+        }
         drop(spinner);
         output::print_line(&format!("Snell listens on http://{address}"));
         if is_page_wanted {
@@ -226,7 +230,7 @@ fn refuse_config(found: &Diagnostic, option: Option<&str>) -> CommandError {
 
 fn build_settings(args: &Args, configured: &ServerSettings, keep: RetentionPeriod) -> anyhow::Result<ServeSettings> {
     let mut settings = ServeSettings::new(ConfigArgs::new(None, None).data_dir());
-    settings.database = resolve_database_path(args.db.as_deref().or(configured.db.as_deref()))?;
+    settings.database = resolve_database(args.db.as_deref().or(configured.db.as_deref()))?;
     let token_file = args.token_file.as_deref().or(configured.token_file.as_deref());
     settings.token = token_file.map(AccessToken::from_file).transpose()?;
     let answer_token_file = args.answer_token_file.as_deref().or(configured.answer_token_file.as_deref());
@@ -276,14 +280,14 @@ pub(super) fn resolve_address(written: Option<&str>) -> anyhow::Result<SocketAdd
     })
 }
 
-/// The path of the named database; nothing if none is named.
-fn resolve_database_path(written: Option<&str>) -> anyhow::Result<Option<PathBuf>> {
+/// The place of the named database; nothing if none is named.
+pub(crate) fn resolve_database(written: Option<&str>) -> anyhow::Result<Option<DatabaseLocation>> {
     let Some(written) = written else {
         return Ok(None);
     };
     let refuse = |text: String| Err(CommandError::new(text).with_hint("use sqlite:PATH").into());
-    if is_postgres_url(written) {
-        return refuse("PostgreSQL is not supported yet".into());
+    if PostgresAddress::has_scheme(written) {
+        return Ok(Some(written.parse::<PostgresAddress>()?.into()));
     }
     let path = written.strip_prefix("sqlite:").unwrap_or(written);
     if path.is_empty() {
@@ -308,7 +312,7 @@ fn resolve_database_path(written: Option<&str>) -> anyhow::Result<Option<PathBuf
         let error = CommandError::new(format!("the database {} is a directory", path.display()));
         return Err(error.with_hint("name a file in it").into());
     }
-    Ok(Some(path))
+    Ok(Some(path.into()))
 }
 
 /// The word before the colon, if it looks like a scheme and not like a path.

@@ -4,8 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use snell::Timestamp;
-use snell_store::{AgentActivity, AgentView, EventRecorder, ReconcileScope, Result, Store, StoreError, daemon};
+use snell_store::{
+    AgentActivity, AgentView, DatabaseLocation, EventRecorder, ReconcileScope, Result, Store, StoreError, daemon,
+};
 
+use crate::commands::serve::resolve_database;
 use crate::env::caller::CallerEnv;
 use crate::output::{self, CommandError, Spinner};
 use crate::record::record_event::DaemonMode;
@@ -13,6 +16,16 @@ use crate::record::record_event::DaemonMode;
 /// How long a command retries while another process holds the lock. Each attempt waits for about half a second, and one more may
 /// follow, so it takes at most about three seconds.
 const RETRY_WINDOW: Duration = Duration::from_millis(1200);
+
+/// The database of a command that reads.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct DatabaseArgs {
+    /// Read this database [default: the one of `snell hook`]
+    ///
+    /// A path, sqlite:PATH, or postgres://USER@HOST/NAME for the database of a team.
+    #[arg(long, value_name = "DATABASE")]
+    db: Option<String>,
+}
 
 /// The store of a command.
 #[derive(Debug)]
@@ -44,6 +57,15 @@ impl StoreHandle {
         })
     }
 
+    /// As [`StoreHandle::open`], for the database that the user names.
+    pub(crate) fn open_named(args: &DatabaseArgs) -> anyhow::Result<Self> {
+        let opened = Self::open()?;
+        let Some(location) = resolve_database(args.db.as_deref())? else {
+            return Ok(opened);
+        };
+        Ok(Self { recorder: EventRecorder::with_location(&opened.data, &location), ..opened })
+    }
+
     /// As [`StoreHandle::open`], for a command that writes.
     pub(crate) fn open_for_writing() -> anyhow::Result<Self> {
         Ok(Self { is_write_pending: true, ..Self::open()? })
@@ -54,9 +76,9 @@ impl StoreHandle {
         &self.data
     }
 
-    /// The database.
-    pub(crate) fn database_path(&self) -> PathBuf {
-        self.recorder.path()
+    /// The place of the database, without a password.
+    pub(crate) fn location(&self) -> DatabaseLocation {
+        self.recorder.location()
     }
 
     /// The current time, which tests and replays may set.
@@ -67,7 +89,8 @@ impl StoreHandle {
     /// Whether nothing was ever recorded. Then no files are created.
     pub(crate) fn has_no_records(&self) -> bool {
         // A directory that cannot be searched may have records.
-        matches!(self.database_path().try_exists(), Ok(false)) && self.recorder.pending().is_empty()
+        let is_missing = |path: &Path| matches!(path.try_exists(), Ok(false));
+        self.recorder.location().file().is_some_and(is_missing) && self.recorder.pending().is_empty()
     }
 
     /// How many events wait on disk to be stored.
@@ -85,10 +108,10 @@ impl StoreHandle {
             self.last_warnings = remarks;
         }
         answer.map_err(|error| {
-            let path = self.database_path();
+            let place = self.location();
             let error_message = match error {
                 StoreError::Locked if self.is_write_pending => {
-                    let problem = format!("nothing was saved, because another process uses {}", path.display());
+                    let problem = format!("nothing was saved, because another process uses {place}");
                     CommandError::new(problem).with_hint("try again")
                 }
                 StoreError::File { .. } => {
@@ -96,7 +119,7 @@ impl StoreHandle {
                 }
                 ref other => {
                     let hint = other.hint().unwrap_or("run `snell status`");
-                    CommandError::new(format!("cannot use the database {}", path.display())).with_hint(hint)
+                    CommandError::new(format!("cannot use the database {place}")).with_hint(hint)
                 }
             };
             anyhow::Error::new(error).context(error_message)
@@ -147,6 +170,10 @@ impl StoreHandle {
 
 /// Checks all agents that have been silent. If another process writes, the stored state has to do.
 pub(crate) fn reconcile_agents(store: &mut Store, scope: ReconcileScope, now: Timestamp) -> Result<()> {
+    // A team's agents run on other machines.
+    if store.directory().is_none() {
+        return Ok(());
+    }
     match store.reconcile_agents(scope, now) {
         Err(StoreError::Locked) => Ok(()),
         other => other,

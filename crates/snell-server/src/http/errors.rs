@@ -68,10 +68,10 @@ pub enum ServeError {
         source: io::Error,
     },
     /// The database cannot be used.
-    #[error("cannot open the database {}", path.display())]
+    #[error("cannot open the database {database}")]
     Store {
-        /// The database.
-        path: PathBuf,
+        /// The database, without a password.
+        database: String,
         /// Why.
         #[source]
         source: StoreError,

@@ -1,6 +1,5 @@
 //! The writer thread: stores all queued events in one transaction and acknowledges them after the commit.
 
-use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -10,6 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::http::errors::{HttpError, ServeError, format_error_chain};
 use crate::metrics::SharedMetrics;
+use crate::settings::ServeSettings;
 
 /// The maximum length of the queue. Beyond it, requests are refused for now.
 const MAX_QUEUED_EVENTS: usize = 4096;
@@ -48,13 +48,17 @@ pub(crate) struct EventWriter {
 
 impl EventWriter {
     /// Opens the database and starts the writer thread. The thread ends when this is dropped and everything is stored.
-    pub(crate) fn start(database: &Path, metrics: SharedMetrics) -> Result<(Self, JoinHandle<()>), ServeError> {
-        let mut recorder = EventRecorder::with_database(database).with_copies();
+    pub(crate) fn start(
+        settings: &ServeSettings,
+        metrics: SharedMetrics,
+    ) -> Result<(Self, JoinHandle<()>), ServeError> {
+        let database = settings.database_location();
+        let mut recorder = EventRecorder::with_location(&settings.directory, &database).with_copies();
         match recorder.open_store() {
             // Another process holds the lock. Meanwhile, requests get an error.
             Ok(_) | Err(StoreError::Locked) => {}
             Err(source) => {
-                return Err(ServeError::Store { path: database.to_owned(), source });
+                return Err(ServeError::Store { database: database.to_string(), source });
             }
         }
         let (queue, jobs) = sync_channel(MAX_QUEUED_EVENTS);

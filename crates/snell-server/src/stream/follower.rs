@@ -1,11 +1,10 @@
 //! Reads new changes from the database and adds them to the hub.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use snell_store::{ChangeWatcher, StoreError, WatcherWaker};
+use snell_store::{ChangeWatcher, DatabaseLocation, StoreError, WatcherWaker};
 
 use super::hub::StreamHub;
 use super::sse_frame::SseBatch;
@@ -33,7 +32,7 @@ pub(crate) struct ChangeFollower {
     pub(crate) hook_activity: Arc<HookActivity>,
     pub(crate) clock: ServerClock,
     pub(crate) store: PooledStore,
-    pub(crate) database: PathBuf,
+    pub(crate) database: DatabaseLocation,
     pub(crate) watcher: ChangeWatcher,
     /// Ends a wait of this thread.
     pub(crate) waker: Arc<Mutex<WatcherWaker>>,
@@ -100,7 +99,7 @@ impl ChangeFollower {
     fn handle_replaced_database(&mut self) {
         tracing::warn!("the database was replaced; stream clients get a gap");
         self.hub.reset_for_new_database();
-        let watched = ChangeWatcher::open(&self.database).and_then(|tail| Ok((tail.waker()?, tail)));
+        let watched = ChangeWatcher::open_at(&self.database).and_then(|tail| Ok((tail.waker()?, tail)));
         match watched {
             Ok((waker, tail)) => {
                 self.watcher = tail;

@@ -69,7 +69,7 @@ fn one_directory_has_one_server() {
     assert_eq!(app.request("GET", "/healthz").send_over_unix_socket(&app.socket_path()).status, 200);
     let database = app.data_dir().join("elsewhere.db");
     let mut settings = ServeSettings::new(app.data_dir());
-    settings.database = Some(database.clone());
+    settings.database = Some(database.clone().into());
     TestApp::start_error(settings, "127.0.0.1:0");
     assert!(!database.exists(), "nothing was made");
     let message = ServerListener::bind(app.address).unwrap_err().to_string();
@@ -90,7 +90,7 @@ fn a_stale_socket_is_replaced() {
 fn a_database_may_be_elsewhere() {
     let elsewhere = tempfile::tempdir().unwrap();
     let database = elsewhere.path().join("other.db");
-    let app = TestApp::with_settings(|settings| settings.database = Some(database.clone()));
+    let app = TestApp::with_settings(|settings| settings.database = Some(database.clone().into()));
     let mut stream = app.open_stream("");
     app.begin_session("s1");
     assert_eq!(stream.next_event().event, "session_created");
@@ -110,7 +110,7 @@ fn a_missing_directory_is_created_and_a_long_path_has_no_socket() {
     let home = root.path().join("not/there/yet");
     let app = TestApp::with_settings(|settings| {
         settings.directory = home.clone();
-        settings.database = Some(elsewhere.clone());
+        settings.database = Some(elsewhere.clone().into());
     });
     app.begin_session("s1");
     assert_eq!(app.request("GET", "/healthz").send_over_unix_socket(&home.join("snell.sock")).status, 200);
@@ -133,12 +133,12 @@ fn an_unusable_database_is_reported_at_startup() {
     let mut settings = ServeSettings::new(directory.path());
     let database = directory.path().join("a-file/snell.db");
     std::fs::write(directory.path().join("a-file"), "").unwrap();
-    settings.database = Some(database.clone());
+    settings.database = Some(database.clone().into());
     let message = TestApp::start_error(settings, "127.0.0.1:0");
     assert_eq!(message, format!("cannot open the database {}", database.display()));
     let home = directory.path().join("not/there/yet");
     let mut settings = ServeSettings::new(&home);
-    settings.database = Some(database);
+    settings.database = Some(database.into());
     TestApp::start_error(settings, "127.0.0.1:0");
     assert!(!directory.path().join("not").exists(), "nothing was made");
 }

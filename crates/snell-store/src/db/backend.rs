@@ -8,6 +8,7 @@ use crate::db::dispatches::DispatchTable;
 use crate::db::rows::Rows;
 use crate::db::telemetry::TelemetryTable;
 use crate::db::usage::UsageTable;
+use crate::derive::normalize::NormalizedEvent;
 use crate::error::Result;
 use crate::views::queries::Queries;
 use crate::views::query_types::PruneCounts;
@@ -38,10 +39,24 @@ pub(crate) enum RemovedFile {
     SetAside(Option<PathBuf>),
 }
 
+/// The subject of a transaction that writes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TransactionSubject<'a> {
+    /// The machines of its events. Without machines, it may be about all of them.
+    pub(crate) machines: &'a [&'a str],
+    /// The events that it stores: a database on another machine reads for all of them at once.
+    pub(crate) events: &'a [NormalizedEvent],
+}
+
 /// A database.
 pub(crate) trait Backend: Queries + Send {
-    /// Does the work in one transaction, which is undone if the work fails.
-    fn write_transaction(&mut self, work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>) -> Result<()>;
+    /// Does the work in one transaction, which is undone if the work fails. No other transaction about one of these
+    /// machines runs at the same time; without machines, none at all.
+    fn write_transaction(
+        &mut self,
+        subject: TransactionSubject<'_>,
+        work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>,
+    ) -> Result<()>;
     /// Gives the work one consistent state of the database. It writes nothing.
     fn read_transaction(&mut self, work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>) -> Result<()>;
     /// Removes some of the older rows; returns how many, so that the caller can repeat it until none are left.

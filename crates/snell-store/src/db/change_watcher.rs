@@ -13,19 +13,42 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::db::location::DatabaseLocation;
+#[cfg(feature = "postgres")]
+use crate::db::postgres::ChangeListener;
+
 /// The pause between polls while the log changes.
 const BUSY_POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The log is quiet if it has not changed for this long.
 const QUIET_AFTER: Duration = Duration::from_millis(100);
 
+/// A notification of a server may be lost with the connection, so a wait ends after this time.
+#[cfg(feature = "postgres")]
+const MAX_SERVER_WAIT: Duration = Duration::from_secs(1);
+
 /// Waits for writes of other processes to one database.
 #[derive(Debug)]
 pub struct ChangeWatcher {
-    log: PathBuf,
-    notifier: wal_notifier::WalNotifier,
+    source: ChangeSource,
     woken: UnixStream,
     waker: UnixStream,
+}
+
+/// The source of reports about writes.
+#[derive(Debug)]
+enum ChangeSource {
+    File(LogWatcher),
+    /// It wakes the watcher by itself.
+    #[cfg(feature = "postgres")]
+    Server(#[expect(dead_code, reason = "it listens until it is dropped")] ChangeListener),
+}
+
+/// Watches the log of a database.
+#[derive(Debug)]
+struct LogWatcher {
+    log: PathBuf,
+    notifier: wal_notifier::WalNotifier,
     /// The last state of the log and its time, while it changes.
     busy: Option<(WalState, Instant)>,
 }
@@ -52,12 +75,31 @@ impl ChangeWatcher {
     ///
     /// When the system cannot watch it.
     pub fn open(database: &Path) -> io::Result<Self> {
+        Self::open_at(&database.into())
+    }
+
+    /// Watches the database at this place.
+    ///
+    /// # Errors
+    ///
+    /// When the system cannot watch it.
+    pub fn open_at(location: &DatabaseLocation) -> io::Result<Self> {
         let (woken, waker) = UnixStream::pair()?;
         woken.set_nonblocking(true)?;
         waker.set_nonblocking(true)?;
-        let mut log = database.as_os_str().to_owned();
-        log.push("-wal");
-        Ok(Self { notifier: wal_notifier::WalNotifier::new(database)?, log: log.into(), woken, waker, busy: None })
+        let source = match location {
+            DatabaseLocation::File(path) => {
+                let mut log = path.as_os_str().to_owned();
+                log.push("-wal");
+                let notifier = wal_notifier::WalNotifier::new(path)?;
+                ChangeSource::File(LogWatcher { log: log.into(), notifier, busy: None })
+            }
+            #[cfg(feature = "postgres")]
+            DatabaseLocation::Postgres(address) => {
+                ChangeSource::Server(ChangeListener::start(address.clone(), waker.try_clone()?)?)
+            }
+        };
+        Ok(Self { source, woken, waker })
     }
 
     /// Returns a handle that can end a wait.
@@ -75,15 +117,28 @@ impl ChangeWatcher {
     ///
     /// When the system cannot wait.
     pub fn wait(&mut self, at_most: Duration) -> io::Result<()> {
+        match &mut self.source {
+            ChangeSource::File(log) => log.wait(&self.woken, at_most)?,
+            #[cfg(feature = "postgres")]
+            ChangeSource::Server(_) => wait_readable([poll_readable(&self.woken)], at_most.min(MAX_SERVER_WAIT))?,
+        }
+        let mut drained = [0; 64];
+        while self.woken.read(&mut drained).is_ok_and(|length| length > 0) {}
+        Ok(())
+    }
+}
+
+impl LogWatcher {
+    fn wait(&mut self, woken: &UnixStream, at_most: Duration) -> io::Result<()> {
         match &mut self.busy {
             None => {
-                if self.notifier.wait(&self.woken, at_most)? {
+                if self.notifier.wait(woken, at_most)? {
                     self.notifier.disarm();
                     self.busy = Some((read_wal_state(&self.log), Instant::now()));
                 }
             }
             Some((before, since)) => {
-                wait_readable([poll_readable(&self.woken)], at_most.min(BUSY_POLL_INTERVAL))?;
+                wait_readable([poll_readable(woken)], at_most.min(BUSY_POLL_INTERVAL))?;
                 let now = read_wal_state(&self.log);
                 if now != *before {
                     (*before, *since) = (now, Instant::now());
@@ -94,8 +149,6 @@ impl ChangeWatcher {
                 }
             }
         }
-        let mut drained = [0; 64];
-        while self.woken.read(&mut drained).is_ok_and(|length| length > 0) {}
         Ok(())
     }
 }

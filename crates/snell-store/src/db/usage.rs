@@ -57,6 +57,19 @@ pub enum UsageGrouping {
     Turn,
 }
 
+impl UsageGrouping {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Project => "project",
+            Self::Agent => "agent",
+            Self::Model => "model",
+            Self::Session => "session",
+            Self::Turn => "turn",
+        }
+    }
+}
+
 /// The requests to summarize.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageFilter {

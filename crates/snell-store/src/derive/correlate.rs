@@ -152,8 +152,10 @@ pub(crate) fn correlate_event(
         let Some((known, correlation)) = find_known_session(rows, seen, id)? else {
             continue;
         };
-        let agent = rows.find_agent(known.agent_id)?;
         let conversation = rows.find_conversation(known.conversation_id)?;
+        // Another process may have given it to another agent.
+        let agent_id = conversation.as_ref().map_or(known.agent_id, |conversation| conversation.agent_id);
+        let agent = rows.find_agent(agent_id)?;
         let (Some(agent), Some(conversation)) = (agent, conversation) else {
             // Pruning removed it.
             seen.remove(id);

@@ -19,7 +19,7 @@ pub mod transcript;
 mod transcript_activity;
 mod transcript_delta;
 mod transition;
-mod turns;
+pub(crate) mod turns;
 mod worker_signals;
 mod workers;
 

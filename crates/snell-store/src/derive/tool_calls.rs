@@ -75,7 +75,7 @@ fn is_blank(value: &Value) -> bool {
 }
 
 /// The id of a call, if it has one.
-pub(super) fn get_tool_call_id(event: &Event) -> Option<&str> {
+pub(crate) fn get_tool_call_id(event: &Event) -> Option<&str> {
     let id = event.tool.as_ref()?.use_id.as_deref();
     id.filter(|id| !id.is_empty())
 }

@@ -1,8 +1,9 @@
 //! Commands, and the turns that belong to them.
 
 use jiff::SignedDuration;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
-use snell::Timestamp;
+use snell::{Event, EventName, Timestamp};
 
 use super::transition;
 use crate::db::model::{AgentRow, AgentState, StateSource, TimestampSource, TurnActor, TurnRow, to_stored_precision};
@@ -40,6 +41,16 @@ impl TurnTime {
             None => Self::from_server_clock(otherwise),
         }
     }
+}
+
+/// The hash of the turn that an event adds: of its prompt, or of the agent's last message.
+pub(crate) fn hash_event_text(event: &Event) -> Option<i64> {
+    let text = match event.name {
+        EventName::UserPromptSubmit => event.prompt.as_deref(),
+        EventName::Stop => event.raw.get("last_assistant_message").and_then(Value::as_str),
+        _ => None,
+    };
+    text.map(|text| hash_content(&sanitize_text(text, MAX_TURN_BYTES)))
 }
 
 /// Stores a prompt. It opens a command, or answers the question at the end of the last one.

@@ -152,7 +152,7 @@ impl Store {
 
     /// Whether the agent runs on this host, as far as known.
     pub(crate) fn is_local_agent(&self, agent: &AgentRow) -> bool {
-        agent.host.is_none() || agent.host == self.host
+        self.is_local_host(agent.host.as_deref())
     }
 }
 

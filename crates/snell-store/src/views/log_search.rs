@@ -1,6 +1,6 @@
 //! The list of events for people: lines, a text search, and one event in full.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::views::query_types::{DecisionAuthor, GuardVerdictView, HookRunView, LogEntry, LogFilter};
 
@@ -39,6 +39,20 @@ pub struct LogLine {
     pub entry: LogEntry,
     /// Its text, if it has one.
     pub message: Option<String>,
+}
+
+impl LogLine {
+    /// The line of an event, with the text that people read, and without the payload.
+    pub(crate) fn from_entry(mut entry: LogEntry) -> Self {
+        let mut payload = entry.payload.take();
+        let message = extract_event_text(&entry.event, &payload);
+        if entry.changed_input.is_some() {
+            // Only the original input comes from the payload.
+            let before = payload.get_mut("tool_input").map(Value::take);
+            entry.payload = json!({ "tool_input": before });
+        }
+        Self { entry, message }
+    }
 }
 
 /// A page of the list.

@@ -237,12 +237,12 @@ fn ids_increase_and_are_never_reused() {
 #[test]
 fn a_wait_ends_when_another_connection_writes() {
     let mut kept = TestStore::new();
-    let path = kept.path_of("snell.db");
-    let mut tail = ChangeWatcher::open(&path).unwrap();
+    let location = kept.location();
+    let mut tail = ChangeWatcher::open_at(&location).unwrap();
     let (ready, go) = std::sync::mpsc::channel::<()>();
     let project = kept.project_dir();
     let writer = std::thread::spawn(move || {
-        let mut other = Store::open(&path).unwrap().store;
+        let mut other = Store::open_at(&location).unwrap().store;
         go.recv().unwrap();
         other.ingest(build_prompt("s", "Hello.").into_record_in(&project)).unwrap();
     });

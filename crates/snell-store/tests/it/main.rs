@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on must fail")]
 #![allow(missing_docs, unreachable_pub, reason = "tests are named as sentences")]
 
+mod engines;
 mod support;
 
 mod ambiguous_agents;
 mod change_feed;
 mod correlation;
+mod differential;
 mod double_faults;
 mod embedded;
 mod late_events;
@@ -16,6 +18,7 @@ mod log_search;
 mod outbox;
 mod pane_requests;
 mod pending;
+mod postgres_server;
 mod projects;
 mod questions;
 mod reconcile;

@@ -78,9 +78,9 @@ fn of_many_dispatchers_one_opens_the_request() {
     let mut kept = TestStore::new();
     kept.end_turn(QUESTION, 1);
     let changes = kept.list_changes_to_plan();
-    let database = kept.path_of("snell.db");
+    let database = kept.location();
     let open = || {
-        let mut store = Store::open(&database).unwrap().store;
+        let mut store = Store::open_at(&database).unwrap().store;
         changes.iter().filter_map(|change| store.open_wait_request(change, Timestamp::now()).unwrap()).count()
     };
     let opened: usize = std::thread::scope(|scope| {
@@ -170,9 +170,9 @@ fn of_many_typists_one_gets_the_answer() {
     let mut kept = TestStore::new();
     let request = kept.open_question();
     kept.accept_answer(&request);
-    let database = kept.path_of("snell.db");
+    let database = kept.location();
     let take = || {
-        let mut store = Store::open(&database).unwrap().store;
+        let mut store = Store::open_at(&database).unwrap().store;
         matches!(store.take_pane_answer(request.request_id, Timestamp::now()).unwrap(), PaneAnswer::Line(..))
     };
     let taken = std::thread::scope(|scope| {

@@ -117,9 +117,9 @@ fn an_answer_that_its_hook_cannot_take_any_more_is_given_up() {
 fn of_many_processes_that_answer_at_once_one_wins() {
     let mut kept = TestStore::new();
     let request = kept.open_request(None);
-    let database = kept.path_of("snell.db");
+    let database = kept.location();
     let answer = |name: String| {
-        let mut store = Store::open(&database).unwrap().store;
+        let mut store = Store::open_at(&database).unwrap().store;
         let answer = build_answer(AnswerChoice::Allow);
         let outcome = store.answer_request(&request.uid, &answer, &build_author(&name), Timestamp::now()).unwrap();
         matches!(outcome, AnswerOutcome::Accepted(_)).then_some(name)

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use snell::{Event, Timestamp};
 use snell_store::{
-    AgentFilter, AgentView, EventRecord, EventSender, ExportLine, IngestReceipt, LogEntry, LogFilter, ProcessIdentity,
-    SessionView, Store, TurnView,
+    AgentFilter, AgentView, DatabaseLocation, EventRecord, EventSender, ExportLine, IngestReceipt, LogEntry, LogFilter,
+    ProcessIdentity, SessionView, Store, TurnView,
 };
-use snell_test_support::database;
 use tempfile::TempDir;
+
+use crate::engines::TestDatabase;
 
 /// The time at which the tests start.
 const BEGINNING: i64 = 1_767_607_200;
@@ -133,20 +134,34 @@ impl SentEvent {
 pub struct TestStore {
     root: TempDir,
     pub store: Store,
+    database: TestDatabase,
 }
 
 impl TestStore {
     pub fn new() -> Self {
+        Self::with_database(TestDatabase::new())
+    }
+
+    pub fn with_database(database: TestDatabase) -> Self {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir_all(root.path().join("project/.git")).unwrap();
-        let store = Store::open(&root.path().join("snell.db")).unwrap().store;
-        Self { root, store }
+        let store = Store::open_at(&database.location(root.path())).unwrap().store;
+        Self { root, store, database }
     }
 
     /// Continues as another process, with empty caches.
     pub fn reopen(mut self) -> Self {
-        self.store = Store::open(&self.root.path().join("snell.db")).unwrap().store;
+        self.store = self.open_another();
         self
+    }
+
+    /// The same database, as another process opens it.
+    pub fn open_another(&self) -> Store {
+        Store::open_at(&self.location()).unwrap().store
+    }
+
+    pub fn location(&self) -> DatabaseLocation {
+        self.database.location(self.root.path())
     }
 
     pub fn path_of(&self, name: &str) -> PathBuf {
@@ -216,7 +231,7 @@ impl TestStore {
 
     /// The first column of a query's result, as another program reads it.
     pub fn query_texts(&self, sql: &str) -> Vec<String> {
-        database::query_texts(&self.path_of("snell.db"), sql)
+        self.database.query_texts(self.root.path(), sql)
     }
 
     /// Appends lines to a transcript, and returns its path.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use snell::Decision;
-use snell_store::{DecisionRecord, StateConfidence, StateSource, TimelineAspect, TimelineFilter};
+use snell_store::{ChangeKind, DecisionRecord, StateConfidence, StateSource, TimelineAspect, TimelineFilter};
 
 use crate::support::{SentEvent, TestStore, build_event, make_timestamp};
 
@@ -301,11 +301,14 @@ fn work_in_the_background_lasts_from_the_end_of_the_turn_to_the_next_prompt() {
         let found = (agent.activity().as_str(), agent.state_since);
         assert_eq!(found, (expected, make_timestamp(since)), "{second} {name}");
     }
-    let changes = kept.query_texts(
-        "SELECT json_extract(data, '$.state') || ' ' || coalesce(json_extract(data, '$.background.subagents'), '-') \
-         FROM changes WHERE kind = 'state_changed' ORDER BY change_id",
-    );
-    assert_eq!(changes, ["processing -", "processing 2", "processing -", "processing 1", "idle -"]);
+    let changes = kept.store.list_changes_after(0, u32::MAX).unwrap();
+    let changes = changes.iter().filter(|change| change.kind == ChangeKind::StateChanged).map(|change| {
+        let data: Value = serde_json::from_str(&change.data).unwrap();
+        let subagents = data["background"].get("subagents").map_or("-".into(), Value::to_string);
+        format!("{} {subagents}", data["state"].as_str().unwrap())
+    });
+    let expected = ["processing -", "processing 2", "processing -", "processing 1", "idle -"];
+    assert_eq!(changes.collect::<Vec<_>>(), expected);
     let notices = kept.query_texts("SELECT kind || ' ' || text FROM dispatches ORDER BY dispatch_id");
     assert_eq!(notices, ["idle its background tasks ended"], "one notice, when the last task ends");
 }

@@ -1,7 +1,7 @@
 //! Turns: commands, answers and messages.
 
 use serde_json::json;
-use snell_store::{ReconcileScope, Store, TimestampSource};
+use snell_store::{ReconcileScope, TimestampSource};
 
 use crate::support::{
     SentEvent, TestStore, build_answer_line, build_event, build_prompt, build_prompt_line, build_stop, make_timestamp,
@@ -125,7 +125,7 @@ fn reconciling_repeatedly_changes_nothing() {
         kept.store.reconcile_agents(ReconcileScope::Agent(agent.agent_id), make_timestamp(second)).unwrap();
     }
     // Another process does not repeat it either.
-    let mut other = Store::open(&kept.path_of("snell.db")).unwrap().store;
+    let mut other = kept.open_another();
     other.reconcile_agents(ReconcileScope::All, make_timestamp(20)).unwrap();
     assert_eq!((kept.expect_single_agent(), kept.list_turns("s")), (agent, turns));
 }

@@ -26,8 +26,7 @@ pub use settings::{
     NoticeKind, NotifySettings, NtfyTarget, ProfileOrigin, ProtectedBranches, ProtectedPath, QuietHours,
     RemindSettings, RetentionPeriod, RuleChoice, SecretSource, ServerSettings, ServerSettingsFault, SnellSettings,
     TelemetryContent, TelemetrySettings, TelemetrySignal, ToolCondition, UnansweredChoice, UnreadableFile,
-    UsageSettings, WebhookTarget, WorkProfile, is_postgres_url, normalize_receiver_url, read_guard_cases,
-    read_user_guard_entries,
+    UsageSettings, WebhookTarget, WorkProfile, normalize_receiver_url, read_guard_cases, read_user_guard_entries,
 };
 pub(crate) use settings::{SETTING_KEYS, read_agent_names, read_settings};
 pub use spanned::{DocumentSyntaxError, NodeValue, SpannedMember, SpannedNode};

@@ -110,6 +110,7 @@ const PAGES: &[DocsPage] = &[
     guide!("use-agents", "Install Snell in an agent, check it, trust a project, remove it"),
     guide!("build-an-agent", "Run hooks from your own agent: snell run, or the Rust library"),
     guide!("run-a-receiver", "Collect events over HTTP, from this machine and others"),
+    guide!("team", "Share one database in a team"),
     guide!("read-the-page", "The page in a browser, view by view"),
     guide!("set-up-the-guard", "Choose what the guard allows, asks about and denies"),
     guide!("sessions", "Context files, reminders, workers, messages to people"),

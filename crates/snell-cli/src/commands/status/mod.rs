@@ -20,7 +20,7 @@ use crate::guard;
 use crate::output;
 use crate::output::hook::trust_status_name;
 use crate::output::time;
-use crate::record::open_store::StoreHandle;
+use crate::record::open_store::{DatabaseArgs, StoreHandle};
 use crate::telemetry::TelemetryReport;
 use crate::trust_file::{missing_file_message, missing_file_remedy};
 
@@ -37,6 +37,8 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    database: DatabaseArgs,
 }
 
 /// The status, as JSON.
@@ -117,7 +119,7 @@ pub(crate) struct AttentionItem {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut store_handle = StoreHandle::open()?;
+    let mut store_handle = StoreHandle::open_named(&args.database)?;
     let status = StatusReport::collect(args, &mut store_handle, store_probe::query_store)?;
     if args.json {
         output::print_json(&status)?;
@@ -165,7 +167,7 @@ impl StatusReport {
             backups: has_backups.then_some(backups),
             directory: store_handle.data_dir().to_owned(),
             database: DatabaseStatus {
-                path: store_handle.database_path(),
+                path: PathBuf::from(store_handle.location().to_string()),
                 state: probed.state,
                 error: probed.error,
                 bytes: data_dir.database_bytes,
@@ -220,7 +222,7 @@ pub(crate) type StatusLines = Vec<(&'static str, String)>;
 /// The status lines and problems of a project, without changes to the database.
 pub(crate) fn summarize_status(project: PathBuf) -> anyhow::Result<(StatusLines, Vec<AttentionItem>)> {
     let mut store_handle = StoreHandle::open()?;
-    let args = Args { project: Some(project), json: false };
+    let args = Args { project: Some(project), json: false, database: DatabaseArgs::default() };
     let status = StatusReport::collect(&args, &mut store_handle, store_probe::probe_read_only)?;
     Ok((render::build_status_lines(&status, store_handle.now()), status.attention))
 }

@@ -29,10 +29,11 @@ impl StoreProbeResult {
 
 /// Opens the database without changing it.
 pub(super) fn probe_read_only(store_handle: &mut StoreHandle, attention: &mut Vec<AttentionItem>) -> StoreProbeResult {
-    if matches!(store_handle.database_path().try_exists(), Ok(false)) {
+    let location = store_handle.location();
+    if location.file().is_some_and(|path| matches!(path.try_exists(), Ok(false))) {
         return StoreProbeResult::from_state("none", None);
     }
-    match Store::open_read_only(&store_handle.database_path()) {
+    match Store::open_read_only_at(&location) {
         Ok(_) => StoreProbeResult::from_state("ok", None),
         Err(error) => report_unusable(store_handle, error, attention),
     }
@@ -82,6 +83,7 @@ fn report_unusable(
         StoreError::Damaged(_) => {
             ("damaged", "with the next event, Snell moves the damaged database aside and creates a new one")
         }
+        StoreError::Unreachable(_) => ("unreachable", "check the address, and that the server runs"),
         StoreError::TooNew { .. } => ("unusable", "install the newer version of Snell"),
         _ => ("unusable", "check that the directory is writable and the disk has free space"),
     };
@@ -89,10 +91,7 @@ fn report_unusable(
     let what = format!("{:#}", anyhow::Error::from(error));
     // A wrong kind of file is reported with the files on disk.
     if !is_misplaced {
-        attention.push(AttentionItem {
-            what: format!("{}: {what}", store_handle.database_path().display()),
-            remedy: remedy.into(),
-        });
+        attention.push(AttentionItem { what: format!("{}: {what}", store_handle.location()), remedy: remedy.into() });
     }
     StoreProbeResult::from_state(state, Some(what))
 }

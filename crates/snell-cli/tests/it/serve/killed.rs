@@ -22,47 +22,59 @@ const CLIENTS: usize = 6;
 const HANGS: Duration = Duration::from_secs(120);
 
 /// What clients and listeners share while servers come and go.
-struct ServerRestartStory {
-    address: String,
+pub(super) struct ServerRestartStory {
+    /// Each receiver has the same address as long as the story lasts.
+    pub(super) addresses: Vec<String>,
     /// Nobody begins another event any more.
-    is_over: AtomicBool,
+    pub(super) is_over: AtomicBool,
     /// Ids of events that were answered with 200.
-    acknowledged: Mutex<BTreeSet<String>>,
+    pub(super) acknowledged: Mutex<BTreeSet<String>>,
     acknowledgements: AtomicUsize,
     /// The last change there will be, once that is known.
-    last_change: AtomicI64,
+    pub(super) last_change: AtomicI64,
     began: Instant,
+    /// After so long, something hangs.
+    pub(super) limit: Duration,
 }
 
 impl ServerRestartStory {
-    fn new(address: String) -> Self {
+    pub(super) fn new(receivers: usize) -> Self {
         Self {
-            address,
+            addresses: (0..receivers).map(|_| find_unused_address().to_string()).collect(),
             is_over: AtomicBool::new(false),
             acknowledged: Mutex::default(),
             acknowledgements: AtomicUsize::new(0),
             last_change: AtomicI64::new(i64::MAX),
             began: Instant::now(),
+            limit: HANGS,
         }
     }
 
-    fn check_progress(&self) {
-        assert!(self.began.elapsed() < HANGS, "it hangs");
+    pub(super) fn check_progress(&self) {
+        assert!(self.began.elapsed() < self.limit, "it hangs");
         thread::yield_now();
     }
 
+    /// The address of a receiver: each try is at the next one.
+    fn address(&self, number: usize) -> &str {
+        &self.addresses[number % self.addresses.len()]
+    }
+
     /// Tells one event after the other, each until somebody has taken it.
-    fn send_events(&self, client: usize, cwd: &str) {
+    pub(super) fn send_events(&self, client: usize, host: Option<&str>, cwd: &str) {
+        let mut tries = client;
         let routes = ["user-prompt-submit", "pre-tool-use", "post-tool-use", "stop"];
         for number in 0.. {
             if self.is_over.load(Ordering::Relaxed) {
                 return;
             }
             let event_id = format!("{client}-{number}");
-            let event = json!({"session_id": format!("s{client}"), "cwd": cwd, "event_id": event_id,
+            let event = json!({"session_id": format!("s{client}"), "cwd": cwd, "event_id": event_id, "host": host,
                 "prompt": event_id, "tool_name": "Bash", "tool_input": {"command": "ls"}});
             loop {
-                match HttpRequest::for_hook(&self.address, routes[number % routes.len()], &event).try_send() {
+                tries += 1;
+                let route = routes[number % routes.len()];
+                match HttpRequest::for_hook(self.address(tries), route, &event).try_send() {
                     Ok(answer) if answer.status == 200 => break,
                     Ok(answer) => assert_eq!(answer.status, 503, "{answer:?}"),
                     Err(_) => {}
@@ -75,7 +87,8 @@ impl ServerRestartStory {
     }
 
     /// Listens, and comes back as often as it is cut off, until it has heard the last change.
-    fn collect_changes(&self) -> Vec<(i64, String)> {
+    pub(super) fn collect_changes(&self) -> Vec<(i64, String)> {
+        let mut tries = 0;
         let mut heard = vec![(0, String::new())];
         loop {
             let seen = heard[heard.len() - 1].0;
@@ -83,10 +96,15 @@ impl ServerRestartStory {
                 return heard.split_off(1);
             }
             self.check_progress();
-            let request = HttpRequest::new(&self.address, "GET", "/api/events/stream").without_chunking();
+            tries += 1;
+            let request = HttpRequest::new(self.address(tries), "GET", "/api/events/stream").without_chunking();
             let Ok(mut stream) = SseClient::try_open(&request.header(&format!("Last-Event-ID: {seen}"))) else {
                 continue;
             };
+            // A receiver without its database refuses for now.
+            if stream.head.status == 503 {
+                continue;
+            }
             assert_eq!(stream.head.status, 200, "{:?}", stream.head);
             while let Ok(Some(next)) = stream.try_read_event() {
                 assert_ne!(next.event, "gap", "after {seen}: {}", next.data);
@@ -99,7 +117,7 @@ impl ServerRestartStory {
     }
 
     /// Waits until so many more events were acknowledged.
-    fn wait_for_acknowledgements(&self, more: usize) {
+    pub(super) fn wait_for_acknowledgements(&self, more: usize) {
         let enough = self.acknowledgements.load(Ordering::Relaxed) + more;
         while self.acknowledgements.load(Ordering::Relaxed) < enough {
             self.check_progress();
@@ -107,9 +125,10 @@ impl ServerRestartStory {
     }
 
     /// A server at the same address as ever. For a moment somebody else may have it.
-    fn spawn_server(&self, sandbox: &CliSandbox) -> ServeProcess {
+    pub(super) fn spawn_server(&self, sandbox: &CliSandbox, receiver: usize, args: &[&str]) -> ServeProcess {
         loop {
-            let mut command = sandbox.command(&["serve", "--addr", &self.address, "--log", "off"]);
+            let mut command = sandbox.command(&["serve", "--addr", self.address(receiver), "--log", "off"]);
+            command.args(args);
             match ServeProcess::spawn(&mut command) {
                 Ok(receiver) => return receiver,
                 Err(said) => assert!(said.contains("is already in use"), "{said}"),
@@ -123,24 +142,24 @@ impl ServerRestartStory {
 fn what_was_acknowledged_is_there_once_and_whoever_listens_misses_nothing() {
     let sandbox = CliSandbox::new();
     let database = sandbox.database();
-    let story = ServerRestartStory::new(find_unused_address().to_string());
+    let story = ServerRestartStory::new(1);
     let (story, sandbox) = (&story, &sandbox);
     let heard = thread::scope(|scope| {
         let clients: Vec<_> = (0..CLIENTS)
             .map(|client| {
                 let cwd = sandbox.project().join(client.to_string());
-                scope.spawn(move || story.send_events(client, cwd.to_str().unwrap()))
+                scope.spawn(move || story.send_events(client, None, cwd.to_str().unwrap()))
             })
             .collect();
         let listener = scope.spawn(|| story.collect_changes());
         for number in 0..KILLED {
-            let receiver = story.spawn_server(sandbox);
+            let receiver = story.spawn_server(sandbox, 0, &[]);
             // Sometimes at once, sometimes when everybody is busy; and not always at the same point of a request.
             story.wait_for_acknowledgements([0, 1, 90, 13, 200][number % 5]);
             thread::sleep(Duration::from_micros(number as u64 * 7919 % 3001));
             drop(receiver);
         }
-        let _last = story.spawn_server(sandbox);
+        let _last = story.spawn_server(sandbox, 0, &[]);
         story.wait_for_acknowledgements(20);
         story.is_over.store(true, Ordering::Relaxed);
         for client in clients {
@@ -150,7 +169,7 @@ fn what_was_acknowledged_is_there_once_and_whoever_listens_misses_nothing() {
         story.last_change.store(newest, Ordering::Relaxed);
         // Somebody waits for what comes after the last: it is told one more.
         let event = json!({"session_id": "s0", "event_id": "last"});
-        HttpRequest::for_hook(&story.address, "notification", &event).try_send().unwrap();
+        HttpRequest::for_hook(story.address(0), "notification", &event).try_send().unwrap();
         listener.join().unwrap()
     });
     let mut acknowledged = story.acknowledged.lock().unwrap().clone();
@@ -174,7 +193,7 @@ fn what_was_acknowledged_is_there_once_and_whoever_listens_misses_nothing() {
 }
 
 /// Every fourth event of a client.
-fn is_prompt(event_id: &str) -> bool {
+pub(super) fn is_prompt(event_id: &str) -> bool {
     let number = event_id.split_once('-').and_then(|(_, number)| number.parse::<usize>().ok());
     number.is_some_and(|number| number % 4 == 0)
 }

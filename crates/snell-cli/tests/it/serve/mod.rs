@@ -8,6 +8,7 @@ mod outbox;
 mod poll_mode;
 mod reconciler;
 mod startup_shutdown;
+mod team;
 mod tmux_panes;
 mod transcript;
 mod transcript_watch;

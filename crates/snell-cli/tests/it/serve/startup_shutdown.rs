@@ -101,8 +101,8 @@ fn what_keeps_it_from_starting_is_said() {
         (&["--addr", "127.0.0.1:0", "--token-file", token], "hint: run `chmod 600 "),
         (&["--addr", "127.0.0.1:0", "--token-file", "/nowhere"], "cannot read the token file /nowhere"),
         (
-            &["--addr", "127.0.0.1:0", "--db", "postgres://x/y"],
-            "PostgreSQL is not supported yet\nhint: use sqlite:PATH",
+            &["--addr", "127.0.0.1:0", "--db", "postgres://ann:secret@127.0.0.1:1/y"],
+            "cannot open the database postgres://ann@127.0.0.1:1/y: cannot reach the database: ",
         ),
         (&["--addr", "127.0.0.1:0", "--db", "mysql://x/y"], "unknown kind of database \"mysql://\""),
         (&["--addr", "127.0.0.1:0", "--db", "mysql:x"], "unknown kind of database \"mysql\"\nhint: use sqlite:PATH"),

@@ -54,7 +54,7 @@ fn each_view_with_a_million_events() {
     let path = directory.path().join("snell.db");
     drop(Store::open(&path).unwrap());
     fill_database(&path);
-    let app = TestApp::with_settings(|settings| settings.database = Some(path.clone()));
+    let app = TestApp::with_settings(|settings| settings.database = Some(path.clone().into()));
     for view in VIEWS {
         let mut times: Vec<Duration> = (0..20)
             .map(|_| {

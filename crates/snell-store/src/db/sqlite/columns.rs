@@ -1,28 +1,44 @@
-//! Rows by the names of their columns. One list per type gives both the SQL that selects its columns and the code that
-//! reads them, so positions are neither written by hand nor looked up per row.
+//! Values and statements of SQLite.
 
 use rusqlite::types::{ToSqlOutput, Type, Value as SqlValue, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Params, Row, ToSql};
-use serde_json::Value;
-use snell::Timestamp;
+use snell::{NoticeKind, Timestamp};
 
-use crate::db::agent_activity::BackgroundWork;
 use crate::db::change_feed::ChangeKind;
+use crate::db::columns::{DatabaseRow, for_each_word_type};
+pub(super) use crate::db::columns::{FromColumns, SelectedRow, columns, parse_json, select_also};
 use crate::db::dispatches::DeliveryStatus;
 use crate::db::model::{
-    AgentState, ContextSource, CorrelationMethod, ProcessIdentity, StateConfidence, StateSource, TimestampSource,
-    TurnActor,
+    AgentState, ContextSource, CorrelationMethod, StateConfidence, StateSource, TimestampSource, TurnActor,
 };
 use crate::db::workers::{WorkerKind, WorkerStatus};
 use crate::derive::intent::TurnIntent;
 use crate::error::Result;
-use crate::record::json;
 use crate::requests::{AnswerChannel, AnswerOrigin, RememberScope, RequestKind, RequestOrigin, RequestStatus};
 use crate::views::rollups::GuardOutcome;
 
-/// A value that one column holds.
-pub(super) trait ColumnValue: Sized {
-    fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Self>;
+impl DatabaseRow for Row<'_> {
+    type Error = rusqlite::Error;
+
+    fn is_null(&self, column: usize) -> rusqlite::Result<bool> {
+        Ok(self.get_ref(column)? == ValueRef::Null)
+    }
+
+    fn read_integer(&self, column: usize) -> rusqlite::Result<i64> {
+        self.get(column)
+    }
+
+    fn read_number(&self, column: usize) -> rusqlite::Result<f64> {
+        self.get(column)
+    }
+
+    fn read_text(&self, column: usize) -> rusqlite::Result<String> {
+        self.get(column)
+    }
+
+    fn refuse_value(column: usize, value: String) -> rusqlite::Error {
+        rusqlite::Error::InvalidColumnType(column, value, Type::Text)
+    }
 }
 
 /// A value as a column holds it.
@@ -41,12 +57,6 @@ impl<T: ToColumn + ?Sized> ToSql for ColumnParam<'_, T> {
 
 macro_rules! plain_columns {
     ($($type:ty),+) => {$(
-        impl ColumnValue for $type {
-            fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Self> {
-                row.get(column)
-            }
-        }
-
         impl ToColumn for $type {
             fn to_column(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
                 self.to_sql()
@@ -56,16 +66,8 @@ macro_rules! plain_columns {
 }
 plain_columns!(i64, i32, u32, u8, bool, f64, String);
 
-/// An enum is stored as its word. An unknown word comes from another program.
 macro_rules! word_columns {
     ($($type:ty),+) => {$(
-        impl ColumnValue for $type {
-            fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Self> {
-                let word: String = row.get(column)?;
-                Self::parse(&word).ok_or(rusqlite::Error::InvalidColumnType(column, word, Type::Text))
-            }
-        }
-
         impl ToColumn for $type {
             fn to_column(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
                 Ok(self.as_str().into())
@@ -73,60 +75,11 @@ macro_rules! word_columns {
         }
     )+};
 }
-word_columns!(
-    AgentState,
-    AnswerChannel,
-    AnswerOrigin,
-    ChangeKind,
-    ContextSource,
-    CorrelationMethod,
-    DeliveryStatus,
-    GuardOutcome,
-    RememberScope,
-    RequestKind,
-    RequestOrigin,
-    RequestStatus,
-    StateConfidence,
-    StateSource,
-    TimestampSource,
-    TurnActor,
-    TurnIntent,
-    WorkerKind,
-    WorkerStatus
-);
-
-/// A time is stored in microseconds.
-impl ColumnValue for Timestamp {
-    fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Self> {
-        Self::from_microsecond(row.get(column)?)
-            .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Integer, Box::new(error)))
-    }
-}
+for_each_word_type!(word_columns);
 
 impl ToColumn for Timestamp {
     fn to_column(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(self.as_microsecond().into())
-    }
-}
-
-/// A time as the view `sessions` writes it.
-pub(super) struct TextTime(pub(super) Timestamp);
-
-impl ColumnValue for TextTime {
-    fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Self> {
-        let text: String = row.get(column)?;
-        text.parse()
-            .map(Self)
-            .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
-    }
-}
-
-impl<T: ColumnValue> ColumnValue for Option<T> {
-    fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Self> {
-        match row.get_ref(column)? {
-            ValueRef::Null => Ok(None),
-            _ => T::read(row, column).map(Some),
-        }
     }
 }
 
@@ -153,111 +106,6 @@ impl ToColumn for u64 {
         Ok(self.cast_signed().into())
     }
 }
-
-/// Parses JSON that Snell stored; nothing if there is none or it is invalid.
-pub(super) fn parse_json(text: Option<String>) -> Option<Value> {
-    text.and_then(|text| json::parse_stored_json(text.as_bytes()).ok())
-}
-
-/// A row while it is read, column by column.
-pub(super) struct ColumnReader<'a, 's> {
-    row: &'a Row<'s>,
-    next: usize,
-}
-
-impl ColumnReader<'_, '_> {
-    pub(super) fn read<T: FromColumns>(&mut self) -> rusqlite::Result<T> {
-        T::from_columns(self)
-    }
-}
-
-/// A value that one or more columns hold.
-pub(super) trait FromColumns: Sized {
-    fn from_columns(columns: &mut ColumnReader<'_, '_>) -> rusqlite::Result<Self>;
-
-    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Self::from_columns(&mut ColumnReader { row, next: 0 })
-    }
-}
-
-impl<T: ColumnValue> FromColumns for T {
-    fn from_columns(columns: &mut ColumnReader<'_, '_>) -> rusqlite::Result<Self> {
-        columns.next += 1;
-        T::read(columns.row, columns.next - 1)
-    }
-}
-
-macro_rules! tuple_columns {
-    ($($name:ident)+) => {
-        impl<$($name: FromColumns),+> FromColumns for ($($name,)+) {
-            fn from_columns(columns: &mut ColumnReader<'_, '_>) -> rusqlite::Result<Self> {
-                Ok(($(columns.read::<$name>()?,)+))
-            }
-        }
-    };
-}
-tuple_columns!(A B);
-tuple_columns!(A B C);
-tuple_columns!(A B C D);
-tuple_columns!(A B C D E);
-
-impl FromColumns for Option<ProcessIdentity> {
-    fn from_columns(columns: &mut ColumnReader<'_, '_>) -> rusqlite::Result<Self> {
-        let (pid, started): (Option<u32>, Option<i64>) = columns.read()?;
-        Ok(pid.map(|pid| ProcessIdentity { pid, started: started.map(i64::cast_unsigned) }))
-    }
-}
-
-impl FromColumns for Option<BackgroundWork> {
-    fn from_columns(columns: &mut ColumnReader<'_, '_>) -> rusqlite::Result<Self> {
-        let (runs, subagents, commands, wakeups): (bool, u32, u32, u32) = columns.read()?;
-        Ok(runs.then_some(BackgroundWork { subagents, commands, wakeups }))
-    }
-}
-
-/// A type that one SELECT returns.
-pub(super) trait SelectedRow: FromColumns {
-    /// The SELECT, up to its FROM clause.
-    const SELECT: &'static str;
-}
-
-/// The SELECT of a type, with one more column before the others.
-pub(super) fn select_also<T: SelectedRow>(column: &str) -> String {
-    T::SELECT.replacen("SELECT", &format!("SELECT {column},"), 1)
-}
-
-/// Declares how a type is read: `columns! { Type from "tables" { field, field: "SQL", field: "SQL" => function } }`.
-/// Without SQL, the column has the field's name. Fields that no column holds follow after a semicolon, as in a literal.
-macro_rules! columns {
-    (@sql $field:ident) => { stringify!($field) };
-    (@sql $field:ident $sql:expr) => { $sql };
-    (@read $columns:ident) => { $columns.read()? };
-    (@read $columns:ident $convert:expr) => { $convert($columns.read()?) };
-    ($type:ident from $tables:literal {
-        $first:ident $(: $first_sql:expr $(=> $first_convert:expr)?)?
-        $(, $field:ident $(: $sql:expr $(=> $convert:expr)?)?)* $(,)? $(; $($others:tt)+)?
-    }) => {
-        impl $crate::db::sqlite::columns::FromColumns for $type {
-            fn from_columns(
-                columns: &mut $crate::db::sqlite::columns::ColumnReader<'_, '_>,
-            ) -> rusqlite::Result<Self> {
-                Ok(Self {
-                    $first: columns!(@read columns $($($first_convert)?)?),
-                    $($field: columns!(@read columns $($($convert)?)?),)*
-                    $($($others)+)?
-                })
-            }
-        }
-
-        impl $crate::db::sqlite::columns::SelectedRow for $type {
-            const SELECT: &'static str = concat!(
-                "SELECT ", columns!(@sql $first $($first_sql)?) $(, ", ", columns!(@sql $field $($sql)?))*,
-                " FROM ", $tables
-            );
-        }
-    };
-}
-pub(super) use columns;
 
 /// Writes a row, each column beside its value: `insert_row!(connection, "INSERT INTO table", owner { … })`. A column
 /// without a value takes the owner's field of that name. With `on conflict (key) update { … }` the columns of the
@@ -336,23 +184,23 @@ pub(super) trait ConnectionExt {
 
 impl ConnectionExt for Connection {
     fn query_optional<T: FromColumns>(&self, sql: &str, params: impl Params) -> Result<Option<T>> {
-        Ok(self.prepare_cached(sql)?.query_row(params, T::from_row).optional()?)
+        Ok(self.prepare_cached(sql)?.query_row(params, |row| T::from_row(row)).optional()?)
     }
 
     fn query_all<T: FromColumns>(&self, sql: &str, params: impl Params) -> Result<Vec<T>> {
         let mut statement = self.prepare_cached(sql)?;
-        let rows = statement.query_map(params, T::from_row)?;
+        let rows = statement.query_map(params, |row| T::from_row(row))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     fn query_all_uncached<T: FromColumns>(&self, sql: &str, params: impl Params) -> Result<Vec<T>> {
         let mut statement = self.prepare(sql)?;
-        let rows = statement.query_map(params, T::from_row)?;
+        let rows = statement.query_map(params, |row| T::from_row(row))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     fn query_value<T: FromColumns>(&self, sql: &str, params: impl Params) -> Result<T> {
-        Ok(self.prepare_cached(sql)?.query_row(params, T::from_row)?)
+        Ok(self.prepare_cached(sql)?.query_row(params, |row| T::from_row(row))?)
     }
 
     fn run(&self, sql: &str, params: impl Params) -> Result<()> {

@@ -1,10 +1,10 @@
 //! Changes that hooks and notices react to, in SQLite.
 
 use rusqlite::{TransactionBehavior, params};
-use snell::{NoticeKind, Timestamp};
+use snell::Timestamp;
 
 use super::SqliteDatabase;
-use super::columns::{ColumnParam, ColumnValue, ConnectionExt, ToColumn, columns, insert_row};
+use super::columns::{ColumnParam, ConnectionExt, columns, insert_row};
 use super::rows::SqliteTransaction;
 use crate::db::dispatches::{
     ClaimedDelivery, DeliveryClaim, DeliveryResult, DeliveryView, DispatchTable, DispatchView, NewDispatch,
@@ -44,19 +44,6 @@ columns! {
     DeliveryView from "deliveries JOIN dispatches d USING (dispatch_id)" {
         uid: "d.uid", kind: "d.kind", agent_id: "d.agent_id", at: "d.at", text: "d.text", target, status, attempts, detail,
         finished_at,
-    }
-}
-
-impl ColumnValue for NoticeKind {
-    fn read(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Self> {
-        let word: String = row.get(column)?;
-        Self::parse(&word).ok_or(rusqlite::Error::InvalidColumnType(column, word, rusqlite::types::Type::Text))
-    }
-}
-
-impl ToColumn for NoticeKind {
-    fn to_column(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
-        Ok(self.as_str().into())
     }
 }
 

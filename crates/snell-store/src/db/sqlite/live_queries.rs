@@ -30,7 +30,7 @@ columns! {
     GuardLogEntry from "guard_verdicts g LEFT JOIN events e ON e.id = g.id LEFT JOIN payloads d ON d.id = g.id" {
         guard_verdict_id: "g.guard_verdict_id", at: "g.at", agent_id: "g.agent_id", event_row: "g.id", tool: "e.tool",
         payload: "d.payload" => |text| parse_json(text).unwrap_or(Value::Null),
-        changed_input: "CASE WHEN g.of_changed_input THEN e.changed_input END" => parse_json,
+        changed_input: "CASE WHEN g.of_changed_input <> 0 THEN e.changed_input END" => parse_json,
         // In the order of `GuardVerdictView`.
         verdict: "g.decision, g.would, g.rule, g.tier, g.reason, g.advice, g.of_changed_input",
     }

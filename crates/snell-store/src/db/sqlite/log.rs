@@ -15,7 +15,7 @@ columns! {
     {
         id: "e.id", at: "e.at", agent_id: "e.agent_id", product: "a.product", project: "p.name", project_id: "a.project_id",
         session_id: "c.session_id", event: "e.name", tool: "e.tool", tool_summary: "e.tool_summary",
-        tool_duration_ms: "e.tool_us / 1000.0", decision: "e.decision", reason: "e.reason",
+        tool_duration_ms: "e.tool_us / CAST(1000 AS DOUBLE PRECISION)", decision: "e.decision", reason: "e.reason",
         // If the guard only audits, the strictest verdict is shown, which is also the last in the alphabet.
         would: "(SELECT max(g.would) FROM guard_verdicts g WHERE g.id = e.id AND g.decision = 'allow')",
         state: "e.state", correlation_method: "e.correlation", took_us: "e.took_us",

@@ -1,15 +1,14 @@
 //! The searchable list of events in SQLite.
 
 use rusqlite::{Row, params_from_iter};
-use serde_json::{Value, json};
 
 use super::SqliteDatabase;
 use super::columns::{ConnectionExt, SelectedRow};
 use super::log::join_ids;
 use crate::error::Result;
 use crate::views::log_search::{
-    EVENT_TEXT_FIELDS, EventDetails, LogLine, LogSearchResult, MAX_SCANNED_BYTES, SearchText, extract_event_text,
-    find_decision_authors, max_events_to_scan,
+    EVENT_TEXT_FIELDS, EventDetails, LogLine, LogSearchResult, MAX_SCANNED_BYTES, SearchText, find_decision_authors,
+    max_events_to_scan,
 };
 use crate::views::queries::LogQueries;
 use crate::views::query_types::{DecisionAuthor, LogEntry, LogFilter};
@@ -92,7 +91,7 @@ impl SqliteDatabase {
         let brief = format!("CASE WHEN {} OR e.changed_input IS NOT NULL THEN d.payload END", speaking.join(" OR "));
         let sql = format!("{} {which}", LogEntry::SELECT.replacen("d.payload", &brief, 1));
         let entries: Vec<LogEntry> = self.connection.query_all_uncached(&sql, params_from_iter(values))?;
-        Ok(entries.into_iter().map(to_log_line).collect())
+        Ok(entries.into_iter().map(LogLine::from_entry).collect())
     }
 
     /// The ids of matching events, and the last scanned id if there may be more.
@@ -138,15 +137,4 @@ fn scan_row(row: &Row<'_>, wanted: &SearchText, found: impl FnOnce()) -> rusqlit
         found();
     }
     Ok(summary.len() + reason.len() + payload.len())
-}
-
-fn to_log_line(mut entry: LogEntry) -> LogLine {
-    let mut payload = entry.payload.take();
-    let message = extract_event_text(&entry.event, &payload);
-    if entry.changed_input.is_some() {
-        // Only the original input comes from the payload.
-        let before = payload.get_mut("tool_input").map(Value::take);
-        entry.payload = json!({ "tool_input": before });
-    }
-    LogLine { entry, message }
 }

@@ -37,7 +37,7 @@ use snell::{FileAccess, RegularFile, Timestamp, check_regular_file};
 
 use self::columns::FromColumns;
 use self::file_lengths::FileLengths;
-use crate::db::backend::{Backend, CheckpointMode, RemovedFile};
+use crate::db::backend::{Backend, CheckpointMode, RemovedFile, TransactionSubject};
 use crate::db::dispatches::DispatchTable;
 use crate::db::rows::Rows;
 use crate::db::telemetry::TelemetryTable;
@@ -228,7 +228,11 @@ impl SqliteDatabase {
 }
 
 impl Backend for SqliteDatabase {
-    fn write_transaction(&mut self, work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>) -> Result<()> {
+    fn write_transaction(
+        &mut self,
+        _: TransactionSubject<'_>,
+        work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>,
+    ) -> Result<()> {
         self.run_transaction(TransactionBehavior::Immediate, work)
     }
 

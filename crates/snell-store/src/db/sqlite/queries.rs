@@ -26,14 +26,19 @@ columns! {
         started_at: "a.started_at", last_seen_at: "a.last_seen_at", ended_at: "a.ended_at", end_reason: "a.end_reason",
         open_request: "(SELECT r.uid FROM requests r WHERE r.agent_id = a.agent_id AND r.status = 'open' \
             ORDER BY r.request_id LIMIT 1)",
-        request_reading: "(SELECT json_extract(r.detail, '$.reading') FROM requests r WHERE r.agent_id = a.agent_id \
-            AND r.status = 'open' ORDER BY r.request_id LIMIT 1)" => parse_lines,
+        request_reading: "(SELECT r.detail FROM requests r WHERE r.agent_id = a.agent_id AND r.status = 'open' \
+            ORDER BY r.request_id LIMIT 1)" => parse_reading,
     }
 }
 
-/// A JSON list of texts.
-fn parse_lines(text: Option<String>) -> Vec<String> {
-    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+/// The lines that say what the call of a request would do.
+fn parse_reading(detail: Option<String>) -> Vec<String> {
+    #[derive(serde::Deserialize)]
+    struct RequestDetail {
+        reading: Vec<String>,
+    }
+    let parsed: Option<RequestDetail> = detail.and_then(|detail| serde_json::from_str(&detail).ok());
+    parsed.map(|detail| detail.reading).unwrap_or_default()
 }
 
 columns! { ProjectView from "projects" { project_id, name, path } }

@@ -7,8 +7,9 @@ use rusqlite::types::Value as Sql;
 use snell::Timestamp;
 
 use super::SqliteDatabase;
-use super::columns::{ConnectionExt, SelectedRow, TextTime, columns};
+use super::columns::{ConnectionExt, SelectedRow, columns};
 use super::log::SqlConditions;
+use crate::db::columns::TextTime;
 use crate::db::workers::SessionWorker;
 use crate::error::Result;
 use crate::views::queries::SessionQueries;

@@ -4,7 +4,8 @@ use rusqlite::{Transaction, TransactionBehavior, params};
 use snell::Timestamp;
 
 use super::SqliteDatabase;
-use super::columns::{ColumnReader, ConnectionExt, FromColumns, columns, select_also};
+use super::columns::{ConnectionExt, columns, select_also};
+use crate::db::columns::{ColumnReader, DatabaseRow, FromColumns};
 use crate::db::model::AgentState;
 use crate::db::telemetry::{
     FinishedTelemetryRun, TelemetryAgent, TelemetryBatch, TelemetryClaim, TelemetryEvent, TelemetryOutcome,
@@ -71,7 +72,7 @@ columns! {
 }
 
 impl FromColumns for TelemetryRun {
-    fn from_columns(columns: &mut ColumnReader<'_, '_>) -> rusqlite::Result<Self> {
+    fn from_columns<R: DatabaseRow>(columns: &mut ColumnReader<'_, R>) -> std::result::Result<Self, R::Error> {
         Ok(Self { hook_run_id: columns.read()?, run: columns.read()? })
     }
 }

@@ -40,7 +40,7 @@ columns! {
         // For a question to the user, the end has the answer too.
         tool_summary: "CASE WHEN e.tool = 'AskUserQuestion' THEN coalesce(z.tool_summary, e.tool_summary) \
             ELSE e.tool_summary END",
-        tool_duration_ms: "coalesce(e.tool_us, z.tool_us) / 1000.0", ended_by: "z.name",
+        tool_duration_ms: "coalesce(e.tool_us, z.tool_us) / CAST(1000 AS DOUBLE PRECISION)", ended_by: "z.name",
         error: "coalesce(e.error, z.error)",
         is_end_of_call: "e.name IN ('PostToolUse', 'PostToolUseFailure') AND ( \
             EXISTS (SELECT 1 FROM events b WHERE b.id = e.ends) OR EXISTS (SELECT 1 FROM events b \
@@ -51,14 +51,14 @@ columns! {
             parse_json(text).map(|after| ChangedInput { before: Value::Null, after })
         },
         changed_output: "coalesce(e.changed_output, z.changed_output)" => parse_json, told: "e.told",
-        is_unended: "e.name = 'PreToolUse' AND e.decision IS NOT 'block' AND z.id IS NULL AND EXISTS \
+        is_unended: "e.name = 'PreToolUse' AND e.decision IS DISTINCT FROM 'block' AND z.id IS NULL AND EXISTS \
             (SELECT 1 FROM events t WHERE t.agent_id = e.agent_id AND t.id > e.id \
               AND t.name IN ('UserPromptSubmit', 'Stop', 'SessionStart', 'SessionEnd'))",
         // One of the events just before it happened more than two seconds later. Simultaneous events overtake each
         // other by less.
         is_late: "EXISTS (SELECT 1 FROM \
             (SELECT b.at FROM events b WHERE b.agent_id = e.agent_id AND b.id < e.id ORDER BY b.id DESC LIMIT 20) \
-            WHERE at > e.at + 2000000)",
+            n WHERE n.at > e.at + 2000000)",
         state: "e.state", state_before: state_before!() => parse_state;
         message: None, hook_runs: Vec::new(), guard_verdicts: Vec::new(), seen_after: Vec::new(),
     }

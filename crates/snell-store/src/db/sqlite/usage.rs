@@ -29,17 +29,19 @@ macro_rules! counts {
 
 columns! {
     TokenCounts from "u" {
-        input: "sum(input)", output: "sum(output)", cache_read: "sum(cache_read)", cache_write: "sum(cache_write)",
-        cache_write_1h: "sum(cache_write_1h)",
+        input: "CAST(sum(input) AS BIGINT)", output: "CAST(sum(output) AS BIGINT)",
+        cache_read: "CAST(sum(cache_read) AS BIGINT)", cache_write: "CAST(sum(cache_write) AS BIGINT)",
+        cache_write_1h: "CAST(sum(cache_write_1h) AS BIGINT)",
     }
 }
 
 columns! {
     UsageSum from "u" {
         product, model, is_long, begins: "slot * 900000000", project, agent_id, session_id, turn_at, first_at: "min(at)",
-        last_at: "max(at)", requests: "sum(requests)",
-        tokens: "sum(input), sum(output), sum(cache_read), sum(cache_write), sum(cache_write_1h)",
-        reported_usd: "sum(cost_usd)", costed: "sum(costed)",
+        last_at: "max(at)", requests: "CAST(sum(requests) AS BIGINT)",
+        tokens: "CAST(sum(input) AS BIGINT), CAST(sum(output) AS BIGINT), CAST(sum(cache_read) AS BIGINT), \
+            CAST(sum(cache_write) AS BIGINT), CAST(sum(cache_write_1h) AS BIGINT)",
+        reported_usd: "sum(cost_usd)", costed: "CAST(sum(costed) AS BIGINT)",
     }
 }
 
@@ -118,19 +120,6 @@ pub(super) const SUM_REQUESTS: &[&str] = &[
     "DELETE FROM usage_turns WHERE (session_id, turn_key) IN (SELECT session_id, turn_key FROM usage_turns t \
      WHERE started_at < ?1 AND NOT EXISTS (SELECT 1 FROM usage_requests r WHERE r.session_id = t.session_id) LIMIT ?2)",
 ];
-
-impl UsageGrouping {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Time => "time",
-            Self::Project => "project",
-            Self::Agent => "agent",
-            Self::Model => "model",
-            Self::Session => "session",
-            Self::Turn => "turn",
-        }
-    }
-}
 
 impl UsageTable for SqliteDatabase {
     fn list_usage_positions(&mut self) -> Result<HashMap<String, String>> {

@@ -15,6 +15,7 @@ use snell::Timestamp;
 
 use self::event_copies::EventCopies;
 use crate::db::backend::RemovedFile;
+use crate::db::location::DatabaseLocation;
 use crate::derive::IngestReceipt;
 use crate::derive::normalize::NormalizedEvent;
 use crate::error::{Result, StoreError, format_error_chain};
@@ -77,6 +78,8 @@ impl RecordOutcome {
 pub struct EventRecorder {
     directory: PathBuf,
     database: PathBuf,
+    /// The database, if it is on a server.
+    server: Option<DatabaseLocation>,
     store: Option<Store>,
     pending: PendingQueue,
     spool: EventSpool,
@@ -104,9 +107,19 @@ impl EventRecorder {
             is_named: database.file_name().is_none_or(|name| name != DATABASE_FILE_NAME),
             directory,
             database,
+            server: None,
             store: None,
             copies: EventCopies::default(),
             warnings: Vec::new(),
+        }
+    }
+
+    /// A recorder for the database at this place. For one on a server, pending events are in a directory of their own in
+    /// this one: those of this machine belong to its own database.
+    pub fn with_location(directory: &Path, location: &DatabaseLocation) -> Self {
+        match location.file() {
+            Some(path) => Self::with_database(path),
+            None => Self { server: Some(location.clone()), ..Self::new(directory.join("team")) },
         }
     }
 
@@ -121,6 +134,11 @@ impl EventRecorder {
     /// The directory.
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// The place of the database.
+    pub fn location(&self) -> DatabaseLocation {
+        self.server.clone().unwrap_or_else(|| self.path().into())
     }
 
     /// The database's path.
@@ -199,6 +217,12 @@ impl EventRecorder {
 
     fn open_database(&mut self) -> Result<()> {
         if self.store.as_ref().is_some_and(Store::has_intact_files) {
+            return Ok(());
+        }
+        if let Some(location) = &self.server {
+            let mut store = Store::open_at(location)?.store;
+            store.expect_other_machines();
+            self.store = Some(store);
             return Ok(());
         }
         let removed = self.close_removed_database()?;

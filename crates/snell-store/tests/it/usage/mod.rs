@@ -16,19 +16,24 @@ use snell_store::usage::{PriceList, TokenCounts, UsageBreakdown, UsageDirectory,
 use snell_store::{Store, UsageFilter};
 use tempfile::TempDir;
 
+use crate::engines::TestDatabase;
+
 /// A database, and a directory of transcripts.
 pub struct UsageSandbox {
     root: TempDir,
     pub store: Store,
     product: &'static str,
+    /// Removed after the store is closed.
+    _database: TestDatabase,
 }
 
 impl UsageSandbox {
     pub fn new(product: &'static str) -> Self {
         let root = tempfile::tempdir().unwrap();
-        let store = Store::open(&root.path().join("snell.db")).unwrap().store;
+        let database = TestDatabase::new();
+        let store = Store::open_at(&database.location(root.path())).unwrap().store;
         fs::create_dir(root.path().join("transcripts")).unwrap();
-        Self { root, store, product }
+        Self { root, store, product, _database: database }
     }
 
     pub fn transcripts(&self) -> PathBuf {

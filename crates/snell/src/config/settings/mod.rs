@@ -41,7 +41,7 @@ pub use messages::{AgentMessage, MessageTemplates};
 pub use notify::{NoticeKind, NotifySettings, NtfyTarget, QuietHours, SecretSource, WebhookTarget};
 pub use profile::{ActiveProfile, ProfileOrigin, WorkProfile};
 pub use remind::RemindSettings;
-pub use server::{ServerSettings, ServerSettingsFault, is_postgres_url, normalize_receiver_url};
+pub use server::{ServerSettings, ServerSettingsFault, normalize_receiver_url};
 pub use telemetry::{TelemetryContent, TelemetrySettings, TelemetrySignal};
 pub use usage::{ModelPrice, UsageSettings};
 

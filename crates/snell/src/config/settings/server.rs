@@ -22,7 +22,7 @@ pub struct ServerSettings {
     pub addr: Option<String>,
     /// The receiver to which this machine sends events.
     pub url: Option<String>,
-    /// The receiver's database, as `sqlite:PATH`. The receiver rejects PostgreSQL addresses.
+    /// The receiver's database, as `sqlite:PATH` or `postgres://USER@HOST/NAME`.
     pub db: Option<String>,
     /// The file with the token, as an absolute path if the home directory is known.
     pub token_file: Option<PathBuf>,
@@ -154,7 +154,6 @@ pub(super) fn read_server(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> 
         faults: Vec::new(),
     };
     settings.faults = keys.faults;
-    warn_of_postgres(reader, &fields, settings.db.as_deref());
     settings
 }
 
@@ -217,22 +216,12 @@ fn check_database(text: String) -> Result<String, UserMessage> {
     if names_a_file || is_postgres_url(&text) {
         return Ok(text);
     }
-    Err(UserMessage::new("must be sqlite:PATH").with_hint("write \"sqlite:/home/me/snell.db\", or remove \"db\""))
-}
-
-/// Warns of an unsupported database. The setting still applies, so that the receiver does not start with another database.
-fn warn_of_postgres(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, db: Option<&str>) {
-    if let Some(node) = fields.get("db")
-        && db.is_some_and(is_postgres_url)
-    {
-        let text = "\"db\" is a PostgreSQL address, which is not supported, so `snell serve` does not start";
-        let hint = "write \"sqlite:/home/me/snell.db\"";
-        reader.add_warning(node.offset, UserMessage::new(text).with_hint(hint));
-    }
+    let hint = "write \"sqlite:/home/me/snell.db\", or remove \"db\"";
+    Err(UserMessage::new("must be sqlite:PATH or postgres://USER@HOST/NAME").with_hint(hint))
 }
 
 /// Whether a database is a PostgreSQL address.
-pub fn is_postgres_url(database: &str) -> bool {
+fn is_postgres_url(database: &str) -> bool {
     ["postgres://", "postgresql://"].iter().any(|scheme| database.starts_with(scheme))
 }
 

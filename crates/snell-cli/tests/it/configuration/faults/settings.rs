@@ -70,13 +70,9 @@ pub(super) const FAULTS: &[ConfigFaultRow] = &[
     (
         "snell:a-database-of-no-kind.toml",
         0,
-        &[r#"2:6: error: "db" must be sqlite:PATH (hint: write "sqlite:/home/me/snell.db", or remove "db")"#],
-    ),
-    (
-        "snell:a-database-that-is-not-built-in.toml",
-        0,
-        &["2:6: warning: \"db\" is a PostgreSQL address, which is not supported, so `snell serve` does \
-             not start (hint: write \"sqlite:/home/me/snell.db\")"],
+        &[
+            r#"2:6: error: "db" must be sqlite:PATH or postgres://USER@HOST/NAME (hint: write "sqlite:/home/me/snell.db", or remove "db")"#,
+        ],
     ),
     (
         "snell:a-polling-without-a-unit.toml",
