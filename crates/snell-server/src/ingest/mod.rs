@@ -3,6 +3,7 @@
 pub(crate) mod body;
 mod event_record;
 mod fields;
+mod job_queue;
 mod json_object;
 mod otlp;
 pub(crate) mod outbox_drain;

@@ -8,6 +8,7 @@ pub(crate) mod data_dir;
 pub(crate) mod dispatches;
 pub(crate) mod journal;
 pub(crate) mod model;
+pub(crate) mod open_calls;
 pub(crate) mod rows;
 pub(crate) mod sqlite;
 pub(crate) mod telemetry;

@@ -10,6 +10,7 @@ mod event_copies;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use snell::Timestamp;
 
@@ -82,6 +83,8 @@ pub struct EventRecorder {
     spool: EventSpool,
     /// Copies of events that may be only in the log.
     copies: EventCopies,
+    /// The copies that the last ones have replaced.
+    replaced_copies: Vec<Arc<NormalizedEvent>>,
     /// Warnings since the last call of `take_warnings`.
     warnings: Vec<String>,
     /// Whether the user named the file, so that it may be anything.
@@ -106,6 +109,7 @@ impl EventRecorder {
             database,
             store: None,
             copies: EventCopies::default(),
+            replaced_copies: Vec::new(),
             warnings: Vec::new(),
         }
     }
@@ -285,6 +289,11 @@ impl EventRecorder {
         Ok(())
     }
 
+    /// Events that the last ones have replaced in memory. A thread frees best what it made.
+    pub fn take_replaced_copies(&mut self) -> Vec<Arc<NormalizedEvent>> {
+        std::mem::take(&mut self.replaced_copies)
+    }
+
     fn has_replaced_files(&self) -> bool {
         self.store.as_ref().is_some_and(|store| !store.has_intact_files())
     }
@@ -316,7 +325,7 @@ impl EventRecorder {
         for (record, copy) in records {
             outcomes.push(match NormalizedEvent::from_record(record) {
                 Ok(event) => {
-                    events.push(event);
+                    events.push(Arc::new(event));
                     copies.push(copy);
                     None
                 }
@@ -339,7 +348,7 @@ impl EventRecorder {
     /// # Errors
     ///
     /// When the database cannot be used.
-    pub fn try_record_events(&mut self, observed: &[NormalizedEvent]) -> Result<Vec<Result<IngestReceipt>>> {
+    pub fn try_record_events(&mut self, observed: &[Arc<NormalizedEvent>]) -> Result<Vec<Result<IngestReceipt>>> {
         let attempt = |recorder: &mut Self| recorder.open_store()?.ingest_normalized(observed);
         let recorded = match attempt(self) {
             Err(StoreError::Damaged(_)) => {
@@ -353,7 +362,7 @@ impl EventRecorder {
             other => other,
         };
         let receipts = recorded?;
-        self.copies.add(observed);
+        self.replaced_copies = self.copies.add(observed);
         Ok(receipts.into_iter().map(Ok).collect())
     }
 
@@ -479,6 +488,7 @@ fn restrict_to_owner(directory: &Path) {
             "waking",
             "installed",
             "snell.sock",
+            "tokens.json",
         ]
         .iter()
         .any(|known| name.starts_with(known))
