@@ -35,7 +35,7 @@ pub(crate) enum OpenCallChange<'a> {
 }
 
 impl EventRow<'_> {
-    /// What the event does to the list of open calls without ids.
+    /// The effect of the event on the list of open calls without ids.
     pub(crate) fn open_call_change(&self) -> OpenCallChange<'_> {
         match (self.name, self.tool) {
             ("PreToolUse", Some(tool)) if self.tool_use_id.is_none() && self.decision != Some("block") => {

@@ -9,6 +9,7 @@ mod poll_mode;
 mod reconciler;
 mod startup_shutdown;
 mod tmux_panes;
+mod tokens;
 mod transcript;
 mod transcript_watch;
 mod turn_phases;
