@@ -70,6 +70,7 @@ pub(crate) struct ConnectionAcceptor {
     write_timeout: Duration,
     owner_check: OwnerCheck,
     named_tokens: Arc<LiveTokens>,
+    has_proxies: bool,
     phase: watch::Receiver<ShutdownPhase>,
     _open_connection: mpsc::Sender<Infallible>,
 }
@@ -95,6 +96,7 @@ impl ConnectionAcceptor {
                 None => OwnerCheck::AskKernel(settings.unknown_senders),
             },
             named_tokens,
+            has_proxies: settings.trusted_header.is_some(),
             phase,
             _open_connection: open_connection,
         };
@@ -110,9 +112,9 @@ impl ConnectionAcceptor {
             let Ok((via, refused)) = prepare_tcp_connection(&stream, peer, self.owner_check) else {
                 continue;
             };
-            // With a token, a connection of any user may be admitted.
-            let permits =
-                if refused && self.named_tokens.is_empty() { &self.refused_permits } else { &self.tcp_permits };
+            // With a token of its own, or through a proxy, a connection of any user may be admitted.
+            let is_hopeless = refused && !self.has_proxies && self.named_tokens.is_empty();
+            let permits = if is_hopeless { &self.refused_permits } else { &self.tcp_permits };
             let is_encrypted = tls.is_some();
             let refuse = || if is_encrypted { Ok(0) } else { stream.try_write(TOO_MANY_CONNECTIONS) };
             let Some(permit) = acquire_permit(permits, refuse) else {
