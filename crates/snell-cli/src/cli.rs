@@ -7,7 +7,7 @@ use snell::UserMessage;
 use crate::commands::{
     DONE, FAILED, agents, answer, completions, config, daemon, demo, docs, doctor, explain, export, guard, hook, init,
     install, lint, list, log, man, notices, notify, requests, run, serve, service, session, status, statusline,
-    supervise, trust, undo, uninstall, usage, wake, worker,
+    supervise, token, trust, undo, uninstall, usage, wake, worker,
 };
 use crate::{manual, output};
 
@@ -71,6 +71,7 @@ pub(crate) enum CliCommand {
     Undo(undo::Args),
     Serve(serve::Args),
     Service(service::Args),
+    Token(token::Args),
     Agents(agents::Args),
     Requests(requests::Args),
     Answer(answer::Args),

@@ -32,14 +32,18 @@ mod serve;
 mod settings;
 mod store_pool;
 mod stream;
+mod tokens;
 mod usage_counter;
 mod web;
 
 pub use answers::{AnswerKey, AnswerLink, compute_hmac};
 pub use http::errors::ServeError;
 pub use http::listener::{ServerListener, ServerOwner};
+pub use http::proxy_identity::{TrustedHeader, TrustedProxy};
 pub use http::routes::{OPENAPI, api_routes, page_routes};
+pub use http::tls::TlsFiles;
 pub use http::token::{AccessToken, TokenError, read_header_file, read_token_file};
 pub use reconciler::poll_mode::{PollMode, PollSchedule};
 pub use serve::serve;
 pub use settings::{ServeSettings, UnknownSenderPolicy};
+pub use tokens::{AccessRole, IssuedToken, NamedToken, NamedTokens, TokenFileError, TokenSummary};

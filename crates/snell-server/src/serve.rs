@@ -20,7 +20,7 @@ use crate::http::errors::ServeError;
 use crate::http::gate::Gate;
 use crate::http::listener::{ServerListener, UnixSocketGuard};
 use crate::http::middleware::RequestPipeline;
-use crate::http::routes;
+use crate::http::tls::TlsFiles;
 use crate::ingest::outbox_drain::OutboxDrain;
 use crate::ingest::writer::EventWriter;
 use crate::metrics::ServerMetrics;
@@ -30,6 +30,7 @@ use crate::reconciler::thread::ReconcilerThread;
 use crate::settings::ServeSettings;
 use crate::store_pool::{PooledStore, StorePool};
 use crate::stream::{ChangeFollower, StreamHub};
+use crate::tokens::LiveTokens;
 use crate::usage_counter::UsageCounter;
 
 /// How long threads may take to stop.
@@ -44,23 +45,26 @@ const THREAD_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 /// directory, or the database cannot be used.
 pub async fn serve(settings: ServeSettings, listener: ServerListener, shutdown: impl Future) -> Result<(), ServeError> {
     let ServerListener { tcp, address, ready } = listener;
-    if settings.token.is_none() && !address.ip().to_canonical().is_loopback() {
+    let named_tokens = Arc::new(LiveTokens::in_directory(&settings.directory));
+    let identifies = settings.token.is_some() || settings.trusted_header.is_some() || !named_tokens.is_empty();
+    if !identifies && !address.ip().to_canonical().is_loopback() {
         return Err(ServeError::TokenRequired { address });
     }
     if settings.token.is_some() && settings.token == settings.answer_token {
         return Err(ServeError::SameTokens);
     }
-    let gate = Gate::new(address, &settings)?;
+    let gate = Gate::new(address, &settings, named_tokens.clone())?;
+    let tls = settings.tls.as_ref().map(TlsFiles::load).transpose()?;
     let (phase, phases) = watch::channel(ShutdownPhase::Open);
-    let (app, threads, _socket, unix) = start_backend_aside(&settings, address, &phases)?;
+    let (app, threads, _socket, unix) = start_backend_aside(&settings, address, &phases, &named_tokens)?;
     let tcp = TcpListener::from_std(tcp).map_err(system_error("the listener"))?;
-    let (metrics, answer_watch) = (app.metrics.clone(), app.answer_watch.clone());
-    let pipeline = RequestPipeline::new(gate, routes::build_router(app), metrics);
-    let (acceptor, mut connections_closed) = ConnectionAcceptor::new(pipeline, &settings, phases);
+    let answer_watch = app.answer_watch.clone();
+    let pipeline = RequestPipeline::new(gate, app);
+    let (acceptor, mut connections_closed) = ConnectionAcceptor::new(pipeline, &settings, named_tokens, phases);
     if let Some(unix) = unix {
         tokio::spawn(acceptor.clone().accept_unix(unix));
     }
-    tokio::spawn(acceptor.accept_tcp(tcp));
+    tokio::spawn(acceptor.accept_tcp(tcp, tls));
     announce_ready(address, ready);
     let watch = settings.sends_answer_links.then(|| answer_watch.join());
 
@@ -94,12 +98,13 @@ fn start_backend_aside(
     settings: &ServeSettings,
     address: SocketAddr,
     phases: &watch::Receiver<ShutdownPhase>,
+    named_tokens: &Arc<LiveTokens>,
 ) -> Result<StartedBackend, ServeError> {
     let runtime = Handle::current();
     std::thread::scope(|scope| {
         let started = scope.spawn(|| {
             let _entered = runtime.enter();
-            start_backend(settings, address, phases.clone())
+            start_backend(settings, address, phases.clone(), named_tokens.clone())
         });
         started.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
@@ -113,6 +118,7 @@ fn start_backend(
     settings: &ServeSettings,
     address: SocketAddr,
     phase: watch::Receiver<ShutdownPhase>,
+    named_tokens: Arc<LiveTokens>,
 ) -> Result<StartedBackend, ServeError> {
     // A failed start must leave nothing behind: neither a database beside another server's, nor a directory without
     // one.
@@ -126,6 +132,7 @@ fn start_backend(
     let app = Arc::new(AppState {
         clock,
         writer,
+        named_tokens,
         answer_key: LazyAnswerKey::new(&settings.directory),
         answer_watch: Arc::new(AnswerWatch::new(&settings.directory)),
         store_pool: Arc::new(StorePool::new(settings.database_location())),

@@ -8,6 +8,8 @@ use snell_store::usage::{PriceList, UsageDirectory};
 use snell_store::{DatabaseLocation, EventRecorder, TranscriptDirectory};
 
 use crate::http::connection_owner::ConnectionOwner;
+use crate::http::proxy_identity::TrustedHeader;
+use crate::http::tls::TlsFiles;
 use crate::http::token::AccessToken;
 use crate::reconciler::poll_mode::PollSchedule;
 
@@ -24,6 +26,10 @@ pub struct ServeSettings {
     pub token: Option<AccessToken>,
     /// The token of clients that may answer requests of agents. Without any token, connections of this user may.
     pub answer_token: Option<AccessToken>,
+    /// The header in which proxies name people.
+    pub trusted_header: Option<TrustedHeader>,
+    /// The certificate and its key, for TLS.
+    pub tls: Option<TlsFiles>,
     /// The name of the user, as the author of answers.
     pub user_name: Option<String>,
     /// Whether hooks may wait for answers although no client is connected: notices have buttons.
@@ -100,6 +106,8 @@ impl ServeSettings {
             enabled: true,
             token: None,
             answer_token: None,
+            trusted_header: None,
+            tls: None,
             user_name: None,
             sends_answer_links: false,
             allow_hosts: Vec::new(),

@@ -1,5 +1,6 @@
 //! The store: all records go in here, and all views come from here.
 
+use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -219,9 +220,10 @@ impl Store {
     /// # Errors
     ///
     /// When the transaction fails; then nothing is stored.
-    pub fn ingest_normalized(&mut self, observed: &[NormalizedEvent]) -> Result<Vec<IngestReceipt>> {
+    pub fn ingest_normalized<E: Borrow<NormalizedEvent>>(&mut self, observed: &[E]) -> Result<Vec<IngestReceipt>> {
+        let observed: Vec<&NormalizedEvent> = observed.iter().map(Borrow::borrow).collect();
         let mut transcripts = Vec::with_capacity(observed.len());
-        for event in observed {
+        for event in &observed {
             transcripts.push(self.read_transcript(event)?);
         }
         if self.session_cache.len() > MAX_CACHED_SESSIONS {
@@ -233,7 +235,7 @@ impl Store {
         let unnamed = host.as_deref().filter(|_| self.unnamed_host == UnnamedHost::Local).unwrap_or_default();
         let machines: BTreeSet<&str> =
             observed.iter().map(|event| event.sender.host.as_deref().unwrap_or(unnamed)).collect();
-        let subject = TransactionSubject { machines: &Vec::from_iter(machines), events: observed };
+        let subject = TransactionSubject { machines: &Vec::from_iter(machines), events: &observed };
         self.write_journal(subject, &mut |journal, sessions| {
             let mut receipts = Vec::with_capacity(observed.len());
             for (event, transcript) in observed.iter().zip(&transcripts) {

@@ -28,6 +28,7 @@ pub(crate) mod session;
 pub(crate) mod status;
 pub(crate) mod statusline;
 pub(crate) mod supervise;
+pub(crate) mod token;
 pub(crate) mod trust;
 pub(crate) mod undo;
 pub(crate) mod uninstall;
@@ -73,6 +74,7 @@ pub(crate) fn run_command(command: CliCommand) -> u8 {
         CliCommand::Undo(args) => undo::run(&args),
         CliCommand::Serve(args) => serve::run(&args),
         CliCommand::Service(args) => service::run(&args),
+        CliCommand::Token(args) => token::run(&args),
         CliCommand::Agents(args) => agents::run(&args),
         CliCommand::Requests(args) => requests::run(&args),
         CliCommand::Answer(args) => answer::run(&args),

@@ -9,7 +9,10 @@ use anyhow::Context;
 use jiff::{Span, SpanRelativeTo};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use snell::{AgentProduct, Diagnostic, RetentionPeriod, ServerSettings, Severity};
-use snell_server::{AccessToken, PollSchedule, ServeError, ServeSettings, ServerListener, UnknownSenderPolicy, serve};
+use snell_server::{
+    AccessRole, AccessToken, PollSchedule, ServeError, ServeSettings, ServerListener, TlsFiles, TrustedHeader,
+    TrustedProxy, UnknownSenderPolicy, serve,
+};
 use snell_store::usage::PriceList;
 use snell_store::{DatabaseLocation, PostgresAddress, TranscriptDirectory};
 use tracing::level_filters::LevelFilter;
@@ -144,13 +147,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         .build()
         .context("cannot start threads")?;
     let is_page_wanted = args.open;
+    let scheme = PageScheme::from_settings(&configured.server);
     let spinner = Spinner::start("opening the database");
     let database = settings.database_location();
     let exporter = Arc::new(Mutex::new(None));
     let started_exporter = exporter.clone();
     let dispatcher = Arc::new(Mutex::new(None));
     let started = dispatcher.clone();
-    let listener = bind_address(address)?.with_ready_callback(move |address| {
+    let listener = bind_address(address, scheme)?.with_ready_callback(move |address| {
         // Each machine sends its own notices and telemetry; for the database of a team, none are sent.
         if let Some(file) = database.file() {
             let exporting = TelemetryExporter::start(file.to_owned());
@@ -160,9 +164,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
             *started.lock().unwrap_or_else(PoisonError::into_inner) = running.ok();
         }
         drop(spinner);
-        output::print_line(&format!("Snell listens on http://{address}"));
+        output::print_line(&format!("Snell listens on {}://{address}", scheme.name()));
         if is_page_wanted {
-            browser::open_url(&format_page_url(address));
+            browser::open_url(&format_page_url(address, scheme));
         }
     });
     let served = runtime.block_on(async {
@@ -196,12 +200,12 @@ fn check_findings(args: &Args, configured: &ServerSettings, findings: &[Diagnost
 }
 
 /// Listens on an address. If another Snell does, the error names its page.
-fn bind_address(address: SocketAddr) -> anyhow::Result<ServerListener> {
+fn bind_address(address: SocketAddr, scheme: PageScheme) -> anyhow::Result<ServerListener> {
     let error = match ServerListener::bind(address) {
         Ok(listener) => return Ok(listener),
         Err(error) => error,
     };
-    let url = format_page_url(address);
+    let url = format_page_url(address, scheme);
     if !matches!(error, ServeError::AddressInUse { .. }) || !is_snell_receiver(&url) {
         return Err(error.into());
     }
@@ -211,13 +215,33 @@ fn bind_address(address: SocketAddr) -> anyhow::Result<ServerListener> {
 }
 
 /// The address of the page for a browser on this machine.
-pub(super) fn format_page_url(address: SocketAddr) -> String {
+pub(super) fn format_page_url(address: SocketAddr, scheme: PageScheme) -> String {
     let host = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
         IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
         ip => ip,
     };
-    format!("http://{}", SocketAddr::new(host, address.port()))
+    format!("{}://{}", scheme.name(), SocketAddr::new(host, address.port()))
+}
+
+/// How the receiver is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PageScheme {
+    Plain,
+    Tls,
+}
+
+impl PageScheme {
+    pub(super) fn from_settings(configured: &ServerSettings) -> Self {
+        if configured.tls_cert.is_some() { Self::Tls } else { Self::Plain }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "http",
+            Self::Tls => "https",
+        }
+    }
 }
 
 /// The error about a faulty configuration, and the option that can replace it.
@@ -235,6 +259,17 @@ fn build_settings(args: &Args, configured: &ServerSettings, keep: RetentionPerio
     settings.token = token_file.map(AccessToken::from_file).transpose()?;
     let answer_token_file = args.answer_token_file.as_deref().or(configured.answer_token_file.as_deref());
     settings.answer_token = answer_token_file.map(AccessToken::from_file).transpose()?;
+    settings.tls = configured
+        .tls_cert
+        .clone()
+        .zip(configured.tls_key.clone())
+        .map(|(certificate, key)| TlsFiles { certificate, key });
+    settings.trusted_header = configured.trusted_header.as_deref().and_then(|header| {
+        let proxies = configured.trusted_proxies.iter().filter_map(|proxy| TrustedProxy::parse(proxy)).collect();
+        let roles = configured.roles.iter();
+        let roles = roles.filter_map(|(name, role)| Some((name.clone(), AccessRole::parse(role)?))).collect();
+        TrustedHeader::new(header, proxies, roles)
+    });
     settings.user_name = env::read_user_name();
     settings.allow_hosts =
         if args.allow_hosts.is_empty() { configured.allow_hosts.clone() } else { args.allow_hosts.clone() };

@@ -32,6 +32,7 @@ impl PageLink {
             Self::FromSettings => return None,
         };
         let is_everywhere = address.parse::<SocketAddr>().is_ok_and(|address| address.ip().is_unspecified());
-        (!is_everywhere).then(|| format!("http://{address}"))
+        let scheme = if server.tls_cert.is_some() { "https" } else { "http" };
+        (!is_everywhere).then(|| format!("{scheme}://{address}"))
     }
 }

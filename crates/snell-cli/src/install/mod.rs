@@ -17,6 +17,7 @@ pub(crate) mod atomic_file;
 pub(crate) mod audit_preset;
 pub(crate) mod backup;
 pub(crate) mod exe_path;
+pub(crate) mod forwarding;
 pub(crate) mod found_agents;
 pub(crate) mod handler;
 pub(crate) mod jsonc;

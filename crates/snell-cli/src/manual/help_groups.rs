@@ -48,7 +48,10 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
             ("statusline", "lifecycle"),
         ],
     ),
-    ("Receiver", &[("serve", "http"), ("service", "run-a-receiver"), ("notify", "run-a-receiver")]),
+    (
+        "Receiver",
+        &[("serve", "http"), ("service", "run-a-receiver"), ("token", "run-a-receiver"), ("notify", "run-a-receiver")],
+    ),
 ];
 
 /// The topic of the page that describes all commands.
@@ -74,7 +77,7 @@ pub(super) fn with_groups(root: Command) -> Command {
         }
     }
     // Blank lines between the groups and below them would not fit on a screen.
-    root.help_template(format!("{{about-with-newline}}{{usage-heading}} {{usage}}\n{groups}{FOOTER}{{after-help}}"))
+    root.help_template(format!("{{about}}. {{usage-heading}} {{usage}}\n{groups}{FOOTER}{{after-help}}"))
 }
 
 /// `Docs: snell docs http, snell docs commands`.

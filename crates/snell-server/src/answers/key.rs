@@ -11,7 +11,7 @@ use snell_store::requests::AnswerChoice;
 
 use super::hmac::compute_hmac;
 use crate::http::errors::{HttpError, format_error_chain};
-use crate::http::token::{AccessToken, TokenError, read_token_file};
+use crate::http::token::{AccessToken, TokenError, read_token_file, to_hex};
 
 /// The file in the data directory.
 const FILE_NAME: &str = "answers.key";
@@ -108,11 +108,16 @@ impl AnswerKey {
     }
 }
 
+/// Random bytes of the system.
+pub(crate) fn read_random_bytes<const COUNT: usize>() -> io::Result<[u8; COUNT]> {
+    let mut random = [0; COUNT];
+    File::open("/dev/urandom")?.read_exact(&mut random)?;
+    Ok(random)
+}
+
 /// Creates the key file. If another process creates one at the same time, that one stays.
 fn create_key_file(path: &Path) -> io::Result<()> {
-    let mut random = [0; KEY_BYTES + NAME_BYTES];
-    File::open("/dev/urandom")?.read_exact(&mut random)?;
-    let to_hex = |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
+    let random: [u8; KEY_BYTES + NAME_BYTES] = read_random_bytes()?;
     let (text, name) = (to_hex(&random[..KEY_BYTES]), to_hex(&random[KEY_BYTES..]));
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(format!(".{name}"));

@@ -10,8 +10,8 @@ mod submit;
 mod watch;
 
 pub use hmac::compute_hmac;
-pub(crate) use key::LazyAnswerKey;
 pub use key::{AnswerKey, AnswerLink};
-pub(crate) use right::{AnswerRight, describe_peer};
+pub(crate) use key::{LazyAnswerKey, read_random_bytes};
+pub(crate) use right::{AnswerRight, PersonProof, describe_peer};
 pub(crate) use submit::{find_request, submit_answer, unknown_remembered_error, unknown_request_error};
 pub(crate) use watch::{AnswerWatch, WatchGuard};

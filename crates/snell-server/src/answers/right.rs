@@ -1,5 +1,7 @@
 //! The right to answer requests of agents.
 
+use std::borrow::Cow;
+
 use snell::UserMessage;
 
 use crate::http::errors::HttpError;
@@ -7,7 +9,7 @@ use crate::http::gate::RequestTransport;
 use crate::settings::ServeSettings;
 
 /// Whether a client may answer requests, and how it has shown that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AnswerRight {
     /// Through the unix socket, or over a connection of this user while there is no token.
     ThisUser,
@@ -15,40 +17,54 @@ pub(crate) enum AnswerRight {
     Token,
     /// With the cookie of a login with the answer token.
     Cookie,
+    /// A person whose role allows it.
+    Person { name: String, proof: PersonProof },
     /// It may not.
     None,
 }
 
+/// How a person has shown who it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PersonProof {
+    /// With its token in a header.
+    Token,
+    /// With something that a browser or a proxy adds to each request by itself.
+    Browser,
+}
+
 impl AnswerRight {
-    pub(crate) fn is_granted(self) -> bool {
-        self != Self::None
+    pub(crate) fn is_granted(&self) -> bool {
+        *self != Self::None
     }
 
     /// Checks that a program may answer. Browsers send cookies by themselves, so a cookie alone is not enough.
-    pub(crate) fn require_for_api(self) -> Result<(), HttpError> {
+    pub(crate) fn require_for_api(&self) -> Result<(), HttpError> {
         match self {
-            Self::ThisUser | Self::Token => Ok(()),
-            Self::Cookie => Err(HttpError::Forbidden(
-                UserMessage::new("a cookie cannot answer requests here")
-                    .with_hint("send the header `Authorization: Bearer TOKEN` with the answer token, or use the page"),
-            )),
+            Self::ThisUser | Self::Token | Self::Person { proof: PersonProof::Token, .. } => Ok(()),
+            Self::Cookie | Self::Person { proof: PersonProof::Browser, .. } => {
+                Err(HttpError::Forbidden(UserMessage::new("a cookie cannot answer requests here").with_hint(
+                    "send the header `Authorization: Bearer TOKEN` with a token that may answer, or use the page",
+                )))
+            }
             Self::None => Err(HttpError::NoAnswerRight),
         }
     }
 
     /// The client in the value that forms carry.
-    pub(crate) fn form_client(self) -> &'static str {
+    pub(crate) fn form_client(&self) -> Cow<'static, str> {
         match self {
-            Self::ThisUser | Self::None => "this user",
-            Self::Token | Self::Cookie => "answer token",
+            Self::ThisUser | Self::None => "this user".into(),
+            Self::Token | Self::Cookie => "answer token".into(),
+            Self::Person { name, .. } => format!("person {name}").into(),
         }
     }
 
     /// The author of answers of this client, for people.
-    pub(crate) fn describe_author(self, via: RequestTransport, settings: &ServeSettings) -> String {
+    pub(crate) fn describe_author(&self, via: RequestTransport, settings: &ServeSettings) -> String {
         match self {
             Self::ThisUser | Self::None => settings.user_name.clone().unwrap_or_else(|| "this user".into()),
             Self::Token | Self::Cookie => format!("the answer token{}", describe_peer(via)),
+            Self::Person { name, .. } => name.clone(),
         }
     }
 }

@@ -14,12 +14,15 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio_rustls::TlsAcceptor;
 
 use crate::http::connection_owner::{ConnectionOwner, find_owner};
 use crate::http::gate::RequestTransport;
 use crate::http::middleware::{MAX_HEAD_BYTES, RequestPipeline};
+use crate::http::tls::TlsCertificate;
 use crate::http::write_timeout::{StreamingResponse, WriteTimeoutStream};
 use crate::settings::{ServeSettings, UnknownSenderPolicy};
+use crate::tokens::LiveTokens;
 
 /// How long to wait after a failed accept, for instance without free file descriptors.
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
@@ -66,6 +69,8 @@ pub(crate) struct ConnectionAcceptor {
     head_timeout: Duration,
     write_timeout: Duration,
     owner_check: OwnerCheck,
+    named_tokens: Arc<LiveTokens>,
+    has_proxies: bool,
     phase: watch::Receiver<ShutdownPhase>,
     _open_connection: mpsc::Sender<Infallible>,
 }
@@ -75,6 +80,7 @@ impl ConnectionAcceptor {
     pub(crate) fn new(
         pipeline: RequestPipeline,
         settings: &ServeSettings,
+        named_tokens: Arc<LiveTokens>,
         phase: watch::Receiver<ShutdownPhase>,
     ) -> (Self, mpsc::Receiver<Infallible>) {
         let (open_connection, connections_closed) = mpsc::channel(1);
@@ -89,6 +95,8 @@ impl ConnectionAcceptor {
                 Some(_) => OwnerCheck::Skip,
                 None => OwnerCheck::AskKernel(settings.unknown_senders),
             },
+            named_tokens,
+            has_proxies: settings.trusted_header.is_some(),
             phase,
             _open_connection: open_connection,
         };
@@ -96,7 +104,7 @@ impl ConnectionAcceptor {
     }
 
     /// Accepts TCP connections until the server closes.
-    pub(crate) async fn accept_tcp(mut self, listener: TcpListener) {
+    pub(crate) async fn accept_tcp(mut self, listener: TcpListener, tls: Option<TlsCertificate>) {
         while let Some(accepted) = self.next_connection(listener.accept()).await {
             let Some((stream, peer)) = handle_accept_result(accepted).await else {
                 continue;
@@ -104,11 +112,34 @@ impl ConnectionAcceptor {
             let Ok((via, refused)) = prepare_tcp_connection(&stream, peer, self.owner_check) else {
                 continue;
             };
-            let permits = if refused { &self.refused_permits } else { &self.tcp_permits };
-            let Some(permit) = acquire_permit(permits, || stream.try_write(TOO_MANY_CONNECTIONS)) else {
+            // With a token of its own, or through a proxy, a connection of any user may be admitted.
+            let is_hopeless = refused && !self.has_proxies && self.named_tokens.is_empty();
+            let permits = if is_hopeless { &self.refused_permits } else { &self.tcp_permits };
+            let is_encrypted = tls.is_some();
+            let refuse = || if is_encrypted { Ok(0) } else { stream.try_write(TOO_MANY_CONNECTIONS) };
+            let Some(permit) = acquire_permit(permits, refuse) else {
                 continue;
             };
-            tokio::spawn(self.clone().serve_connection(stream, via, permit));
+            let acceptor = self.clone();
+            match &tls {
+                None => drop(tokio::spawn(acceptor.serve_connection(stream, via, permit))),
+                Some(tls) => drop(tokio::spawn(acceptor.serve_encrypted(tls.acceptor(), stream, via, permit))),
+            }
+        }
+    }
+
+    /// Serves a connection after its handshake, which may take as long as the head of a request.
+    async fn serve_encrypted(
+        self,
+        tls: TlsAcceptor,
+        stream: TcpStream,
+        via: RequestTransport,
+        permit: OwnedSemaphorePermit,
+    ) {
+        match tokio::time::timeout(self.head_timeout, tls.accept(stream)).await {
+            Ok(Ok(stream)) => self.serve_connection(stream, via, permit).await,
+            Ok(Err(error)) => tracing::debug!(%error, "no TLS handshake"),
+            Err(_) => tracing::debug!("the TLS handshake took too long"),
         }
     }
 

@@ -14,6 +14,7 @@ use snell::UserMessage;
 use snell_store::StoreError;
 
 use crate::http::listener::ServerOwner;
+use crate::tokens::AccessRole;
 pub(crate) use snell_store::format_error_chain;
 
 /// Why a server cannot run.
@@ -44,6 +45,16 @@ pub enum ServeError {
     /// The token that reads is also the one that answers.
     #[error("the token and the answer token are equal")]
     SameTokens,
+    /// The certificate or its key cannot be used.
+    #[error("cannot use the certificate {} with the key {}: {why}", certificate.display(), key.display())]
+    Tls {
+        /// The file of the certificate.
+        certificate: PathBuf,
+        /// The file of its key.
+        key: PathBuf,
+        /// Why.
+        why: String,
+    },
     /// A value of `--allow-host` is not a host name.
     #[error("\"{name}\" is not a host name")]
     NoHost {
@@ -95,10 +106,13 @@ impl ServeError {
                 Some("end the program that uses it, such as another `snell serve`, or pass another --addr")
             }
             Self::TokenRequired { .. } => Some(
-                "write a token to a file that only you can read and pass it with --token-file, or listen on 127.0.0.1",
+                "create a token with `snell token create`, or write one to a file and pass it with --token-file, or listen on 127.0.0.1",
             ),
             Self::SameTokens => Some("write another token to the file of --answer-token-file"),
             Self::NoHost { .. } => Some("write a name such as receiver.example.com, with or without a port"),
+            Self::Tls { .. } => {
+                Some("name PEM files that this user can read: the chain of certificates, and the key of the first")
+            }
             Self::AlreadyServed { .. } => Some("end it first"),
             Self::Address { .. } | Self::Socket { .. } | Self::Store { .. } | Self::System { .. } => None,
         }
@@ -127,6 +141,12 @@ pub(crate) enum HttpError {
     ForeignOrigin,
     /// The client may read, but not answer requests of agents.
     NoAnswerRight,
+    /// The role of the client's token does not allow this.
+    RoleTooLow { role: AccessRole },
+    /// Only a token of the role `administer` may do this.
+    NoAdministrator,
+    /// A proxy named a person who has no role.
+    NoRole { name: String },
     /// The client may not do this in this way.
     Forbidden(UserMessage),
     /// The request of an agent has an answer.
@@ -216,6 +236,15 @@ impl HttpError {
             Self::NoAnswerRight => (StatusCode::FORBIDDEN, "no right to answer",
                 UserMessage::new("you may not answer requests of agents").with_hint(
                     "send the answer token; `snell serve --answer-token-file` sets it")),
+            Self::RoleTooLow { role } => (StatusCode::FORBIDDEN, "role too low",
+                UserMessage::new(format!("the role \"{role}\" does not allow this"))
+                    .with_hint("ask for a token of another role; `snell token create` makes one on the server")),
+            Self::NoAdministrator => (StatusCode::FORBIDDEN, "not an administrator",
+                UserMessage::new("a token of the role \"administer\" is required")
+                    .with_hint("run `snell token` on the server, or create such a token there")),
+            Self::NoRole { name } => (StatusCode::FORBIDDEN, "person without a role",
+                UserMessage::new(format!("\"{name}\" may not use this server"))
+                    .with_hint("add the name to [server.roles] in snell.toml on the server")),
             Self::Forbidden(message) => (StatusCode::FORBIDDEN, "not allowed in this way", message.clone()),
             Self::AlreadyAnswered(message) => (StatusCode::CONFLICT, "already answered", message.clone()),
             Self::AnswerNotDelivered(message) => (StatusCode::CONFLICT, "answer not delivered", message.clone()),

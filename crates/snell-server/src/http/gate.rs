@@ -2,15 +2,18 @@
 //! name, its origin or its token.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::{HeaderMap, Method, Request, Uri};
 
-use crate::answers::AnswerRight;
+use crate::answers::{AnswerRight, PersonProof};
 use crate::http::connection_owner::ConnectionOwner;
 use crate::http::errors::{HttpError, ServeError};
+use crate::http::proxy_identity::TrustedHeader;
 use crate::http::token::{AccessToken, SessionCookie};
 use crate::settings::{ServeSettings, UnknownSenderPolicy};
+use crate::tokens::{self, AccessRole, AccessTask, LiveTokens};
 
 /// Host names that always mean this machine.
 const LOOPBACK_NAMES: &[&str] = &["localhost", "127.0.0.1", "[::1]"];
@@ -43,6 +46,8 @@ pub(crate) enum RequestTransport {
 pub(crate) enum SenderIdentity {
     /// The request came through the unix socket, over a connection of this user, or with the token.
     Verified,
+    /// The sender has a token of its own, and may be on another machine.
+    Named,
     /// The sender may be any user of this machine.
     Unverified,
 }
@@ -58,26 +63,59 @@ pub(crate) enum RouteAccess {
     AuthenticatedNavigation,
     /// Clients with the token, but no pages of other sites.
     Authenticated,
+    /// As [`Self::Authenticated`], for sending events.
+    Sending,
+    /// As [`Self::Authenticated`], for senders and readers.
+    Probing,
     /// Reading: as [`Self::Authenticated`]. Other methods: clients that may answer requests, also those with a cookie,
     /// whose forms must prove that they are ours. No pages of other sites.
     Answering,
+    /// Clients with a token of the role `administer` in a header.
+    Administering,
     /// Everyone who can reach the server and has a signed link, also on another site, but no other requests of other
     /// sites.
     SignedLink,
 }
 
+impl RouteAccess {
+    /// The task of a request, for clients with a role.
+    fn task(self, is_reading: bool) -> AccessTask {
+        match self {
+            Self::Sending => AccessTask::Send,
+            Self::Probing => AccessTask::Probe,
+            Self::Administering => AccessTask::Administer,
+            Self::Answering if !is_reading => AccessTask::Answer,
+            Self::Public
+            | Self::SameOrigin
+            | Self::AuthenticatedNavigation
+            | Self::Authenticated
+            | Self::Answering
+            | Self::SignedLink => AccessTask::Look,
+        }
+    }
+}
+
 /// The sender of a request that is admitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AdmittedSender {
     pub(crate) identity: SenderIdentity,
     pub(crate) right: AnswerRight,
+    /// The role of a person or a machine with a name.
+    role: Option<AccessRole>,
 }
 
 impl AdmittedSender {
-    const UNKNOWN: Self = Self { identity: SenderIdentity::Unverified, right: AnswerRight::None };
+    const UNKNOWN: Self = Self { identity: SenderIdentity::Unverified, right: AnswerRight::None, role: None };
 
     const fn verified(right: AnswerRight) -> Self {
-        Self { identity: SenderIdentity::Verified, right }
+        Self { identity: SenderIdentity::Verified, right, role: None }
+    }
+
+    fn named(name: &str, role: AccessRole, proof: PersonProof) -> Self {
+        let may_answer = role.allows(AccessTask::Answer);
+        let person = AnswerRight::Person { name: name.to_owned(), proof };
+        let right = if may_answer { person } else { AnswerRight::None };
+        Self { identity: SenderIdentity::Named, right, role: Some(role) }
     }
 }
 
@@ -93,11 +131,17 @@ pub(crate) struct Gate {
     allowed: Vec<(String, Option<u16>)>,
     token: Option<(AccessToken, SessionCookie)>,
     answer_token: Option<(AccessToken, SessionCookie)>,
+    named_tokens: Arc<LiveTokens>,
+    trusted_header: Option<TrustedHeader>,
     unknown_senders: UnknownSenderPolicy,
 }
 
 impl Gate {
-    pub(crate) fn new(address: SocketAddr, settings: &ServeSettings) -> Result<Self, ServeError> {
+    pub(crate) fn new(
+        address: SocketAddr,
+        settings: &ServeSettings,
+        named_tokens: Arc<LiveTokens>,
+    ) -> Result<Self, ServeError> {
         let named = |host: &String| match parse_host(host) {
             Some((name, port)) => Ok((name.to_owned(), port)),
             None => Err(ServeError::NoHost { name: host.clone() }),
@@ -107,6 +151,8 @@ impl Gate {
             allowed: settings.allow_hosts.iter().map(named).collect::<Result<_, _>>()?,
             token: settings.token.clone().map(with_cookie),
             answer_token: settings.answer_token.clone().map(with_cookie),
+            named_tokens,
+            trusted_header: settings.trusted_header.clone(),
             unknown_senders: settings.unknown_senders,
         })
     }
@@ -126,13 +172,25 @@ impl Gate {
                 self.refuse_foreign_origin(host, headers, access)?;
                 Ok(AdmittedSender::UNKNOWN)
             }
-            RouteAccess::AuthenticatedNavigation | RouteAccess::Authenticated | RouteAccess::Answering => {
+            RouteAccess::AuthenticatedNavigation
+            | RouteAccess::Authenticated
+            | RouteAccess::Sending
+            | RouteAccess::Probing
+            | RouteAccess::Administering
+            | RouteAccess::Answering => {
                 self.refuse_foreign_origin(host, headers, access)?;
                 let is_reading = [Method::GET, Method::HEAD].contains(request.method());
                 // Browsers send cookies by themselves, so a cookie allows only reading, and forms that prove that they
                 // are ours.
-                let cookies = (is_reading || access == RouteAccess::Answering).then_some(headers);
+                let with_cookies = is_reading && access != RouteAccess::Administering;
+                let cookies = (with_cookies || access == RouteAccess::Answering).then_some(headers);
                 let sender = self.identify_sender(via, headers, cookies, host)?;
+                if access == RouteAccess::Administering && sender.role.is_none() {
+                    return Err(HttpError::NoAdministrator);
+                }
+                if let Some(role) = sender.role.filter(|role| !role.allows(access.task(is_reading))) {
+                    return Err(HttpError::RoleTooLow { role });
+                }
                 if access == RouteAccess::Answering && !is_reading && !sender.right.is_granted() {
                     return Err(HttpError::NoAnswerRight);
                 }
@@ -215,33 +273,58 @@ impl Gate {
         cookies: Option<&HeaderMap>,
         host: Option<&str>,
     ) -> Result<AdmittedSender, HttpError> {
-        let RequestTransport::Tcp { owner, .. } = via else {
+        let is_proxy = self.trusted_header.as_ref().is_some_and(|header| header.trusts(via));
+        if let (true, Some(header), Some(headers)) = (is_proxy, &self.trusted_header, cookies)
+            && let Some(person) = header.identify(headers)?
+        {
+            return Ok(AdmittedSender::named(&person.name, person.role, PersonProof::Browser));
+        }
+        if via == RequestTransport::UnixSocket && !is_proxy {
             return Ok(AdmittedSender::verified(AnswerRight::ThisUser));
-        };
+        }
         let shown = headers.get(AUTHORIZATION).and_then(|shown| parse_bearer_token(shown.as_bytes()));
+        if let Some(sender) = self.identify_by_token(shown, cookies) {
+            return Ok(sender);
+        }
+        let is_named = shown.is_some_and(|shown| shown.starts_with(tokens::TOKEN_PREFIX.as_bytes()));
+        match via {
+            // A proxy's connection says nothing about its client, and a token that was revoked is no longer valid anywhere.
+            RequestTransport::Tcp { owner, .. } if self.token.is_none() && !is_proxy && !is_named => {
+                let identity = self.identify_owner(owner)?;
+                let is_near = owner == ConnectionOwner::ThisUser && is_direct(host, headers);
+                let may_answer = is_near && self.answer_token.is_none();
+                let right = if may_answer { AnswerRight::ThisUser } else { AnswerRight::None };
+                Ok(AdmittedSender { identity, right, role: None })
+            }
+            _ => Err(HttpError::NoToken),
+        }
+    }
+
+    /// The sender by a token, or by the cookie of a login with it.
+    fn identify_by_token(&self, shown: Option<&[u8]>, cookies: Option<&HeaderMap>) -> Option<AdmittedSender> {
         let has_token = |(token, _): &&(AccessToken, SessionCookie)| shown.is_some_and(|shown| token.matches(shown));
         let has_cookie =
             |(_, cookie): &&(AccessToken, SessionCookie)| cookies.is_some_and(|headers| cookie.is_in_headers(headers));
         let answers = self.answer_token.as_ref().filter(|_| cookies.is_some());
         if answers.filter(has_token).is_some() {
-            return Ok(AdmittedSender::verified(AnswerRight::Token));
+            return Some(AdmittedSender::verified(AnswerRight::Token));
         }
         if answers.filter(has_cookie).is_some() {
-            return Ok(AdmittedSender::verified(AnswerRight::Cookie));
+            return Some(AdmittedSender::verified(AnswerRight::Cookie));
         }
-        match &self.token {
-            Some(token) if has_token(&token) || has_cookie(&token) => Ok(AdmittedSender::verified(AnswerRight::None)),
-            Some(_) => Err(HttpError::NoToken),
-            None => {
-                let identity = self.identify_owner(owner)?;
-                let is_near = owner == ConnectionOwner::ThisUser && is_direct(host, headers);
-                let may_answer = is_near && self.answer_token.is_none();
-                Ok(AdmittedSender {
-                    identity,
-                    right: if may_answer { AnswerRight::ThisUser } else { AnswerRight::None },
-                })
-            }
+        if self.token.as_ref().is_some_and(|token| has_token(&token) || has_cookie(&token)) {
+            return Some(AdmittedSender::verified(AnswerRight::None));
         }
+        if shown.is_none() && cookies.is_none() {
+            return None;
+        }
+        let named = self.named_tokens.load();
+        let by_text = shown.and_then(|shown| tokens::find_by_text(&named, shown));
+        if let Some(known) = by_text {
+            return Some(AdmittedSender::named(&known.name, known.role, PersonProof::Token));
+        }
+        let known = cookies.and_then(|headers| tokens::find_by_cookie(&named, headers))?;
+        Some(AdmittedSender::named(&known.name, known.role, PersonProof::Browser))
     }
 
     fn identify_owner(&self, owner: ConnectionOwner) -> Result<SenderIdentity, HttpError> {

@@ -16,9 +16,11 @@ use hyper::body::Incoming;
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 
+use crate::app_state::SharedAppState;
 use crate::http::errors::{AttachedHttpError, HttpError};
 use crate::http::gate::{Gate, RequestTransport};
-use crate::http::routes;
+use crate::http::routes::{self, RouteMatch};
+use crate::ingest;
 use crate::metrics::{GaugeGuard, ServerMetrics, method_label};
 use crate::web;
 
@@ -44,23 +46,37 @@ pub(crate) const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// Checks, routes and answers every request.
 pub(crate) struct RequestPipeline {
     router: TowerToHyperService<Router>,
+    admission: Arc<Admission>,
+    app: SharedAppState,
+}
+
+/// The steps around every route.
+struct Admission {
+    gate: Gate,
     metrics: Arc<ServerMetrics>,
 }
 
 impl RequestPipeline {
-    pub(crate) fn new(gate: Gate, routes: Router, metrics: Arc<ServerMetrics>) -> Self {
-        let layer = middleware::from_fn_with_state(Arc::new((gate, metrics.clone())), admit_and_answer);
-        Self { router: TowerToHyperService::new(routes.layer(layer)), metrics }
+    pub(crate) fn new(gate: Gate, app: SharedAppState) -> Self {
+        let admission = Arc::new(Admission { gate, metrics: app.metrics.clone() });
+        let layer = middleware::from_fn_with_state(admission.clone(), admit_and_route);
+        let router = TowerToHyperService::new(routes::build_router(app.clone()).layer(layer));
+        Self { router, admission, app }
     }
 
     /// Counts a connection until the returned guard is dropped.
     pub(crate) fn count_connection(&self) -> GaugeGuard {
-        GaugeGuard::new(&self.metrics.connections)
+        GaugeGuard::new(&self.admission.metrics.connections)
     }
 
     pub(crate) async fn handle_request(&self, via: RequestTransport, request: Request<Incoming>) -> Response {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(via);
+        // Events are most of the requests. The router would allocate a few kilobytes for each.
+        if let Some((route, event)) = routes::find_event_route(request.method(), request.uri().path()) {
+            let receive = async |request| ingest::receive_event(&self.app, event, request).await.into_response();
+            return self.admission.admit_and_answer(via, route, request, receive).await;
+        }
         let mut answer = match self.router.call(request).await {
             Ok(answer) => answer,
             Err(never) => match never {},
@@ -73,37 +89,48 @@ impl RequestPipeline {
     }
 }
 
-/// Wraps every route. The router also calls it for unknown paths, so no request can bypass it.
-async fn admit_and_answer(
-    State(pipeline): State<Arc<(Gate, Arc<ServerMetrics>)>>,
+/// Wraps every route of the router. It also calls this for unknown paths, so no request can bypass it.
+async fn admit_and_route(
+    State(admission): State<Arc<Admission>>,
     Extension(via): Extension<RequestTransport>,
     matched: Option<MatchedPath>,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Response {
-    let (gate, metrics) = &*pipeline;
-    let started = Instant::now();
     let route = routes::find_route(matched.as_ref().map(MatchedPath::as_str));
-    let method = request.method().clone();
-    let is_page = is_page_request(&route, &request);
-    let uri = request.uri().clone();
-    let admitted = check_head_size(&request).and_then(|()| gate.admit(via, &request, route.access));
-    let mut answer = match admitted {
-        Ok(sender) => {
-            request.extensions_mut().insert(sender.identity);
-            request.extensions_mut().insert(sender.right);
-            next.run(request).await
+    admission.admit_and_answer(via, route, request, async |request| next.run(request).await).await
+}
+
+impl Admission {
+    /// Checks a request, answers it, adds default headers, and counts and logs the answer.
+    async fn admit_and_answer(
+        &self,
+        via: RequestTransport,
+        route: RouteMatch,
+        mut request: Request,
+        next: impl AsyncFnOnce(Request) -> Response,
+    ) -> Response {
+        let started = Instant::now();
+        let method = request.method().clone();
+        let page_uri = is_page_request(&route, &request).then(|| request.uri().clone());
+        let admitted = check_head_size(&request).and_then(|()| self.gate.admit(via, &request, route.access));
+        let mut answer = match admitted {
+            Ok(sender) => {
+                request.extensions_mut().insert(sender.identity);
+                request.extensions_mut().insert(sender.right);
+                next(request).await
+            }
+            Err(refusal) => refusal.into_response(),
+        };
+        if let (Some(AttachedHttpError(refusal)), Some(uri)) = (answer.extensions().get(), &page_uri) {
+            answer = web::render_error_page(&refusal.clone(), uri, answer);
         }
-        Err(refusal) => refusal.into_response(),
-    };
-    if let Some(AttachedHttpError(refusal)) = answer.extensions().get().filter(|_| is_page) {
-        answer = web::render_error_page(&refusal.clone(), &uri, answer);
+        insert_default_headers(answer.headers_mut());
+        let took = started.elapsed();
+        self.metrics.count_request(route.label, &method, answer.status(), took);
+        log_request(route.label, &method, &answer, took);
+        answer
     }
-    insert_default_headers(answer.headers_mut());
-    let took = started.elapsed();
-    metrics.count_request(route.label, &method, answer.status(), took);
-    log_request(route.label, &method, &answer, took);
-    answer
 }
 
 /// Refuses a large head. The parser itself refuses only much larger ones.
@@ -126,7 +153,7 @@ fn insert_default_headers(headers: &mut HeaderMap) {
 }
 
 /// Whether an error is a page for a person: where a view is, unless the client prefers JSON, and wherever a browser asks.
-fn is_page_request(route: &routes::RouteMatch, request: &Request) -> bool {
+fn is_page_request(route: &RouteMatch, request: &Request) -> bool {
     let looks = [Method::GET, Method::HEAD].contains(request.method());
     let accepted = request.headers().get(ACCEPT).and_then(|accepted| accepted.to_str().ok()).unwrap_or_default();
     let wants_page = accepted.contains("text/html");

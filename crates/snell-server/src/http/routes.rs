@@ -4,7 +4,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
 use snell::{EventName, UserMessage};
@@ -28,24 +28,34 @@ struct HttpRoute {
     /// Whether the response is a page for people.
     is_page: bool,
     handler: fn() -> MethodRouter<SharedAppState>,
+    /// For routes that take events: the event that the path names.
+    event: Option<fn() -> Option<EventName>>,
 }
 
+/// A route that takes events.
 const fn post_route(path: &'static str, answer: fn() -> MethodRouter<SharedAppState>) -> HttpRoute {
-    HttpRoute { method: "POST", path, access: RouteAccess::Authenticated, is_page: false, handler: answer }
+    HttpRoute { method: "POST", path, access: RouteAccess::Sending, is_page: false, handler: answer, event: None }
 }
 
 const fn get_route(path: &'static str, answer: fn() -> MethodRouter<SharedAppState>) -> HttpRoute {
-    HttpRoute { method: "GET", path, access: RouteAccess::Authenticated, is_page: false, handler: answer }
+    HttpRoute { method: "GET", path, access: RouteAccess::Authenticated, is_page: false, handler: answer, event: None }
 }
 
 /// A page for people, which links on other sites may open.
 const fn page_route(path: &'static str, answer: fn() -> MethodRouter<SharedAppState>) -> HttpRoute {
-    HttpRoute { method: "GET", path, access: RouteAccess::AuthenticatedNavigation, is_page: true, handler: answer }
+    HttpRoute {
+        method: "GET",
+        path,
+        access: RouteAccess::AuthenticatedNavigation,
+        is_page: true,
+        handler: answer,
+        event: None,
+    }
 }
 
 /// The target of a form.
 const fn form_route(path: &'static str, answer: fn() -> MethodRouter<SharedAppState>) -> HttpRoute {
-    HttpRoute { method: "POST", path, access: RouteAccess::SameOrigin, is_page: true, handler: answer }
+    HttpRoute { method: "POST", path, access: RouteAccess::SameOrigin, is_page: true, handler: answer, event: None }
 }
 
 impl HttpRoute {
@@ -53,22 +63,34 @@ impl HttpRoute {
         self.access = access;
         self
     }
+
+    const fn with_event(mut self, event: fn() -> Option<EventName>) -> Self {
+        self.event = Some(event);
+        self
+    }
 }
 
 /// Routes for programs.
 const API_ROUTES: &[HttpRoute] = &[
-    post_route("/hook/session-start", || ingest::event_route(EventName::SessionStart)),
-    post_route("/hook/session-end", || ingest::event_route(EventName::SessionEnd)),
-    post_route("/hook/user-prompt-submit", || ingest::event_route(EventName::UserPromptSubmit)),
-    post_route("/hook/stop", || ingest::event_route(EventName::Stop)),
-    post_route("/hook/notification", || ingest::event_route(EventName::Notification)),
-    post_route("/hook/pre-tool-use", || ingest::event_route(EventName::PreToolUse)),
-    post_route("/hook/post-tool-use", || ingest::event_route(EventName::PostToolUse)),
-    post_route("/hook/permission-request", || ingest::event_route(EventName::PermissionRequest)),
-    post_route("/hook/event", ingest::any_event_route),
+    post_route("/hook/session-start", || ingest::event_route(EventName::SessionStart))
+        .with_event(|| Some(EventName::SessionStart)),
+    post_route("/hook/session-end", || ingest::event_route(EventName::SessionEnd))
+        .with_event(|| Some(EventName::SessionEnd)),
+    post_route("/hook/user-prompt-submit", || ingest::event_route(EventName::UserPromptSubmit))
+        .with_event(|| Some(EventName::UserPromptSubmit)),
+    post_route("/hook/stop", || ingest::event_route(EventName::Stop)).with_event(|| Some(EventName::Stop)),
+    post_route("/hook/notification", || ingest::event_route(EventName::Notification))
+        .with_event(|| Some(EventName::Notification)),
+    post_route("/hook/pre-tool-use", || ingest::event_route(EventName::PreToolUse))
+        .with_event(|| Some(EventName::PreToolUse)),
+    post_route("/hook/post-tool-use", || ingest::event_route(EventName::PostToolUse))
+        .with_event(|| Some(EventName::PostToolUse)),
+    post_route("/hook/permission-request", || ingest::event_route(EventName::PermissionRequest))
+        .with_event(|| Some(EventName::PermissionRequest)),
+    post_route("/hook/event", ingest::any_event_route).with_event(|| None),
     post_route("/v1/logs", || post(ingest::receive_logs)),
     post_route("/v1/metrics", || post(ingest::receive_metrics)),
-    get_route("/hook/status", || get(api::get_status)),
+    get_route("/hook/status", || get(api::get_status)).with_access(RouteAccess::Probing),
     get_route("/api/events/stream", || get(stream::stream_events)),
     get_route("/api/agents", || get(api::list_agents)),
     get_route("/api/agents/{id}", || get(api::get_agent)),
@@ -81,6 +103,9 @@ const API_ROUTES: &[HttpRoute] = &[
     post_route("/api/requests/{id}", || post(api::answer_request)).with_access(RouteAccess::Answering),
     get_route("/api/remembered", || get(api::list_remembered)),
     post_route("/api/remembered/{id}/forget", || post(api::forget_remembered)).with_access(RouteAccess::Answering),
+    get_route("/api/tokens", || get(api::list_tokens)).with_access(RouteAccess::Administering),
+    post_route("/api/tokens", || post(api::create_token)).with_access(RouteAccess::Administering),
+    post_route("/api/tokens/{id}/revoke", || post(api::revoke_token)).with_access(RouteAccess::Administering),
     get_route("/api/usage", || get(api::get_usage)),
     get_route("/api/openapi.json", || get(async || response_with_type("application/json", OPENAPI))),
     get_route("/metrics", || get(api::get_metrics)),
@@ -155,6 +180,16 @@ pub(crate) fn find_route(path: Option<&str>) -> RouteMatch {
         Some(route) => RouteMatch { label: route.path, access: route.access, is_page: route.is_page },
         None => RouteMatch { label: UNMATCHED_LABEL, access: RouteAccess::Authenticated, is_page: false },
     }
+}
+
+/// The route of a request that sends an event, and the event that its path names.
+pub(crate) fn find_event_route(method: &Method, path: &str) -> Option<(RouteMatch, Option<EventName>)> {
+    if method != Method::POST || !path.starts_with("/hook/") {
+        return None;
+    }
+    let route = API_ROUTES.iter().find(|route| route.path == path)?;
+    let event = route.event?;
+    Some((RouteMatch { label: route.path, access: route.access, is_page: route.is_page }, event()))
 }
 
 /// The router of all routes.
@@ -255,13 +290,22 @@ mod tests {
     fn only_these_routes_are_open_to_more_than_our_own_pages() {
         let open: Vec<_> = all_routes()
             .filter(|route| route.access != RouteAccess::Authenticated)
+            .filter(|route| !(route.method == "POST" && route.path.starts_with("/hook/")))
             .map(|route| (route.method, route.path, route.access))
             .collect();
+        let events = all_routes().filter(|route| route.path.starts_with("/hook/") && route.method == "POST");
+        assert!(events.into_iter().all(|route| route.access == RouteAccess::Sending));
         let expected = [
+            ("POST", "/v1/logs", RouteAccess::Sending),
+            ("POST", "/v1/metrics", RouteAccess::Sending),
+            ("GET", "/hook/status", RouteAccess::Probing),
             // A liveness check, the views, the login and the assets.
             ("GET", "/api/requests/{id}", RouteAccess::Answering),
             ("POST", "/api/requests/{id}", RouteAccess::Answering),
             ("POST", "/api/remembered/{id}/forget", RouteAccess::Answering),
+            ("GET", "/api/tokens", RouteAccess::Administering),
+            ("POST", "/api/tokens", RouteAccess::Administering),
+            ("POST", "/api/tokens/{id}/revoke", RouteAccess::Administering),
             ("GET", "/healthz", RouteAccess::Public),
             ("GET", "/", RouteAccess::AuthenticatedNavigation),
             ("GET", "/agents/{id}", RouteAccess::AuthenticatedNavigation),

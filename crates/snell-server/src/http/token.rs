@@ -78,9 +78,30 @@ impl AccessToken {
         Self { digest: Sha256::digest(text.as_ref()).into() }
     }
 
+    /// The token with this digest; nothing if the text is no digest.
+    pub(crate) fn from_digest_text(text: &str) -> Option<Self> {
+        let mut digest = [0; 32];
+        if text.len() != 2 * digest.len() || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        for (at, byte) in digest.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
+        }
+        Some(Self { digest })
+    }
+
+    /// The digest as text.
+    pub(crate) fn to_digest_text(&self) -> String {
+        to_hex(&self.digest)
+    }
+
     /// Whether this is the token. The time depends only on the length of `shown`.
     pub(crate) fn matches(&self, shown: &[u8]) -> bool {
-        let shown = Self::new(shown);
+        self.is_same(&Self::new(shown))
+    }
+
+    /// Whether both are the same token. The time says nothing.
+    pub(crate) fn is_same(&self, shown: &Self) -> bool {
         let differences = self.digest.iter().zip(shown.digest).map(|(own, shown)| own ^ shown);
         differences.fold(0, |all, one| all | one) == 0
     }
@@ -130,6 +151,12 @@ fn read_private_file(path: &Path) -> Result<Option<String>, TokenError> {
     Ok(text.filter(|text| !text.is_empty() && !more))
 }
 
+/// The values of the cookies with this name.
+pub(crate) fn find_cookie_values<'h>(headers: &'h HeaderMap, name: &'h str) -> impl Iterator<Item = &'h [u8]> {
+    let pairs = headers.get_all(COOKIE).iter().flat_map(|cookies| cookies.as_bytes().split(|byte| *byte == b';'));
+    pairs.filter_map(move |pair| pair.trim_ascii().strip_prefix(name.as_bytes())?.strip_prefix(b"="))
+}
+
 /// A cookie that replaces the token. It is derived from the token, so it survives restarts and ends with the token; the
 /// token cannot be derived from it. Browsers send the cookies of a host to all of its ports, so the name depends on the
 /// token too.
@@ -140,19 +167,20 @@ pub(crate) struct SessionCookie {
 }
 
 impl SessionCookie {
-    /// Whether one of the `Cookie` headers has it.
-    pub(crate) fn is_in_headers(&self, headers: &HeaderMap) -> bool {
-        let mut cookies = headers.get_all(COOKIE).iter();
-        cookies.any(|cookies| self.is_in_cookie_header(cookies.as_bytes()))
+    /// The value of the cookie of a named token. It is derived from the token's text, which is not stored.
+    pub(crate) fn derive_named_value(text: &str) -> String {
+        to_hex(&Sha256::new().chain_update("the value of the cookie of a named token").chain_update(text).finalize())
     }
 
-    /// Whether a `Cookie` header has it.
-    fn is_in_cookie_header(&self, cookies: &[u8]) -> bool {
-        let value = |pair: &[u8]| {
-            let rest = pair.trim_ascii().strip_prefix(self.name.as_bytes())?.strip_prefix(b"=")?;
-            Some(AccessToken::new(&self.value).matches(rest))
-        };
-        cookies.split(|byte| *byte == b';').filter_map(value).any(|is| is)
+    /// The name of the cookie of the named token with this id.
+    pub(crate) fn named_token_cookie(id: &str) -> String {
+        format!("snell-person-{id}")
+    }
+
+    /// Whether one of the `Cookie` headers has it.
+    pub(crate) fn is_in_headers(&self, headers: &HeaderMap) -> bool {
+        let own = AccessToken::new(&self.value);
+        find_cookie_values(headers, &self.name).any(|value| own.matches(value))
     }
 }
 
@@ -162,7 +190,7 @@ impl std::fmt::Debug for SessionCookie {
     }
 }
 
-fn to_hex(bytes: &[u8]) -> String {
+pub(crate) fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -175,6 +203,10 @@ impl std::fmt::Debug for AccessToken {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn with_cookies(cookies: &str) -> HeaderMap {
+        [(COOKIE, cookies.parse().unwrap())].into_iter().collect()
+    }
 
     #[test]
     fn a_session_cookie_is_found_among_cookies_and_depends_only_on_its_token() {
@@ -194,12 +226,12 @@ mod tests {
             (String::new(), false),
         ];
         for (cookies, expected) in cases {
-            assert_eq!(pass.is_in_cookie_header(cookies.as_bytes()), expected, "{cookies}");
+            assert_eq!(pass.is_in_headers(&with_cookies(&cookies)), expected, "{cookies}");
         }
         assert_eq!(pass, AccessToken::new("secret").session_cookie());
         let other = AccessToken::new("another").session_cookie();
         assert!(other.name != *name && other.value != *value);
-        assert!(!pass.is_in_cookie_header(format!("{}={}", other.name, other.value).as_bytes()));
+        assert!(!pass.is_in_headers(&with_cookies(&format!("{}={}", other.name, other.value))));
         assert_eq!(format!("{pass:?}"), "SessionCookie(…)");
     }
 }

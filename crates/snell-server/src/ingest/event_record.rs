@@ -55,6 +55,14 @@ pub(super) fn build_event_record(
     Ok(observation)
 }
 
+/// Whether an event is of a machine that is known and not this one.
+pub(super) fn names_other_host(record: &EventRecord) -> bool {
+    static OWN_HOST: LazyLock<String> =
+        LazyLock::new(|| rustix::system::uname().nodename().to_string_lossy().into_owned());
+    let host = record.sender.host.as_deref().or_else(|| text_field(&record.payload, "host"));
+    host.is_some_and(|host| !host.trim().is_empty() && !host.trim().eq_ignore_ascii_case(&OWN_HOST))
+}
+
 /// Fields that name processes, terminals and files of this machine, which Snell would inspect.
 const LOCAL_CLAIMS: &[&str] =
     &["pid", "pid_started", "host", "tmux_pane", "tmux_session", "transcript_path", "agent_transcript_path"];

@@ -3,6 +3,7 @@
 pub(crate) mod body;
 mod event_record;
 mod fields;
+mod job_queue;
 mod json_object;
 mod otlp;
 pub(crate) mod outbox_drain;
@@ -17,7 +18,7 @@ use axum::routing::{MethodRouter, post};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use snell::EventName;
-use snell_store::IngestReceipt;
+use snell_store::{EventRecord, IngestReceipt};
 
 use crate::app_state::{AppState, SharedAppState};
 use crate::http::errors::{HttpError, json_response};
@@ -46,7 +47,12 @@ pub(crate) fn any_event_route() -> MethodRouter<SharedAppState> {
     post(async |State(app): State<SharedAppState>, request: Request| receive_event(&app, None, request).await)
 }
 
-async fn receive_event(app: &AppState, event: Option<EventName>, request: Request) -> Result<Response, HttpError> {
+/// Receives an event. Without an event of its route, the body names it.
+pub(crate) async fn receive_event(
+    app: &AppState,
+    event: Option<EventName>,
+    request: Request,
+) -> Result<Response, HttpError> {
     let mut name = event.unwrap_or_else(|| EventName::Other(String::new()));
     let received = ingest_request(app, &mut name, request).await;
     app.metrics.count_event(&name, classify_outcome(&received));
@@ -75,7 +81,7 @@ async fn ingest_request(app: &AppState, name: &mut EventName, request: Request) 
     drop(text);
     let is_named = *name != EventName::Other(String::new());
     let mut observation = event_record::build_event_record(is_named.then_some(&*name), fields, peer, app.clock.now())?;
-    if identity != Some(SenderIdentity::Verified) {
+    if !may_claim_local(identity, &observation) {
         event_record::quarantine_local_claims(&mut observation);
     }
     *name = EventName::parse(&observation.event);
@@ -98,6 +104,16 @@ pub(crate) fn ingest_outbox_message(app: &AppState, body: Map<String, Value>) ->
     let received = app.writer.record_blocking(observation);
     app.metrics.count_event(&name, classify_outcome(&received));
     received
+}
+
+/// Whether the event may name processes, terminals and files. An event with a token of its own may name those of another
+/// machine, but not those of this one.
+fn may_claim_local(identity: Option<SenderIdentity>, record: &EventRecord) -> bool {
+    match identity {
+        Some(SenderIdentity::Verified) => true,
+        Some(SenderIdentity::Named) => event_record::names_other_host(record),
+        Some(SenderIdentity::Unverified) | None => false,
+    }
 }
 
 /// The address of the sender, if it is another machine.

@@ -1,12 +1,13 @@
 //! The writer thread: stores all queued events in one transaction and acknowledges them after the commit.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use snell_store::{EventRecord, EventRecorder, IngestReceipt, NormalizedEvent, StoreError};
 use tokio::sync::oneshot;
 
+use super::job_queue::{BatchWait, CollectedJobs, JobReader, JobSender, PushRefusal, job_queue};
 use crate::http::errors::{HttpError, ServeError, format_error_chain};
 use crate::metrics::SharedMetrics;
 use crate::settings::ServeSettings;
@@ -17,7 +18,8 @@ const MAX_QUEUED_EVENTS: usize = 4096;
 /// The maximum number of events per transaction.
 const MAX_BATCH_EVENTS: usize = 256;
 
-/// How long the thread waits for more events if the last batch had several.
+/// How long the thread waits for more events if the last batch had several, because one transaction for all costs little more
+/// than one for the first. A single event does not wait.
 const BATCH_WINDOW: Duration = Duration::from_micros(500);
 
 /// After this time without events, the thread runs maintenance.
@@ -35,14 +37,26 @@ type WriteResult = Result<IngestReceipt, HttpError>;
 
 /// An event, and the request that waits until it is stored.
 struct WriteJob {
-    event: NormalizedEvent,
-    done: oneshot::Sender<WriteResult>,
+    event: Arc<NormalizedEvent>,
+    done: oneshot::Sender<WriteOutcome>,
+}
+
+/// The result for one event, and an earlier event that is no longer needed: the thread of a request frees it faster than the
+/// writer, because such threads made it.
+struct WriteOutcome {
+    result: WriteResult,
+    _replaced: Option<Arc<NormalizedEvent>>,
+}
+
+impl WriteOutcome {
+    fn shutting_down() -> Self {
+        Self { result: Err(HttpError::busy("the server is shutting down")), _replaced: None }
+    }
 }
 
 /// Sends events to the writer thread.
-#[derive(Debug)]
 pub(crate) struct EventWriter {
-    queue: SyncSender<WriteJob>,
+    queue: JobSender<WriteJob>,
     metrics: SharedMetrics,
 }
 
@@ -61,7 +75,7 @@ impl EventWriter {
                 return Err(ServeError::Store { database: database.to_string(), source });
             }
         }
-        let (queue, jobs) = sync_channel(MAX_QUEUED_EVENTS);
+        let (queue, jobs) = job_queue(MAX_QUEUED_EVENTS);
         let writer = WriterThread { recorder, since_checkpoint: 0, last_batch_len: 1, metrics: metrics.clone() };
         let thread = std::thread::Builder::new()
             .name("writer".into())
@@ -73,25 +87,27 @@ impl EventWriter {
     /// Records an event. Returns after the commit.
     pub(crate) async fn record(&self, record: EventRecord) -> Result<IngestReceipt, HttpError> {
         let receipt = self.enqueue(record)?;
-        receipt.await.unwrap_or_else(|_| Err(HttpError::busy("the server is shutting down")))
+        receipt.await.unwrap_or_else(|_| WriteOutcome::shutting_down()).result
     }
 
     /// As [`EventWriter::record`], for threads that may block.
     pub(crate) fn record_blocking(&self, record: EventRecord) -> Result<IngestReceipt, HttpError> {
         let receipt = self.enqueue(record)?;
-        receipt.blocking_recv().unwrap_or_else(|_| Err(HttpError::busy("the server is shutting down")))
+        receipt.blocking_recv().unwrap_or_else(|_| WriteOutcome::shutting_down()).result
     }
 
-    fn enqueue(&self, record: EventRecord) -> Result<oneshot::Receiver<WriteResult>, HttpError> {
+    fn enqueue(&self, record: EventRecord) -> Result<oneshot::Receiver<WriteOutcome>, HttpError> {
         // Normalizing here keeps work off the single writer thread.
-        let event = NormalizedEvent::from_record(record.into())?;
+        let event = Arc::new(NormalizedEvent::from_record(record.into())?);
         let (done, receipt) = oneshot::channel();
-        match self.queue.try_send(WriteJob { event, done }) {
-            Ok(()) => self.metrics.queued.inc(),
-            Err(TrySendError::Full(_)) => return Err(HttpError::busy("too many events wait to be stored")),
-            Err(TrySendError::Disconnected(_)) => return Err(HttpError::busy("the server is shutting down")),
+        self.metrics.queued.inc();
+        let refused = match self.queue.push(WriteJob { event, done }) {
+            Ok(()) => return Ok(receipt),
+            Err(PushRefusal::Full) => "too many events wait to be stored",
+            Err(PushRefusal::Closed) => "the server is shutting down",
         };
-        Ok(receipt)
+        self.metrics.queued.dec();
+        Err(HttpError::busy(refused))
     }
 }
 
@@ -105,46 +121,32 @@ struct WriterThread {
     metrics: SharedMetrics,
 }
 
-/// Collects the queued events. If the last batch had several, it waits a moment for more, because one transaction for
-/// all costs little more than one for the first. A single event does not wait.
-fn collect_batch(first: WriteJob, jobs: &Receiver<WriteJob>, expected: usize) -> Vec<WriteJob> {
-    let deadline = Instant::now() + BATCH_WINDOW;
-    let mut batch = vec![first];
-    while batch.len() < MAX_BATCH_EVENTS {
-        let next = match jobs.try_recv() {
-            Ok(job) => Ok(job),
-            Err(_) if batch.len() < expected => jobs.recv_timeout(deadline.saturating_duration_since(Instant::now())),
-            Err(_) => break,
-        };
-        match next {
-            Ok(job) => batch.push(job),
-            Err(_) => break,
-        }
-    }
-    batch
-}
-
 impl WriterThread {
-    fn run(mut self, jobs: &Receiver<WriteJob>) {
+    fn run(mut self, jobs: &JobReader<WriteJob>) {
         // Events that other processes could not store.
         self.ingest_pending(usize::MAX);
         loop {
-            match jobs.recv_timeout(IDLE_TIMEOUT) {
-                Ok(first) => {
-                    let batch = collect_batch(first, jobs, self.last_batch_len);
+            let wait = BatchWait {
+                idle: IDLE_TIMEOUT,
+                window: BATCH_WINDOW,
+                expected: self.last_batch_len,
+                most: MAX_BATCH_EVENTS,
+            };
+            match jobs.collect(wait) {
+                CollectedJobs::Batch(batch) => {
                     self.last_batch_len = batch.len();
                     self.store_batch(batch);
                     if self.since_checkpoint >= CHECKPOINT_AFTER_EVENTS {
                         self.checkpoint();
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => {
+                CollectedJobs::Idle => {
                     if self.since_checkpoint > 0 {
                         self.checkpoint();
                     }
                     self.ingest_pending(MAX_PENDING_PER_PASS);
                 }
-                Err(RecvTimeoutError::Disconnected) => break,
+                CollectedJobs::Closed => break,
             }
         }
         self.recorder.close();
@@ -159,19 +161,14 @@ impl WriterThread {
         self.metrics.queued.dec_by(i64::try_from(count).unwrap_or(i64::MAX));
         self.metrics.batch_events.observe(count as f64);
         self.metrics.commit_seconds.observe(started.elapsed().as_secs_f64());
+        let results: Vec<_> = match stored {
+            Ok(receipts) => receipts.into_iter().map(|receipt| receipt.map_err(HttpError::from)).collect(),
+            Err(error) => vec![Err(HttpError::from(error)); count],
+        };
+        let mut replaced = self.recorder.take_replaced_copies().into_iter();
         // A client that has disconnected gets no response, but its event is stored.
-        match stored {
-            Ok(receipts) => {
-                for (done, receipt) in waiting.into_iter().zip(receipts) {
-                    let _ = done.send(receipt.map_err(HttpError::from));
-                }
-            }
-            Err(error) => {
-                let refusal = HttpError::from(error);
-                for done in waiting {
-                    let _ = done.send(Err(refusal.clone()));
-                }
-            }
+        for (done, result) in waiting.into_iter().zip(results) {
+            let _ = done.send(WriteOutcome { result, _replaced: replaced.next() });
         }
         self.log_warnings();
     }

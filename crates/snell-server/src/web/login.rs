@@ -12,7 +12,8 @@ use url::form_urlencoded;
 use super::{PageResult, html_response, layout};
 use crate::app_state::{AppState, SharedAppState};
 use crate::http::errors::HttpError;
-use crate::http::token::AccessToken;
+use crate::http::token::{AccessToken, SessionCookie};
+use crate::tokens::{self, AccessTask};
 
 /// The maximum size of the form's data.
 const MAX_FORM_BYTES: usize = 16 * 1024;
@@ -22,7 +23,7 @@ const COOKIE_MAX_AGE_SECONDS: u32 = 90 * 24 * 60 * 60;
 
 /// `GET /login`
 pub(crate) async fn get_login_page(State(app): State<SharedAppState>) -> PageResult {
-    if list_tokens(&app).next().is_none() {
+    if !app.has_login() {
         return Ok(redirect_to("/"));
     }
     Ok(html_response(layout::render_static_page("Log in", &render_login_form("/", ""))))
@@ -44,8 +45,8 @@ fn render_login_form(next: &str, error: &str) -> Markup {
             button { "Log in" }
         }
         p {
-            "The token is in the file that was passed to the server with " code { "--token-file" } ", or with "
-            code { "--answer-token-file" } " to answer agents, too."
+            "Use your own token, which " code { "snell token create" } " printed on the server, or the one in the file that was passed to the server with "
+            code { "--token-file" } ", or with " code { "--answer-token-file" } " to answer agents, too."
         }
         // A browser that follows a link from another site does not send the cookie; from this link it does.
         p { a href=(sanitize_redirect(next)) { "I am already logged in" } }
@@ -62,28 +63,45 @@ pub(crate) async fn log_in(State(app): State<SharedAppState>, headers: HeaderMap
         pairs.find(|(other, _)| other == name).map(|(_, value)| value.into_owned())
     };
     let next = field("next").unwrap_or_default();
-    if list_tokens(&app).next().is_none() {
+    if !app.has_login() {
         return Ok(redirect_to(sanitize_redirect(&next)));
     }
-    let shown = field("token").unwrap_or_default();
-    let Some(token) = list_tokens(&app).find(|token| token.matches(shown.trim().as_bytes())) else {
-        let mut refused =
-            html_response(layout::render_static_page("Log in", &render_login_form(&next, "The token is wrong.")));
-        *refused.status_mut() = StatusCode::UNAUTHORIZED;
-        return Ok(refused);
-    };
-    Ok(set_session_cookie(redirect_to(sanitize_redirect(&next)), token, COOKIE_MAX_AGE_SECONDS, &headers))
+    match find_session_cookie(&app, field("token").unwrap_or_default().trim()) {
+        Ok(cookie) => {
+            Ok(set_session_cookie(redirect_to(sanitize_redirect(&next)), &cookie, COOKIE_MAX_AGE_SECONDS, &headers))
+        }
+        Err(problem) => {
+            let mut refused = html_response(layout::render_static_page("Log in", &render_login_form(&next, problem)));
+            *refused.status_mut() = StatusCode::UNAUTHORIZED;
+            Ok(refused)
+        }
+    }
+}
+
+/// The cookie of a login with this token, or why there is none.
+fn find_session_cookie(app: &AppState, shown: &str) -> Result<SessionCookie, &'static str> {
+    if let Some(token) = list_tokens(app).find(|token| token.matches(shown.as_bytes())) {
+        return Ok(token.session_cookie());
+    }
+    match tokens::find_by_text(&app.named_tokens.load(), shown.as_bytes()) {
+        Some(known) if known.role.allows(AccessTask::Look) => Ok(known.session_cookie(shown)),
+        Some(_) => Err("This token may send events, but not read."),
+        None => Err("The token is wrong."),
+    }
 }
 
 /// `POST /logout`
 ///
 /// The name of the cookie is derived from the token, so only a browser that has the cookie gets it.
 pub(crate) async fn log_out(State(app): State<SharedAppState>, headers: HeaderMap) -> PageResult {
-    if list_tokens(&app).next().is_none() {
+    if !app.has_login() {
         return Ok(redirect_to("/"));
     }
-    let given = list_tokens(&app).filter(|token| token.session_cookie().is_in_headers(&headers));
-    Ok(given.fold(redirect_to("/login"), |answer, token| set_session_cookie(answer, token, 0, &headers)))
+    let shared = list_tokens(&app).map(AccessToken::session_cookie).filter(|cookie| cookie.is_in_headers(&headers));
+    let named = app.named_tokens.load();
+    let named = tokens::find_by_cookie(&named, &headers).map(|known| known.expired_cookie());
+    let given = shared.chain(named);
+    Ok(given.fold(redirect_to("/login"), |answer, cookie| set_session_cookie(answer, &cookie, 0, &headers)))
 }
 
 /// The token that reads, and the one that also answers requests of agents.
@@ -93,8 +111,7 @@ fn list_tokens(app: &AppState) -> impl Iterator<Item = &AccessToken> {
 
 /// Sets the cookie: scripts cannot read it, and requests of other sites do not send it. After a login over TLS, it is
 /// only sent over TLS.
-fn set_session_cookie(mut answer: Response, token: &AccessToken, seconds: u32, headers: &HeaderMap) -> Response {
-    let session = token.session_cookie();
+fn set_session_cookie(mut answer: Response, session: &SessionCookie, seconds: u32, headers: &HeaderMap) -> Response {
     let value = if seconds == 0 { "" } else { session.value.as_str() };
     let over_tls = |origin: &HeaderValue| origin.as_bytes().starts_with(b"https://");
     let secure = if headers.get(ORIGIN).is_some_and(over_tls) { "; Secure" } else { "" };

@@ -82,7 +82,7 @@ async fn load_with_frame<T: Send + 'static>(
     app: &AppState,
     query: impl FnOnce(&mut Store) -> Result<T> + Send + 'static,
 ) -> std::result::Result<(PageFrame, T), HttpError> {
-    let can_log_out = app.settings.token.is_some() || app.settings.answer_token.is_some();
+    let can_log_out = app.has_login();
     let now = app.clock.now();
     let ask = move |store: &mut Store| {
         let frame = PageFrame::load(store, now)?;

@@ -7,6 +7,7 @@ mod answers;
 mod bad_input;
 mod connections;
 mod ingest;
+mod named_tokens;
 mod openapi;
 mod pagination;
 mod poll_mode;

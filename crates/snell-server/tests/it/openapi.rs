@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
-use snell_server::{OPENAPI, api_routes, page_routes};
+use snell::Timestamp;
+use snell_server::{AccessRole, NamedTokens, OPENAPI, api_routes, page_routes};
 use snell_test_support::http::HttpResponse;
 
 use crate::support::{OpenRequest, TestApp, remember_call};
@@ -118,6 +119,31 @@ fn the_description_has_all_parameters_of_the_server() {
     }
 }
 
+/// Responses of the routes that need a token of their own.
+fn check_token_responses(app: &TestApp, check: &dyn Fn(&str, &str, &HttpResponse)) {
+    let tokens = NamedTokens::in_directory(app.data_dir());
+    let admin = tokens.create("root", AccessRole::Administer, Timestamp::now()).unwrap().text;
+    let send = |method: &str, route: &str, id: &str, body: &str, status: u16| {
+        let request = app.request(method, &route.replace("{id}", id)).header(&format!("Authorization: Bearer {admin}"));
+        let answer = if body.is_empty() { request.send() } else { request.json(body).send() };
+        assert_eq!(answer.status, status, "{method} {route}: {answer:?}");
+        check(method, route, &answer);
+        answer.json()
+    };
+    let (list, revoke) = ("/api/tokens", "/api/tokens/{id}/revoke");
+    let created = send("POST", list, "", r#"{"name":"ada","role":"look"}"#, 200);
+    for body in
+        [r#"{"name":"ada","role":"look"}"#, r#"{"name":"","role":"look"}"#, r#"{"name":"a","role":"king"}"#, "[]"]
+    {
+        send("POST", list, "", body, 400);
+    }
+    assert_eq!(send("GET", list, "", "", 200)["items"].as_array().unwrap().len(), 2);
+    for status in [200, 404] {
+        send("POST", revoke, created["id"].as_str().unwrap(), "", status);
+    }
+    check("GET", list, &app.get(list));
+}
+
 #[test]
 fn every_response_matches_the_description() {
     let app = TestApp::start();
@@ -145,7 +171,7 @@ fn every_response_matches_the_description() {
         check(method, route, &large);
     }
     let request = OpenRequest::open(&app, 1).uid;
-    for (method, route) in api_routes().filter(|(method, _)| *method == "GET") {
+    for (method, route) in api_routes().filter(|(method, route)| *method == "GET" && *route != "/api/tokens") {
         let is_request = route.starts_with("/api/requests/");
         let path = route.replace("{id}", if is_request { &request } else { "1" });
         if route == "/api/events/stream" {
@@ -179,6 +205,7 @@ fn every_response_matches_the_description() {
         assert_eq!(answer.status, status);
         check("POST", route, &answer);
     }
+    check_token_responses(&app, &check);
     let lists = [
         "/api/agents?ended=true",
         "/api/agents/1/turns",

@@ -45,7 +45,7 @@ pub(crate) struct TransactionSubject<'a> {
     /// The machines of its events. Without machines, it may be about all of them.
     pub(crate) machines: &'a [&'a str],
     /// The events that it stores: a database on another machine reads for all of them at once.
-    pub(crate) events: &'a [NormalizedEvent],
+    pub(crate) events: &'a [&'a NormalizedEvent],
 }
 
 /// A database.

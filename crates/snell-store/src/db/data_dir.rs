@@ -63,6 +63,7 @@ const FILE_PREFIXES: &[&str] = &[
     "background.",
     "watchers.lock",
     "answers.key",
+    "tokens.json",
 ];
 
 /// Snell's sockets.

@@ -5,16 +5,19 @@
 //! version has to reach the database; but the feed gets each change. The rows stay in the [`RowCache`] for the next
 //! transaction, unless another process writes.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use snell::{NoticeKind, Timestamp};
 
+use crate::db::agent_activity::AgentActivity;
 use crate::db::change_feed::{
     CardPayload, ChangeKind, ChangePayload, GuardVerdictPayload, HookRunPayload, NewChange, RequestPayload,
     SessionCreatedPayload, SessionEndedPayload, StatePayload, TurnPayload,
 };
 use crate::db::dispatches::{NewDispatch, classify_state_change};
 use crate::db::model::{AgentRow, AgentState, ConversationRow, SightingRow, StateSource, TurnRow};
+use crate::db::open_calls::{EndedCall, OpenCallCache};
 use crate::db::rows::{EventReference, EventRow, HookRunOwner, OpenToolCall, Rows, SessionBinding, TranscriptProgress};
 use crate::db::workers::{SessionWorker, WorkerKind, WorkerRows};
 use crate::derive::open_requests::NO_LONGER_WAITS;
@@ -48,6 +51,14 @@ struct ChangeCause {
     is_nested: bool,
 }
 
+/// An agent before a change.
+struct AgentBefore {
+    state: AgentState,
+    activity: AgentActivity,
+    /// Whether its reason was another one than now.
+    has_other_reason: bool,
+}
+
 /// The largest number of rows that are kept between transactions.
 const MAX_CACHED_ROWS: usize = 10_000;
 
@@ -59,6 +70,9 @@ pub(crate) struct RowCache {
     /// Agents with an older version in the database.
     unwritten_agents: Vec<i64>,
     unwritten_conversations: Vec<i64>,
+    open_calls: OpenCallCache,
+    /// The paths of projects, which do not change.
+    project_paths: HashMap<i64, String>,
 }
 
 impl RowCache {
@@ -93,7 +107,8 @@ impl<T: Clone> CachedRow<T> {
 impl<'a> Journal<'a> {
     /// Opens a journal for a transaction that has just begun. The cache is used only if no other process has written.
     pub(crate) fn open(rows: &'a mut dyn Rows, remembered: &'a mut RowCache) -> Result<Self> {
-        let many = remembered.agents.len() + remembered.conversations.len() > MAX_CACHED_ROWS;
+        let rows_in_all = remembered.agents.len() + remembered.conversations.len() + remembered.open_calls.len();
+        let many = rows_in_all > MAX_CACHED_ROWS;
         if many || rows.has_external_writes()? {
             remembered.clear();
         }
@@ -169,7 +184,27 @@ impl<'a> Journal<'a> {
     }
 
     fn find_project_id(&mut self, agent_id: i64) -> Result<i64> {
-        Ok(self.find_agent(agent_id)?.map_or(0, |agent| agent.project_id))
+        Ok(self.load_agent(agent_id)?.map_or(0, |held| held.row.project_id))
+    }
+
+    /// The agent in the cache, where it is read to if necessary.
+    fn load_agent(&mut self, agent_id: i64) -> Result<Option<&mut CachedRow<AgentRow>>> {
+        if let Entry::Vacant(vacant) = self.cache.agents.entry(agent_id)
+            && let Some(agent) = self.rows.find_agent(agent_id)?
+        {
+            vacant.insert(CachedRow::from_stored(agent));
+        }
+        Ok(self.cache.agents.get_mut(&agent_id))
+    }
+
+    /// The conversation in the cache, where it is read to if necessary.
+    fn load_conversation(&mut self, conversation_id: i64) -> Result<Option<&mut CachedRow<ConversationRow>>> {
+        if let Entry::Vacant(vacant) = self.cache.conversations.entry(conversation_id)
+            && let Some(conversation) = self.rows.find_conversation(conversation_id)?
+        {
+            vacant.insert(CachedRow::from_stored(conversation));
+        }
+        Ok(self.cache.conversations.get_mut(&conversation_id))
     }
 
     fn record_change(
@@ -182,10 +217,10 @@ impl<'a> Journal<'a> {
         self.rows.insert_change(&NewChange { kind, agent_id, project_id, at: self.cause.at, data })
     }
 
-    fn record_agent_change(&mut self, before: Option<&AgentRow>, agent: &AgentRow) -> Result<()> {
+    fn record_agent_change(&mut self, before: Option<AgentBefore>, agent: &AgentRow) -> Result<()> {
         let (agent_id, project_id, at) = (agent.agent_id, agent.project_id, self.cause.at);
-        let before_state = before.map(|before| before.state);
-        if before.map(AgentRow::activity) != Some(agent.activity()) {
+        let before_state = before.as_ref().map(|before| before.state);
+        if before.as_ref().map(|before| before.activity) != Some(agent.activity()) {
             let payload = StatePayload::new(agent, before_state, self.cause.turn, at);
             self.record_change(ChangeKind::StateChanged, agent_id, project_id, ChangePayload::State(payload))?;
             self.insert_sighting_if_unreported(agent, before_state)?;
@@ -201,7 +236,7 @@ impl<'a> Journal<'a> {
             if before_state == Some(AgentState::AwaitingInput) && agent.state != AgentState::AwaitingInput {
                 self.withdraw_requests(agent_id, AnswerChannel::ALL, NO_LONGER_WAITS)?;
             }
-        } else if agent.state == AgentState::AwaitingInput && before.is_some_and(|before| before.why != agent.why) {
+        } else if agent.state == AgentState::AwaitingInput && before.is_some_and(|before| before.has_other_reason) {
             self.withdraw_requests(agent_id, &[AnswerChannel::Pane], "the agent asks something else")?;
         }
         self.record_card_change(agent)
@@ -253,11 +288,11 @@ impl<'a> Journal<'a> {
     }
 
     fn record_card_change(&mut self, agent: &AgentRow) -> Result<()> {
-        let conversation = match agent.conversation_id {
-            Some(conversation_id) => self.find_conversation(conversation_id)?,
-            None => None,
-        };
-        let status_text = conversation.as_ref().and_then(|conversation| conversation.status_text.as_deref());
+        if let Some(conversation_id) = agent.conversation_id {
+            self.load_conversation(conversation_id)?;
+        }
+        let held = agent.conversation_id.and_then(|id| self.cache.conversations.get(&id));
+        let status_text = held.and_then(|held| held.row.status_text.as_deref());
         let ChangeCause { ref reason, at, ref message, .. } = self.cause;
         let payload = CardPayload::new(agent, status_text, reason, message.as_deref(), at);
         self.rows.insert_change(&NewChange {
@@ -310,14 +345,7 @@ macro_rules! forward {
 
 impl Rows for Journal<'_> {
     fn find_agent(&mut self, agent_id: i64) -> Result<Option<AgentRow>> {
-        if let Some(held) = self.cache.agents.get(&agent_id) {
-            return Ok(Some(held.row.clone()));
-        }
-        let found = self.rows.find_agent(agent_id)?;
-        if let Some(agent) = &found {
-            self.cache.agents.insert(agent_id, CachedRow::from_stored(agent.clone()));
-        }
-        Ok(found)
+        Ok(self.load_agent(agent_id)?.map(|held| held.row.clone()))
     }
 
     fn save_agent(&mut self, agent: &mut AgentRow) -> Result<()> {
@@ -329,11 +357,16 @@ impl Rows for Journal<'_> {
             return Ok(());
         }
         let is_unannounced = self.unannounced.remove(&agent.agent_id);
-        let before = self.find_agent(agent.agent_id)?;
-        if before.as_ref() == Some(agent) && !is_unannounced {
+        let held = self.load_agent(agent.agent_id)?;
+        if held.as_ref().is_some_and(|held| held.row == *agent) && !is_unannounced {
             return Ok(());
         }
-        self.record_agent_change(before.as_ref().filter(|_| !is_unannounced), agent)?;
+        let before = held.filter(|_| !is_unannounced).map(|held| AgentBefore {
+            state: held.row.state,
+            activity: held.row.activity(),
+            has_other_reason: held.row.why != agent.why,
+        });
+        self.record_agent_change(before, agent)?;
         if let Some(held) = self.cache.agents.get_mut(&agent.agent_id)
             && held.replace(agent.to_stored_precision())
         {
@@ -343,25 +376,22 @@ impl Rows for Journal<'_> {
     }
 
     fn find_conversation(&mut self, conversation_id: i64) -> Result<Option<ConversationRow>> {
-        if let Some(held) = self.cache.conversations.get(&conversation_id) {
-            return Ok(Some(held.row.clone()));
-        }
-        let found = self.rows.find_conversation(conversation_id)?;
-        if let Some(conversation) = &found {
-            self.cache.conversations.insert(conversation_id, CachedRow::from_stored(conversation.clone()));
-        }
-        Ok(found)
+        Ok(self.load_conversation(conversation_id)?.map(|held| held.row.clone()))
     }
 
     fn save_conversation(&mut self, conversation: &mut ConversationRow) -> Result<()> {
         let is_new = conversation.conversation_id == 0;
-        let before = if is_new {
+        let was_open = if is_new {
             self.rows.save_conversation(conversation)?;
             None
         } else {
-            self.find_conversation(conversation.conversation_id)?
+            let held = self.load_conversation(conversation.conversation_id)?;
+            // Most events do not change it, so there is nothing to write.
+            if held.as_ref().is_some_and(|held| held.row == *conversation) {
+                return Ok(());
+            }
+            held.map(|held| held.row.ended_at.is_none())
         };
-        let was_open = before.map(|before| before.ended_at.is_none());
         self.record_conversation_change(was_open, conversation)?;
         let id = conversation.conversation_id;
         if is_new {
@@ -372,6 +402,17 @@ impl Rows for Journal<'_> {
             self.cache.unwritten_conversations.push(id);
         }
         Ok(())
+    }
+
+    fn find_project_path(&mut self, project_id: i64) -> Result<Option<String>> {
+        if let Some(known) = self.cache.project_paths.get(&project_id) {
+            return Ok(Some(known.clone()));
+        }
+        let found = self.rows.find_project_path(project_id)?;
+        if let Some(path) = &found {
+            self.cache.project_paths.insert(project_id, path.clone());
+        }
+        Ok(found)
     }
 
     fn save_turn(&mut self, turn: &mut TurnRow) -> Result<()> {
@@ -419,7 +460,14 @@ impl Rows for Journal<'_> {
 
     fn insert_event(&mut self, event: &EventRow<'_>) -> Result<i64> {
         self.cause.event_agent_id = Some(event.agent_id);
-        self.rows.insert_event(event)
+        let row = self.rows.insert_event(event)?;
+        self.cache.open_calls.follow_event(row, event);
+        Ok(row)
+    }
+
+    fn find_ended_call(&mut self, end: &EndedCall<'_>) -> Result<Option<(i64, Timestamp)>> {
+        let Self { rows, cache, .. } = self;
+        cache.open_calls.find_ended(end, || rows.list_open_tool_calls(end.agent_id, end.conversation_id, end.tool))
     }
 
     // Queries for agents or conversations by their columns must see the current versions.
@@ -438,7 +486,6 @@ impl Rows for Journal<'_> {
         bind_session_id(session_id: &str, conversation_id: i64) -> ();
         list_session_ids(conversation_id: i64) -> Vec<String>;
         find_or_create_project(path: &str, name: &str, now: Timestamp) -> i64;
-        find_project_path(project_id: i64) -> Option<String>;
         link_mission(mission_execution_id: &str, session_id: &str, at: Timestamp) -> ();
         load_transcript_progress(session_id: &str) -> TranscriptProgress;
         save_transcript_progress(session_id: &str, reached: &TranscriptProgress) -> ();

@@ -10,6 +10,7 @@ pub(crate) mod dispatches;
 pub(crate) mod journal;
 pub(crate) mod location;
 pub(crate) mod model;
+pub(crate) mod open_calls;
 #[cfg(feature = "postgres")]
 pub(crate) mod postgres;
 pub(crate) mod rows;

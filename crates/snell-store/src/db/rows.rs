@@ -2,11 +2,13 @@
 //!
 //! Correlation, states and turns are implemented above this trait, once for all databases.
 
+use serde_json::Value;
 use snell::Timestamp;
 
 use crate::db::change_feed::NewChange;
 use crate::db::dispatches::NewDispatch;
 use crate::db::model::{AgentRow, AgentState, ConversationRow, CorrelationMethod, SightingRow, TurnRow};
+use crate::db::open_calls::{ComparableCall, EndedCall};
 use crate::db::workers::WorkerRows;
 use crate::error::Result;
 use crate::record::event_record::{FinishedHookRun, GuardVerdictRecord, HookRunRecord};
@@ -54,6 +56,8 @@ pub(crate) struct EventRow<'a> {
     pub(crate) added_context: Option<&'a str>,
     pub(crate) changed_output: Option<&'a str>,
     pub(crate) payload: &'a str,
+    /// The tool's input in it.
+    pub(crate) input: Option<&'a Value>,
 }
 
 /// A call without an id that has begun and not ended.
@@ -145,6 +149,12 @@ pub(crate) trait Rows: WorkerRows + RequestRows {
     ) -> Result<Option<Timestamp>>;
     /// An agent's calls of a tool without ids that began in its current turn and have not ended, the earliest first.
     fn list_open_tool_calls(&mut self, agent_id: i64, conversation_id: i64, tool: &str) -> Result<Vec<OpenToolCall>>;
+    /// The event that began the call which has ended, and its time.
+    fn find_ended_call(&mut self, end: &EndedCall<'_>) -> Result<Option<(i64, Timestamp)>> {
+        let calls = self.list_open_tool_calls(end.agent_id, end.conversation_id, end.tool)?;
+        let found = calls.into_iter().map(ComparableCall::from).find(|call| call.is_ended_by(end));
+        Ok(found.map(|call| (call.event_row, call.began)))
+    }
     /// The summary of the agent's last call of this tool, among its newest events.
     fn find_last_call_summary(&mut self, agent_id: i64, tool: &str) -> Result<Option<String>>;
     /// Stores an event, and returns its row.

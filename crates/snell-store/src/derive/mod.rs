@@ -248,14 +248,10 @@ fn is_duplicate_tool_event(rows: &mut dyn Rows, event: &Event, conversation_id: 
 
 fn save_correlated_agent(rows: &mut dyn Rows, found: &mut CorrelatedAgent) -> Result<()> {
     rows.save_agent(&mut found.agent)?;
-    let Some(conversation) = &mut found.conversation else {
-        return Ok(());
-    };
-    // Most events do not change it, so there is nothing to write.
-    if rows.find_conversation(conversation.conversation_id)?.as_ref() == Some(conversation) {
-        return Ok(());
+    match &mut found.conversation {
+        Some(conversation) => rows.save_conversation(conversation),
+        None => Ok(()),
     }
-    rows.save_conversation(conversation)
 }
 
 /// The summary of a tool call, or of the result of a background task, which comes as a prompt.
@@ -365,6 +361,7 @@ fn insert_event_row(
         at: observed.at,
         took_us: judgement.map(|judgement| judgement.took_us),
         payload: &observed.payload,
+        input: event.raw.get("tool_input"),
     })
 }
 

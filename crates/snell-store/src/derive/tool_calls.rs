@@ -4,10 +4,10 @@ use serde_json::Value;
 use snell::{AgentProduct, Event, EventName, Timestamp};
 
 use super::question_text;
-use crate::db::rows::{OpenToolCall, Rows};
+use crate::db::open_calls::EndedCall;
+use crate::db::rows::Rows;
 use crate::db::workers::to_single_line;
 use crate::error::Result;
-use crate::record::json;
 use crate::record::text_limits::truncate_with_notice;
 
 /// The longest summary.
@@ -120,9 +120,8 @@ pub(super) fn resolve_call_end(
     let (began_by, began) = match (get_tool_call_id(event), event.tool_name()) {
         (Some(call), _) => (None, rows.find_tool_start(conversation_id, call, at)?),
         (None, Some(tool)) => {
-            let calls = rows.list_open_tool_calls(agent_id, conversation_id, tool)?;
-            let found = calls.into_iter().find(|call| call.began <= at && is_same_call(call, event));
-            found.map_or((None, None), |call| (Some(call.event_row), Some(call.began)))
+            let input = event.raw.get("tool_input");
+            rows.find_ended_call(&EndedCall { agent_id, conversation_id, tool, input, at })?.unzip()
         }
         (None, None) => (None, None),
     };
@@ -137,15 +136,4 @@ pub(super) fn resolve_call_end(
 fn parse_reported_duration_us(event: &Event) -> Option<u64> {
     let ms = event.raw.get("duration_ms").and_then(Value::as_f64);
     ms.filter(|ms| *ms >= 0.0).map(|ms| (ms * 1000.0) as u64)
-}
-
-/// Whether this ends the call: the input is the same, or the one after a hook changed it, as far as the event repeats
-/// it.
-fn is_same_call(call: &OpenToolCall, event: &Event) -> bool {
-    let Some(input) = event.raw.get("tool_input") else {
-        return true;
-    };
-    let read = |text: &str| -> Option<Value> { json::parse_stored_json(text.as_bytes()).ok() };
-    let changed = call.changed_input.as_deref().and_then(read);
-    changed.as_ref() == Some(input) || read(&call.payload).is_some_and(|began| began.get("tool_input") == Some(input))
 }

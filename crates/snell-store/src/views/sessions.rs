@@ -253,6 +253,7 @@ fn insert_session_event(journal: &mut Journal<'_>, conversation: &ConversationRo
         ends: None,
         error: None,
         payload: &Value::Object(record.payload.clone()).to_string(),
+        input: None,
     })?;
     Ok(())
 }

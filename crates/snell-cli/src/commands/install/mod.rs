@@ -13,6 +13,7 @@ use crate::doctor;
 use crate::install::agents::InstallAgent;
 use crate::install::apply::{self, InstallReport, InstallRequest};
 use crate::install::audit_preset;
+use crate::install::forwarding::plan_forwarding;
 use crate::install::handler::InstallMode;
 use crate::install::profile::{self, ProfileReport};
 use crate::output::{self, CommandError, Spinner};
@@ -42,6 +43,17 @@ pub(crate) struct Args {
     /// [default: $SNELL_URL, else `server.url` of your snell.toml, else http://127.0.0.1:7433]
     #[arg(long, value_name = "URL", requires = "notify", help_heading = "Forward events")]
     url: Option<String>,
+    /// Also send all that Snell records here to this receiver
+    ///
+    /// Writes `url` under `[server]` of your snell.toml, which `snell uninstall` leaves there. Events wait on disk while the receiver does
+    /// not answer.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["notify", "project", "local"], help_heading = "Forward events")]
+    forward: Option<String>,
+    /// The file with the token for --forward
+    ///
+    /// Writes `token_file` under `[server]`. Only the owner of the file may have access to it.
+    #[arg(long, value_name = "FILE", requires = "forward", help_heading = "Forward events")]
+    token_file: Option<PathBuf>,
     /// Also switch on a way of working: `profile` in your own snell.toml
     ///
     /// "claude-os" gives sessions files at their start, reminders, and rules for messages to people. `snell uninstall` removes the line
@@ -73,7 +85,16 @@ struct InstallOutcome {
 
 /// Installs in the named agents, as `snell install NAME…` does.
 pub(crate) fn install_named_agents(place: InstallTargetArgs) -> anyhow::Result<u8> {
-    let args = Args { place, notify: false, url: None, profile: None, audit: false, force: false };
+    let args = Args {
+        place,
+        notify: false,
+        url: None,
+        forward: None,
+        token_file: None,
+        profile: None,
+        audit: false,
+        force: false,
+    };
     Ok(install_snell(&args)?.code)
 }
 
@@ -87,13 +108,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 
 fn install_snell(args: &Args) -> anyhow::Result<InstallOutcome> {
     // A URL that `snell notify` would refuse is not registered.
-    let url = args.url.as_deref().map(|url| {
-        let refuse = |fault| CommandError::new(format!("--url {fault}")).with_hint("use http://HOST:PORT");
-        normalize_receiver_url(url).map_err(refuse)
-    });
+    let normalize = |option: &str, url: Option<&str>| {
+        let refuse = |fault| CommandError::new(format!("{option} {fault}")).with_hint("use http://HOST:PORT");
+        url.map(normalize_receiver_url).transpose().map_err(refuse)
+    };
+    let forward = normalize("--forward", args.forward.as_deref())?;
     let request = InstallRequest {
         way: if args.notify { InstallMode::Notify } else { InstallMode::Hook },
-        url: url.transpose()?,
+        url: normalize("--url", args.url.as_deref())?,
         force: args.force,
         dry_run: args.place.dry_run,
     };
@@ -111,6 +133,14 @@ fn install_snell(args: &Args) -> anyhow::Result<InstallOutcome> {
     if args.audit {
         write_audit_preset(args)?;
     }
+    if let Some(url) = forward {
+        let change = plan_forwarding(&url, args.token_file.as_deref())?;
+        write_setting(
+            args,
+            &change,
+            &format!("url = \"{url}\" under [server], so what Snell records here is sent there"),
+        )?;
+    }
     // A snell.toml that cannot be changed must not leave a half installation.
     let profile = args.profile.as_deref().and_then(WorkProfile::from_name);
     let profile = profile.map(profile::prepare_profile).transpose()?;
@@ -127,6 +157,11 @@ impl Args {
 /// Writes the preset before the installation, so that no call is stopped in between.
 fn write_audit_preset(args: &Args) -> anyhow::Result<()> {
     let change = audit_preset::plan_audit_preset()?;
+    write_setting(args, &change, "preset = \"audit\" under [guard], so the guard stops no calls")
+}
+
+/// Writes a setting, or shows it.
+fn write_setting(args: &Args, change: &ConfigFileChange, setting: &str) -> anyhow::Result<()> {
     if args.place.dry_run {
         output::print_diff(&change.diff());
     } else if change.has_effect() {
@@ -134,12 +169,11 @@ fn write_audit_preset(args: &Args) -> anyhow::Result<()> {
         if !args.place.json {
             let verb = if change.text_before().is_none() { "Created" } else { "Changed" };
             let path = change.path().display();
-            output::print_line(&format!(
-                "{verb} {path}: preset = \"audit\" under [guard], so the guard stops no calls."
-            ));
+            output::print_line(&format!("{verb} {path}: {setting}."));
         }
     } else if !args.place.json {
-        output::print_line(&format!("{} already has preset = \"audit\".", change.path().display()));
+        let (setting, _) = setting.split_once(" under ").unwrap_or((setting, ""));
+        output::print_line(&format!("{} already has {setting}.", change.path().display()));
     }
     Ok(())
 }

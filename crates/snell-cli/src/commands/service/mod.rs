@@ -10,7 +10,7 @@ use std::path::Path;
 use serde::Serialize;
 use snell::UserMessage;
 
-use super::serve::{format_page_url, resolve_address};
+use super::serve::{PageScheme, format_page_url, resolve_address};
 use super::{DONE, FAILED};
 use crate::doctor::is_snell_receiver;
 use crate::env::ConfigArgs;
@@ -271,7 +271,8 @@ fn print_report(report: &ServiceReport) {
 /// The address of the page by the user's settings.
 fn read_page_url() -> anyhow::Result<String> {
     let (engine, _) = ConfigArgs::new(Some("/".into()), None).engine_builder()?.load();
-    Ok(format_page_url(resolve_address(engine.settings().server.addr.as_deref())?))
+    let server = &engine.settings().server;
+    Ok(format_page_url(resolve_address(server.addr.as_deref())?, PageScheme::from_settings(server)))
 }
 
 fn print_rows(rows: &[(&str, String)]) {

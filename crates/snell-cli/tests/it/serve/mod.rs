@@ -10,6 +10,7 @@ mod reconciler;
 mod startup_shutdown;
 mod team;
 mod tmux_panes;
+mod tokens;
 mod transcript;
 mod transcript_watch;
 mod turn_phases;

@@ -39,11 +39,11 @@ pub(super) enum FormAccess {
 }
 
 impl FormAccess {
-    pub(super) fn for_client(app: &AppState, right: AnswerRight) -> Result<Self, HttpError> {
+    pub(super) fn for_client(app: &AppState, right: &AnswerRight) -> Result<Self, HttpError> {
         if !right.is_granted() {
-            return Ok(Self::Refused { can_log_in: app.settings.answer_token.is_some() });
+            return Ok(Self::Refused { can_log_in: app.can_log_in_to_answer() });
         }
-        Ok(Self::Granted { value: app.answer_key.get()?.form_value(right.form_client()) })
+        Ok(Self::Granted { value: app.answer_key.get()?.form_value(&right.form_client()) })
     }
 
     /// Why there are no forms.
@@ -51,12 +51,12 @@ impl FormAccess {
         match self {
             Self::Granted { .. } => html! {},
             Self::Refused { can_log_in: true } => html! {
-                p.note { "You may read, but not answer here. " a href="/login" { "Log in with the answer token" } "." }
+                p.note { "You may read, but not answer here. " a href="/login" { "Log in with a token that may answer" } "." }
             },
             Self::Refused { can_log_in: false } => html! {
                 p.note {
                     "You may read, but not answer here. To answer from here, start the server with "
-                    code { "--answer-token-file" } "."
+                    code { "--answer-token-file" } ", or run " code { "snell token create" } " there."
                 }
             },
         }

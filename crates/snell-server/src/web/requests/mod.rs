@@ -40,7 +40,7 @@ pub(crate) async fn get_requests_page(
     Extension(right): Extension<AnswerRight>,
 ) -> PageResult {
     let (frame, requests) = load_with_frame(&app, RequestsOverview::load).await?;
-    let access = FormAccess::for_client(&app, right)?;
+    let access = FormAccess::for_client(&app, &right)?;
     let main = html! {
         h1 { "Requests" }
         (access.render_note())
@@ -55,7 +55,7 @@ pub(crate) async fn get_requests_fragment(
     Extension(right): Extension<AnswerRight>,
 ) -> PageResult {
     let requests = app.store_pool.with_store(RequestsOverview::load).await?;
-    let access = FormAccess::for_client(&app, right)?;
+    let access = FormAccess::for_client(&app, &right)?;
     Ok(html_response(requests.render(&access, app.clock.now())))
 }
 
@@ -67,7 +67,7 @@ pub(crate) async fn answer_by_form(
     uri: Uri,
     body: Body,
 ) -> PageResult {
-    let fields = read_form(&app, right, body).await?;
+    let fields = read_form(&app, &right, body).await?;
     let uid = uri.path().split('/').nth(2).unwrap_or_default().to_owned();
     let wanted = uid.clone();
     let request = app.store_pool.with_store(move |store| find_request(store, &wanted)).await?;
@@ -85,7 +85,7 @@ pub(crate) async fn forget_by_form(
     uri: Uri,
     body: Body,
 ) -> PageResult {
-    read_form(&app, right, body).await?;
+    read_form(&app, &right, body).await?;
     let uid = uri.path().split('/').nth(2).unwrap_or_default().to_owned();
     let wanted = uid.clone();
     let forgotten = app.store_pool.with_store(move |store| store.forget_answer(&wanted, Timestamp::now())).await?;
@@ -94,12 +94,12 @@ pub(crate) async fn forget_by_form(
 }
 
 /// The fields of a form that this server has made for a client with the right to answer.
-async fn read_form(app: &AppState, right: AnswerRight, body: Body) -> Result<AnswerFields, HttpError> {
+async fn read_form(app: &AppState, right: &AnswerRight, body: Body) -> Result<AnswerFields, HttpError> {
     let body = tokio::time::timeout(app.settings.body_timeout, to_bytes(body, MAX_FORM_BYTES)).await;
     let body = body.map_err(|_| HttpError::BodyTimeout)?;
     let body = body.map_err(|_| HttpError::BodyTooLarge { most: MAX_FORM_BYTES })?;
     let fields = AnswerFields::parse(&body);
-    let is_ours = app.answer_key.get()?.accepts_form_value(right.form_client(), fields.form_value());
+    let is_ours = app.answer_key.get()?.accepts_form_value(&right.form_client(), fields.form_value());
     if !right.is_granted() || !is_ours {
         let message = UserMessage::new("this form is not valid any more");
         return Err(HttpError::Forbidden(message.with_hint("open the page of requests again")));

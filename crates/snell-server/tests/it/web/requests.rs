@@ -145,7 +145,7 @@ fn a_form_needs_the_value_of_its_page() {
     let cookie = format!("Cookie: {}", logged_in.header("set-cookie").unwrap().split(';').next().unwrap());
     // A reader of the page gets no form.
     let page = get_page(&app, "/requests");
-    assert!(!page.body.contains("<form class=\"answer\"") && page.body.contains("Log in with the answer token"));
+    assert!(!page.body.contains("<form class=\"answer\"") && page.body.contains("Log in with a token that may answer"));
     let page = app.request("GET", "/requests").header(&cookie).send();
     let value = read_form_value(&page);
     let good = format!("form={value}&answer=deny");

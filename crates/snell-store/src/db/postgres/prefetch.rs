@@ -106,7 +106,7 @@ impl WantedRows {
 
 /// The rows that the events of a batch need.
 pub(super) struct BatchPrefetch<'a> {
-    events: &'a [NormalizedEvent],
+    events: &'a [&'a NormalizedEvent],
     first: WantedRows,
 }
 
@@ -114,7 +114,7 @@ pub(super) struct BatchPrefetch<'a> {
 type KnownSession = (i64, i64, Option<i64>);
 
 impl<'a> BatchPrefetch<'a> {
-    pub(super) fn new(events: &'a [NormalizedEvent], memory: &WriterMemory) -> Self {
+    pub(super) fn new(events: &'a [&'a NormalizedEvent], memory: &WriterMemory) -> Self {
         let mut first = WantedRows::default();
         for event in events {
             first.add(&FIND_EVENT_AGENT, values![event.event_id]);

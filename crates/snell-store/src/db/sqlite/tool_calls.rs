@@ -4,14 +4,12 @@ use rusqlite::params;
 
 use super::columns::{ConnectionExt, SelectedRow, columns};
 use super::rows::SqliteTransaction;
+use crate::db::open_calls::{MAX_COMPARED_CALLS, OpenCallChange};
 use crate::db::rows::{EventRow, OpenToolCall};
 use crate::error::Result;
 
 /// How many of an agent's newest events are searched for its last call.
 const MAX_SCANNED_EVENTS: i64 = 200;
-
-/// How many open calls of a tool are compared with an end, the newest first.
-const MAX_COMPARED_CALLS: i64 = 64;
 
 columns! {
     OpenToolCall from "calls_without_ids c JOIN events e USING (id) JOIN payloads d USING (id)" {
@@ -36,26 +34,25 @@ impl SqliteTransaction<'_, '_> {
             OpenToolCall::SELECT
         );
         let mut calls =
-            self.transaction.query_all(&sql, params![agent_id, conversation_id, tool, MAX_COMPARED_CALLS])?;
+            self.transaction.query_all(&sql, params![agent_id, conversation_id, tool, MAX_COMPARED_CALLS as i64])?;
         calls.reverse();
         Ok(calls)
     }
 
     /// Keeps the list of open calls without ids up to date with a new event.
     pub(super) fn follow_call_without_id(&self, row: i64, event: &EventRow<'_>) -> Result<()> {
-        match (event.name, event.tool) {
-            ("PreToolUse", Some(tool)) if event.tool_use_id.is_none() && event.decision != Some("block") => {
+        match event.open_call_change() {
+            OpenCallChange::Begins(tool) => {
                 let sql = "INSERT INTO calls_without_ids (id, agent_id, tool) VALUES (?1, ?2, ?3)";
                 self.transaction.run(sql, params![row, event.agent_id, tool])
             }
-            // An unfinished call of an earlier turn was interrupted.
-            ("UserPromptSubmit" | "Stop" | "SessionStart", _) => {
+            OpenCallChange::AllEnd => {
                 self.transaction.run("DELETE FROM calls_without_ids WHERE agent_id = ?1", [event.agent_id])
             }
-            _ => match event.ends {
-                Some(began) => self.transaction.run("DELETE FROM calls_without_ids WHERE id = ?1", [began]),
-                None => Ok(()),
-            },
+            OpenCallChange::Ends(began_by) => {
+                self.transaction.run("DELETE FROM calls_without_ids WHERE id = ?1", [began_by])
+            }
+            OpenCallChange::Nothing => Ok(()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Stores the events that wait on disk.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::EventRecorder;
@@ -40,7 +41,7 @@ impl EventRecorder {
         let spool = self.spool.clone();
         let warnings = spool.drain(&mut |records| {
             // A record without an event name is not an event.
-            let events: Vec<_> = records.into_iter().flat_map(NormalizedEvent::from_record).collect();
+            let events: Vec<_> = records.into_iter().flat_map(NormalizedEvent::from_record).map(Arc::new).collect();
             self.try_record_events(&events).map(drop)
         })?;
         self.warnings.extend(warnings);
@@ -88,7 +89,7 @@ impl EventRecorder {
             match NormalizedEvent::from_record(record) {
                 Ok(event) => {
                     files.push(file);
-                    events.push(event);
+                    events.push(Arc::new(event));
                 }
                 // A record without an event name is not an event.
                 Err(_) => self.pending.reject(file),
@@ -96,7 +97,7 @@ impl EventRecorder {
         }
         match store.ingest_normalized(&events) {
             Ok(_) if store.has_intact_files() => {
-                self.copies.add(&events);
+                drop(self.copies.add(&events));
                 files.into_iter().for_each(PendingEvent::remove);
             }
             // They may be in files that are gone, so the next call stores them again.

@@ -1,6 +1,7 @@
 //! Copies of stored events that may be only in the write-ahead log.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::derive::normalize::NormalizedEvent;
 
@@ -12,7 +13,7 @@ const MAX_BYTES: usize = 8 * 1024 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct EventCopies {
     is_enabled: bool,
-    events: VecDeque<NormalizedEvent>,
+    events: VecDeque<Arc<NormalizedEvent>>,
     bytes: usize,
 }
 
@@ -21,9 +22,11 @@ impl EventCopies {
         self.is_enabled = true;
     }
 
-    pub(super) fn add(&mut self, stored: &[NormalizedEvent]) {
+    /// Adds copies, and returns those that they replace.
+    pub(super) fn add(&mut self, stored: &[Arc<NormalizedEvent>]) -> Vec<Arc<NormalizedEvent>> {
+        let mut replaced = Vec::new();
         if !self.is_enabled {
-            return;
+            return replaced;
         }
         for one in stored {
             self.bytes += one.payload.len();
@@ -34,10 +37,12 @@ impl EventCopies {
                 break;
             };
             self.bytes -= oldest.payload.len();
+            replaced.push(oldest);
         }
+        replaced
     }
 
-    pub(super) fn to_vec(&self) -> Vec<NormalizedEvent> {
+    pub(super) fn to_vec(&self) -> Vec<Arc<NormalizedEvent>> {
         self.events.iter().cloned().collect()
     }
 

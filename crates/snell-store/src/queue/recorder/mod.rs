@@ -10,6 +10,7 @@ mod event_copies;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use snell::Timestamp;
 
@@ -85,6 +86,8 @@ pub struct EventRecorder {
     spool: EventSpool,
     /// Copies of events that may be only in the log.
     copies: EventCopies,
+    /// The copies that the last ones have replaced.
+    replaced_copies: Vec<Arc<NormalizedEvent>>,
     /// Warnings since the last call of `take_warnings`.
     warnings: Vec<String>,
     /// Whether the user named the file, so that it may be anything.
@@ -110,6 +113,7 @@ impl EventRecorder {
             server: None,
             store: None,
             copies: EventCopies::default(),
+            replaced_copies: Vec::new(),
             warnings: Vec::new(),
         }
     }
@@ -309,6 +313,11 @@ impl EventRecorder {
         Ok(())
     }
 
+    /// Events that the last ones have replaced in memory. A thread frees best what it made.
+    pub fn take_replaced_copies(&mut self) -> Vec<Arc<NormalizedEvent>> {
+        std::mem::take(&mut self.replaced_copies)
+    }
+
     fn has_replaced_files(&self) -> bool {
         self.store.as_ref().is_some_and(|store| !store.has_intact_files())
     }
@@ -340,7 +349,7 @@ impl EventRecorder {
         for (record, copy) in records {
             outcomes.push(match NormalizedEvent::from_record(record) {
                 Ok(event) => {
-                    events.push(event);
+                    events.push(Arc::new(event));
                     copies.push(copy);
                     None
                 }
@@ -363,7 +372,7 @@ impl EventRecorder {
     /// # Errors
     ///
     /// When the database cannot be used.
-    pub fn try_record_events(&mut self, observed: &[NormalizedEvent]) -> Result<Vec<Result<IngestReceipt>>> {
+    pub fn try_record_events(&mut self, observed: &[Arc<NormalizedEvent>]) -> Result<Vec<Result<IngestReceipt>>> {
         let attempt = |recorder: &mut Self| recorder.open_store()?.ingest_normalized(observed);
         let recorded = match attempt(self) {
             Err(StoreError::Damaged(_)) => {
@@ -377,7 +386,7 @@ impl EventRecorder {
             other => other,
         };
         let receipts = recorded?;
-        self.copies.add(observed);
+        self.replaced_copies = self.copies.add(observed);
         Ok(receipts.into_iter().map(Ok).collect())
     }
 
@@ -503,6 +512,7 @@ fn restrict_to_owner(directory: &Path) {
             "waking",
             "installed",
             "snell.sock",
+            "tokens.json",
         ]
         .iter()
         .any(|known| name.starts_with(known))

@@ -1,6 +1,7 @@
 //! `[server]`: the receiver, on the machine that runs it and on machines that send events to it.
 
-use std::net::SocketAddr;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -30,6 +31,16 @@ pub struct ServerSettings {
     pub token_file_origin: Option<SourceLocation>,
     /// The file with the token of clients that may answer requests of agents, as an absolute path if the home directory is known.
     pub answer_token_file: Option<PathBuf>,
+    /// The file with the receiver's certificate, for TLS, as an absolute path if the home directory is known.
+    pub tls_cert: Option<PathBuf>,
+    /// The file with the key of that certificate.
+    pub tls_key: Option<PathBuf>,
+    /// The header in which proxies name people.
+    pub trusted_header: Option<String>,
+    /// The proxies that set it: IP addresses, or `unix` for the unix socket.
+    pub trusted_proxies: Vec<String>,
+    /// The roles of people whom a proxy names; `*` is everyone else.
+    pub roles: BTreeMap<String, String>,
     /// Further host names of the receiver.
     pub allow_hosts: Vec<String>,
     /// How the receiver treats requests without a token from an unknown user: `refuse` or `accept`.
@@ -67,6 +78,11 @@ pub(super) const SERVER_KEYS: &[&str] = &[
     "db",
     "token_file",
     "answer_token_file",
+    "tls_cert",
+    "tls_key",
+    "trusted_header",
+    "trusted_proxies",
+    "roles",
     "allow_hosts",
     "unknown_senders",
     "poll_active",
@@ -86,7 +102,12 @@ impl ServerSettings {
             token_file: self.token_file.or(earlier.token_file),
             token_file_origin: self.token_file_origin.or(earlier.token_file_origin),
             answer_token_file: self.answer_token_file.or(earlier.answer_token_file),
-            allow_hosts: if self.allow_hosts.is_empty() { earlier.allow_hosts } else { self.allow_hosts },
+            tls_cert: self.tls_cert.or(earlier.tls_cert),
+            tls_key: self.tls_key.or(earlier.tls_key),
+            trusted_header: self.trusted_header.or(earlier.trusted_header),
+            trusted_proxies: first_filled(self.trusted_proxies, earlier.trusted_proxies),
+            roles: if self.roles.is_empty() { earlier.roles } else { self.roles },
+            allow_hosts: first_filled(self.allow_hosts, earlier.allow_hosts),
             unknown_senders: self.unknown_senders.or(earlier.unknown_senders),
             poll_active: self.poll_active.or(earlier.poll_active),
             poll_silent: self.poll_silent.or(earlier.poll_silent),
@@ -99,8 +120,19 @@ impl ServerSettings {
     /// The same with absolute paths.
     pub(super) fn resolve_paths(self, home: Option<&Path>) -> Self {
         let resolve = |path: Option<PathBuf>| path.map(|path| resolve_in_home(&path, home));
-        Self { token_file: resolve(self.token_file), answer_token_file: resolve(self.answer_token_file), ..self }
+        Self {
+            token_file: resolve(self.token_file),
+            answer_token_file: resolve(self.answer_token_file),
+            tls_cert: resolve(self.tls_cert),
+            tls_key: resolve(self.tls_key),
+            ..self
+        }
     }
+}
+
+/// The first list that is not empty.
+fn first_filled(list: Vec<String>, other: Vec<String>) -> Vec<String> {
+    if list.is_empty() { other } else { list }
 }
 
 /// The normal form of a receiver's address: `http` or `https`, a host, and an optional path.
@@ -140,10 +172,12 @@ pub(super) fn read_server(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> 
         token_file_origin: token_file.as_ref().and_then(|_| keys.locate_key("token_file")),
         token_file,
         answer_token_file: keys.read_text("answer_token_file", check_token_file).map(PathBuf::from),
-        allow_hosts: keys.read_key("allow_hosts", |reading, fields| {
-            let node = fields.get("allow_hosts");
-            node.map(|node| read_checked_texts(reading, node, "allow_hosts", check_host)).unwrap_or_default()
-        }),
+        tls_cert: keys.read_text("tls_cert", check_path).map(PathBuf::from),
+        tls_key: keys.read_text("tls_key", check_path).map(PathBuf::from),
+        trusted_header: keys.read_text("trusted_header", check_header),
+        trusted_proxies: keys.read_texts("trusted_proxies", check_proxy),
+        roles: keys.read_key("roles", read_roles),
+        allow_hosts: keys.read_texts("allow_hosts", check_host),
         unknown_senders: keys.read_text("unknown_senders", check_unknown_senders),
         poll_active: keys.read_interval("poll_active", "60s"),
         poll_silent: keys.read_interval("poll_silent", "2s"),
@@ -154,6 +188,7 @@ pub(super) fn read_server(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> 
         faults: Vec::new(),
     };
     settings.faults = keys.faults;
+    check_pairs(reader, &fields, &mut settings);
     settings
 }
 
@@ -181,6 +216,12 @@ impl<'s> ServerKeyReader<'_, 's> {
 
     fn read_text(&mut self, key: &'static str, check: fn(String) -> Result<String, UserMessage>) -> Option<String> {
         self.read_key(key, |reading, fields| read_checked_text(reading, fields.get(key)?, key, check))
+    }
+
+    fn read_texts(&mut self, key: &'static str, check: fn(String) -> Result<String, UserMessage>) -> Vec<String> {
+        self.read_key(key, |reading, fields| {
+            fields.get(key).map(|node| read_checked_texts(reading, node, key, check)).unwrap_or_default()
+        })
     }
 
     fn read_interval(&mut self, key: &'static str, default: &str) -> Option<Duration> {
@@ -230,6 +271,71 @@ fn check_unknown_senders(text: String) -> Result<String, UserMessage> {
         return Ok(text);
     }
     Err("must be \"refuse\" or \"accept\"".into())
+}
+
+/// Keys that mean nothing without another one.
+const PAIRS: &[(&str, &str)] = &[
+    ("tls_cert", "tls_key"),
+    ("tls_key", "tls_cert"),
+    ("trusted_header", "trusted_proxies"),
+    ("trusted_header", "roles"),
+    ("trusted_proxies", "trusted_header"),
+    ("roles", "trusted_header"),
+];
+
+/// Reports keys without the one that they need: the receiver must not start without TLS, or open to everyone.
+fn check_pairs(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, settings: &mut ServerSettings) {
+    for (key, needed) in PAIRS {
+        if let Some(node) = fields.get(key).filter(|_| !fields.contains_key(needed)) {
+            let message = UserMessage::new(format!("\"{key}\" needs \"{needed}\""));
+            reader.add_error(
+                node.offset,
+                message.with_hint(format!("add \"{needed}\" to [server], or remove \"{key}\"")),
+            );
+            let finding = reader.diagnostics.last().cloned();
+            settings.faults.extend(finding.map(|finding| ServerSettingsFault { key, finding }));
+        }
+    }
+}
+
+/// The roles of people whom a proxy may name.
+const ROLES: &[&str] = &["look", "answer", "administer"];
+
+fn read_roles(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> BTreeMap<String, String> {
+    let Some(people) = fields.get("roles").and_then(|node| reader.read_object(node, "\"server.roles\"")) else {
+        return BTreeMap::new();
+    };
+    let check = |role: String| match ROLES.contains(&role.as_str()) {
+        true => Ok(role),
+        false => Err(UserMessage::new("must be \"look\", \"answer\" or \"administer\"")),
+    };
+    let members = people.distinct_members();
+    members
+        .filter_map(|person| Some((person.key.clone(), read_checked_text(reader, &person.node, &person.key, check)?)))
+        .collect()
+}
+
+fn check_path(text: String) -> Result<String, UserMessage> {
+    if text.trim().is_empty() {
+        return Err(UserMessage::new("is empty").with_hint("write the path of a PEM file"));
+    }
+    Ok(text)
+}
+
+fn check_header(text: String) -> Result<String, UserMessage> {
+    let is_name = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    if is_name {
+        return Ok(text);
+    }
+    Err(UserMessage::new("must be the name of a header").with_hint("write a name such as \"X-Forwarded-User\""))
+}
+
+fn check_proxy(text: String) -> Result<String, UserMessage> {
+    if text == "unix" || text.parse::<IpAddr>().is_ok() {
+        return Ok(text);
+    }
+    let message = UserMessage::new(format!("has the invalid proxy \"{text}\""));
+    Err(message.with_hint("write an IP address such as \"127.0.0.1\", or \"unix\" for the unix socket"))
 }
 
 fn check_token_file(text: String) -> Result<String, UserMessage> {
