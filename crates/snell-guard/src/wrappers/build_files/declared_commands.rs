@@ -3,7 +3,7 @@
 /// How far from the name of a path its key may be, in lines.
 const MAX_DISTANCE: usize = 6;
 
-/// What a manifest of containers asks for, as calls of `docker run`: directories of this machine, rights, processes.
+/// The calls of `docker run` that do the same as a manifest of containers: directories of this machine, rights, processes.
 pub(super) fn list_container_commands(text: &str) -> Vec<String> {
     let mut flags: Vec<String> = Vec::new();
     let lines: Vec<&str> = text.lines().map(str::trim).collect();

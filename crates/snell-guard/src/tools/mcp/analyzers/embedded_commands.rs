@@ -18,7 +18,7 @@ use snell_shell::is_variable_name;
 /// How many texts that look like commands are judged: each may take as long as a command.
 const MAX_GUESSES: usize = 32;
 
-/// How many texts are looked at.
+/// How many texts are read.
 const MAX_TEXTS: usize = 16_384;
 
 pub(in crate::tools::mcp) fn analyze_embedded_commands(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
