@@ -95,8 +95,8 @@ fn what_keeps_it_from_starting_is_said() {
         (&["--addr", "nowhere"], "cannot listen on \"nowhere\"\nhint: use IP:PORT, such as 127.0.0.1:7433"),
         (
             &["--addr", "0.0.0.0:0"],
-            "is reachable from other machines, so a token is required\nhint: write a token to a file that only you can read \
-             and pass it with --token-file",
+            "is reachable from other machines, so a token is required\nhint: create a token with `snell token create`, or write \
+             one to a file and pass it with --token-file",
         ),
         (&["--addr", "127.0.0.1:0", "--token-file", token], "hint: run `chmod 600 "),
         (&["--addr", "127.0.0.1:0", "--token-file", "/nowhere"], "cannot read the token file /nowhere"),

@@ -7,8 +7,8 @@ use serde_json::json;
 use snell_test_support::files::write_file;
 use snell_test_support::serve_process::ServeProcess;
 
-use super::start_server;
 use super::transcript::{TranscriptFixture, read_current_time};
+use super::{ANYWHERE, start_server};
 use crate::support::CliSandbox;
 
 /// Far below the interval of a minute, and long enough for a busy machine.
@@ -27,7 +27,7 @@ fn create_working_agent(receiver: &ServeProcess, sandbox: &CliSandbox, session: 
 #[test]
 fn an_interruption_shows_at_once() {
     let sandbox = CliSandbox::new();
-    let receiver = start_server(&sandbox, &[]);
+    let receiver = start_server(&sandbox, ANYWHERE);
     let transcript = create_working_agent(&receiver, &sandbox, "interrupted");
     let began = Instant::now();
     transcript.append_interruption(read_current_time());
@@ -39,7 +39,7 @@ fn an_interruption_shows_at_once() {
 #[test]
 fn an_api_error_shows_at_once() {
     let sandbox = CliSandbox::new();
-    let receiver = start_server(&sandbox, &[]);
+    let receiver = start_server(&sandbox, ANYWHERE);
     let transcript = create_working_agent(&receiver, &sandbox, "refused-request");
     let began = Instant::now();
     transcript.append_api_error("API Error: 400", read_current_time());
@@ -51,7 +51,7 @@ fn an_api_error_shows_at_once() {
 #[test]
 fn a_prompt_that_is_taken_back_shows_at_once() {
     let sandbox = CliSandbox::new();
-    let receiver = start_server(&sandbox, &[]);
+    let receiver = start_server(&sandbox, ANYWHERE);
     let pid = std::process::id();
     let start = json!({"session_id": "taken-back", "cwd": sandbox.project().join("taken-back"), "pid": pid});
     receiver.send_event("session-start", &start);
@@ -68,7 +68,7 @@ fn a_prompt_that_is_taken_back_shows_at_once() {
 #[test]
 fn without_a_session_file_the_end_of_a_turn_waits_for_the_processes_of_hooks() {
     let sandbox = CliSandbox::new();
-    let receiver = start_server(&sandbox, &[]);
+    let receiver = start_server(&sandbox, ANYWHERE);
     let start = json!({"session_id": "hooks", "cwd": sandbox.project().join("hooks"), "pid": std::process::id()});
     receiver.send_event("session-start", &start);
     let transcript = create_working_agent(&receiver, &sandbox, "hooks");
@@ -89,7 +89,7 @@ fn without_a_session_file_the_end_of_a_turn_waits_for_the_processes_of_hooks() {
 #[test]
 fn a_refused_permission_is_no_longer_awaited() {
     let sandbox = CliSandbox::new();
-    let receiver = start_server(&sandbox, &[]);
+    let receiver = start_server(&sandbox, ANYWHERE);
     let transcript = create_working_agent(&receiver, &sandbox, "refused");
     let call =
         json!({"tool_name": "Bash", "tool_input": {"command": "make"}, "cwd": sandbox.project().join("refused")});
@@ -105,7 +105,7 @@ fn a_refused_permission_is_no_longer_awaited() {
 #[test]
 fn an_agent_whose_process_was_killed_ends_at_once() {
     let sandbox = CliSandbox::new();
-    let receiver = start_server(&sandbox, &[]);
+    let receiver = start_server(&sandbox, ANYWHERE);
     let mut process = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let start = json!({"session_id": "killed", "cwd": sandbox.project(), "pid": process.id()});
     receiver.send_event("session-start", &start);
@@ -121,7 +121,7 @@ fn an_agent_whose_process_was_killed_ends_at_once() {
 #[test]
 fn the_end_of_a_turn_waits_for_the_hooks_of_its_stop_event() {
     let sandbox = CliSandbox::new();
-    let receiver = start_server(&sandbox, &[]);
+    let receiver = start_server(&sandbox, ANYWHERE);
     let pid = std::process::id();
     let write_status = |status: &str| {
         let now = read_current_time().as_millisecond();
@@ -147,7 +147,7 @@ fn the_end_of_a_turn_waits_for_the_hooks_of_its_stop_event() {
 #[test]
 fn a_transcript_that_is_replaced_or_no_file_harms_no_other_agent() {
     let sandbox = CliSandbox::new();
-    let receiver = start_server(&sandbox, &[]);
+    let receiver = start_server(&sandbox, ANYWHERE);
     let odd = ["pipe", "folder", "removed"].map(|name| create_working_agent(&receiver, &sandbox, name));
     for transcript in &odd {
         std::fs::remove_file(&transcript.path).unwrap();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use snell_test_support::database::assert_database_intact;
 use snell_test_support::wait::wait_until;
 
-use super::start_server;
+use super::{ANYWHERE, start_server};
 use crate::support::CliSandbox;
 
 fn request(file: u32, number: u32) -> String {
@@ -35,7 +35,7 @@ fn a_receiver_that_is_killed_while_it_counts_counts_nothing_twice() {
     }
     let mut seen = 0;
     for kill in 0..3 {
-        let mut receiver = start_server(&sandbox, &[]);
+        let mut receiver = start_server(&sandbox, ANYWHERE);
         // It has counted something more since the last time, or everything.
         wait_until(|| {
             let total = read_total(&receiver.request("GET", "/api/usage").without_chunking().send().json());
@@ -54,7 +54,7 @@ fn a_receiver_that_is_killed_while_it_counts_counts_nothing_twice() {
 #[test]
 fn a_receiver_counts_what_is_written_while_it_runs() {
     let sandbox = CliSandbox::new().home_file(".claude/projects/p/s1.jsonl", &request(1, 1));
-    let receiver = start_server(&sandbox, &[]);
+    let receiver = start_server(&sandbox, ANYWHERE);
     let wait_for_total = |expected: i64| {
         wait_until(|| {
             let total = read_total(&receiver.request("GET", "/api/usage").without_chunking().send().json());
