@@ -63,11 +63,14 @@ fn pass_on(client: &TcpStream, socket: &PathBuf, to_lose: &AtomicUsize) {
             copy_until(client, &server, |_| false);
             end();
         });
+        // The answers of one transaction may come one by one.
+        let mut has_written = false;
         let is_lost = |answer: &[u8]| {
             let contains = |message: &[u8]| answer.windows(message.len()).any(|part| part == message);
             let take_one = |left: usize| left.checked_sub(1);
+            has_written |= contains(WRITTEN);
             contains(COMMITTED)
-                && contains(WRITTEN)
+                && std::mem::take(&mut has_written)
                 && to_lose.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take_one).is_ok()
         };
         copy_until(&server, client, is_lost);
@@ -76,7 +79,7 @@ fn pass_on(client: &TcpStream, socket: &PathBuf, to_lose: &AtomicUsize) {
 }
 
 /// Copies until there is no more, or something is not to be passed on.
-fn copy_until(mut from: impl Read, mut to: impl Write, is_end: impl Fn(&[u8]) -> bool) {
+fn copy_until(mut from: impl Read, mut to: impl Write, mut is_end: impl FnMut(&[u8]) -> bool) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(length) = from.read(&mut buffer) {
         let Some(part) = buffer.get(..length).filter(|part| !part.is_empty() && !is_end(part)) else {

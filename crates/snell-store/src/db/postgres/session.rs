@@ -20,9 +20,9 @@ use crate::error::{Result, StoreError};
 const MAX_PREPARED: usize = 512;
 
 /// Waits longer than these end with an error, so that no thread hangs: for a lock, for one statement, and for the next
-/// statement of a transaction.
+/// statement of a transaction. Compiling a statement takes 50 ms, and none runs for so long.
 const SETTINGS: &str = "SET lock_timeout = '15s'; SET statement_timeout = '60s'; \
-    SET idle_in_transaction_session_timeout = '60s'; SET client_min_messages = warning";
+    SET idle_in_transaction_session_timeout = '60s'; SET jit = off; SET client_min_messages = warning";
 
 /// A statement with its values.
 #[derive(Clone, Debug)]
