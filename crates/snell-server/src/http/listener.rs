@@ -6,9 +6,12 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use rustix::net::sockopt;
+use rustix::process::{Pid, test_kill_process};
 use snell::{FileAccess, RegularFile};
 
 use crate::http::errors::ServeError;
@@ -22,6 +25,10 @@ const SEND_BUFFER_BYTES: usize = 128 * 1024;
 
 /// The server of a directory holds a lock on this file.
 const LOCK_FILE_NAME: &str = "snell.sock.lock";
+
+/// If a server is killed while it starts a program, that program holds the lock until it runs.
+const ORPHANED_LOCK_TIMEOUT: Duration = Duration::from_secs(1);
+const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A longer lock file is not one of a server.
 const MAX_LOCK_BYTES: u64 = 200;
@@ -151,16 +158,30 @@ impl ServerOwner {
         let (pid, address) = text.trim_end().split_once('\n')?;
         Some(Self { pid: pid.parse().ok()?, address: address.parse().ok()? })
     }
+
+    fn has_ended(self) -> bool {
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
+        pid.is_some_and(|pid| test_kill_process(pid) == Err(Errno::SRCH))
+    }
 }
 
-/// Locks a directory for as long as the file is open.
+/// Locks a directory for as long as the file is open. Waits a moment for the lock of a server that was killed.
 fn lock_directory(lock: &File, directory: &Path) -> Result<(), ServeError> {
-    flock(lock, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
-        rustix::io::Errno::WOULDBLOCK => {
-            ServeError::AlreadyServed { directory: directory.to_owned(), owner: ServerOwner::read_from(directory) }
+    let deadline = Instant::now() + ORPHANED_LOCK_TIMEOUT;
+    loop {
+        match flock(lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(()),
+            Err(Errno::WOULDBLOCK) => {}
+            Err(error) => {
+                return Err(ServeError::Socket { path: directory.join(LOCK_FILE_NAME), source: error.into() });
+            }
         }
-        other => ServeError::Socket { path: directory.join(LOCK_FILE_NAME), source: other.into() },
-    })
+        let owner = ServerOwner::read_from(directory);
+        if Instant::now() >= deadline || !owner.is_some_and(ServerOwner::has_ended) {
+            return Err(ServeError::AlreadyServed { directory: directory.to_owned(), owner });
+        }
+        std::thread::sleep(LOCK_POLL_INTERVAL);
+    }
 }
 
 impl Drop for UnixSocketGuard {
