@@ -25,7 +25,7 @@ pub(super) struct LineCommand {
 
 /// Parses a command without a pattern.
 pub(super) fn parse_line_command(command: &str) -> Option<LineCommand> {
-    let (address, action) = command.split_at(command.len().checked_sub(1)?);
+    let (address, action) = command.split_at_checked(command.len().checked_sub(1)?)?;
     let action = action.chars().next().filter(|action| "pdq".contains(*action))?;
     let number = |text: &str| if text == "$" { Some(usize::MAX) } else { text.trim().parse().ok() };
     let (from, to) = match address.trim().split_once(',') {

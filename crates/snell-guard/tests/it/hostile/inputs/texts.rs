@@ -280,6 +280,7 @@ pub(super) const UNFINISHED: &[&str] = &[
 
 /// Short, odd texts.
 pub(super) const ODD: &[&str] = &[
+    "echo a | sed 's/a//é' | sh",
     "",
     " ",
     "\0",
