@@ -20,9 +20,10 @@ use crate::error::{Result, StoreError};
 const MAX_PREPARED: usize = 512;
 
 /// Waits longer than these end with an error, so that no thread hangs: for a lock, for one statement, and for the next
-/// statement of a transaction. Compiling a statement takes 50 ms, and none runs for so long.
+/// statement of a transaction. Compiling a statement takes 50 ms, and none runs for so
+/// long. Each is planned for the tables as they are: a plan for empty tables is kept long after they have grown.
 const SETTINGS: &str = "SET lock_timeout = '15s'; SET statement_timeout = '60s'; \
-    SET idle_in_transaction_session_timeout = '60s'; SET jit = off; SET client_min_messages = warning";
+    SET idle_in_transaction_session_timeout = '60s'; SET jit = off; SET plan_cache_mode = force_custom_plan; SET client_min_messages = warning";
 
 /// A statement with its values.
 #[derive(Clone, Debug)]
