@@ -226,8 +226,8 @@ fn write_rows(
     transaction.commit_and_then(last, has_changes.then_some(listener::NOTIFY_CHANGES))
 }
 
-/// A transaction that writes looks up rows by their keys only. The server plans its statements once, maybe while the
-/// tables are empty, so it must not choose plans that read whole tables.
+/// A transaction that writes looks up rows by their keys only. The server's statistics of a table lag behind while it
+/// grows, so it must not choose plans that read whole tables.
 const KEYED_PLANS: &str = "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), \
     set_config('enable_mergejoin', 'off', true)";
 
