@@ -15,6 +15,7 @@ use crate::db::workers::{WorkerKind, WorkerStatus};
 use crate::derive::intent::TurnIntent;
 use crate::record::json;
 use crate::requests::{AnswerChannel, AnswerOrigin, RememberScope, RequestKind, RequestOrigin, RequestStatus};
+use crate::views::log_search::EVENT_TEXT_FIELDS;
 use crate::views::rollups::GuardOutcome;
 
 /// A row as a database returns it: each column is an integer, a number or a text.
@@ -236,3 +237,17 @@ macro_rules! columns {
     };
 }
 pub(crate) use columns;
+
+/// Events whose text is stored as turns.
+const STORED_AS_TURNS: &[&str] = &["UserPromptSubmit", "Stop"];
+
+/// The payload of those events that need it in the timeline: events with a text or a changed input.
+pub(super) fn build_payload_column() -> String {
+    let speaking = EVENT_TEXT_FIELDS.iter().filter(|(name, _)| !STORED_AS_TURNS.contains(name));
+    let speaking: Vec<_> = speaking.map(|(name, _)| format!("e.name = '{name}'")).collect();
+    format!(
+        "CASE WHEN {} OR e.changed_input IS NOT NULL OR e.name = 'UserPromptSubmit' AND e.decision = 'block' \
+         THEN (SELECT payload FROM payloads d WHERE d.id = e.id) END",
+        speaking.join(" OR ")
+    )
+}

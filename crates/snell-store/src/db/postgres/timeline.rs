@@ -5,10 +5,10 @@ use snell::Timestamp;
 
 use super::PostgresDatabase;
 use super::values::values;
-use crate::db::columns::{parse_json, select_also};
+use crate::db::columns::{build_payload_column, parse_json, select_also};
 use crate::db::model::TurnActor;
 use crate::error::Result;
-use crate::views::log_search::{EVENT_TEXT_FIELDS, extract_event_text};
+use crate::views::log_search::extract_event_text;
 use crate::views::queries::TimelineQueries;
 use crate::views::query_types::{TurnFilter, TurnView};
 use crate::views::timeline::{SightingFilter, SightingView, TimelineAspect, TimelineEvent, TimelineFilter};
@@ -30,9 +30,6 @@ const ENDED_BY: &str = "CASE WHEN e.name = 'PreToolUse' THEN coalesce( \
       AND f.name IN ('PostToolUse', 'PostToolUseFailure') AND NOT EXISTS (SELECT 1 FROM events o \
         WHERE o.tool_use_id = e.tool_use_id AND o.conversation_id = e.conversation_id AND o.name = 'PreToolUse' \
         AND o.id <> e.id AND (f.id < e.id OR o.id > e.id AND o.id < f.id)))) END";
-
-/// Events whose text is stored as turns.
-const STORED_AS_TURNS: &[&str] = &["UserPromptSubmit", "Stop"];
 
 impl TimelineAspect {
     /// The SQL condition for events with this aspect.
@@ -125,15 +122,4 @@ fn build_event_filter(with: &[TimelineAspect]) -> String {
             format!("e.agent_id = $1 AND ({})", any.join(" OR "))
         }
     }
-}
-
-/// The payload of those events that need it in the timeline: events with a text or a changed input.
-fn build_payload_column() -> String {
-    let speaking = EVENT_TEXT_FIELDS.iter().filter(|(name, _)| !STORED_AS_TURNS.contains(name));
-    let speaking: Vec<_> = speaking.map(|(name, _)| format!("e.name = '{name}'")).collect();
-    format!(
-        "CASE WHEN {} OR e.changed_input IS NOT NULL OR e.name = 'UserPromptSubmit' AND e.decision = 'block' \
-         THEN (SELECT payload FROM payloads d WHERE d.id = e.id) END",
-        speaking.join(" OR ")
-    )
 }

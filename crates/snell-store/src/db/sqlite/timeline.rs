@@ -7,9 +7,10 @@ use snell::Timestamp;
 use super::SqliteDatabase;
 use super::columns::{ConnectionExt, columns, parse_json, select_also};
 use super::sightings::parse_state;
+use crate::db::columns::build_payload_column;
 use crate::db::model::TurnActor;
 use crate::error::Result;
-use crate::views::log_search::{EVENT_TEXT_FIELDS, extract_event_text};
+use crate::views::log_search::extract_event_text;
 use crate::views::queries::TimelineQueries;
 use crate::views::query_types::{TurnFilter, TurnView};
 use crate::views::timeline::{
@@ -69,9 +70,6 @@ columns! {
         turn_id, agent_id: "t.agent_id", command_id, actor, intent, text, timestamp, timestamp_source,
     }
 }
-
-/// Events whose text is stored as turns.
-const STORED_AS_TURNS: &[&str] = &["UserPromptSubmit", "Stop"];
 
 impl TimelineAspect {
     /// The SQL condition for events with this aspect.
@@ -164,15 +162,4 @@ fn build_event_filter(with: &[TimelineAspect]) -> String {
             format!("e.agent_id = ?1 AND ({})", any.join(" OR "))
         }
     }
-}
-
-/// The payload of those events that need it in the timeline: events with a text or a changed input.
-fn build_payload_column() -> String {
-    let speaking = EVENT_TEXT_FIELDS.iter().filter(|(name, _)| !STORED_AS_TURNS.contains(name));
-    let speaking: Vec<_> = speaking.map(|(name, _)| format!("e.name = '{name}'")).collect();
-    format!(
-        "CASE WHEN {} OR e.changed_input IS NOT NULL OR e.name = 'UserPromptSubmit' AND e.decision = 'block' \
-         THEN (SELECT payload FROM payloads d WHERE d.id = e.id) END",
-        speaking.join(" OR ")
-    )
 }
